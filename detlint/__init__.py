@@ -1,0 +1,3 @@
+"""detlint finds, repairs and prevents nondeterminism in machine-learning code."""
+
+__version__ = "0.1.0"

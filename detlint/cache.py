@@ -1,0 +1,83 @@
+"""Facts on disk, by content: one database for each version of detlint and of the catalog.
+
+A cache only saves time. One that can't be opened, read or written is a miss, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+CACHEDIR_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
+
+
+def content_key(data: bytes, module: str, package: bool) -> bytes:
+    """The key of a file's facts: its bytes, and the name that relative imports start from."""
+    return hashlib.blake2b(data + f"\0{module}\0{package}".encode(), digest_size=16).digest()
+
+
+class Cache:
+    """Facts by content key, encoded.
+
+    Args:
+        folder: where the cache lives; None keeps nothing.
+        fingerprint: what else the facts depend on (detlint's version, the catalog, Python).
+    """
+
+    def __init__(self, folder: Path | None, fingerprint: str) -> None:
+        self._database: sqlite3.Connection | None = None
+        if folder is None:
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / "CACHEDIR.TAG").exists():
+                (folder / "CACHEDIR.TAG").write_text(CACHEDIR_TAG)
+                (folder / ".gitignore").write_text("*\n")
+            self._database = self._open(folder / f"facts-{fingerprint}.sqlite")
+        except (OSError, sqlite3.Error):
+            self._database = None
+
+    @staticmethod
+    def _open(path: Path) -> sqlite3.Connection:
+        try:
+            return _connect(path)
+        except sqlite3.DatabaseError:
+            path.unlink(missing_ok=True)
+            return _connect(path)
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """What is known of some keys."""
+        found: dict[bytes, bytes] = {}
+        if self._database is None:
+            return found
+        wanted = list(keys)
+        try:
+            for start in range(0, len(wanted), 500):
+                part = wanted[start : start + 500]
+                marks = ",".join("?" * len(part))
+                found.update(self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part))
+        except sqlite3.Error:
+            return {}
+        return found
+
+    def put(self, rows: Mapping[bytes, bytes]) -> None:
+        """Remember some facts, all or none of them."""
+        if self._database is None or not rows:
+            return
+        with contextlib.suppress(sqlite3.Error), self._database:
+            self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows.items())
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._database is not None:
+            self._database.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, timeout=5)
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, facts BLOB) WITHOUT ROWID")
+    return database

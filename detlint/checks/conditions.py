@@ -1,0 +1,236 @@
+"""Whether what a site says fulfils an entry's conditions: yes, no, or undecided (`None`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from detlint.catalog import Condition, Entry
+from detlint.checks.expressions import device_prefix, settle
+from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+
+Verdict = bool | None
+NO_DEFAULT = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a parameter gets. `given`: passed by the call (None: a splat may pass it)."""
+
+    value: Value | None
+    given: Verdict
+
+
+MISSING = Argument(None, False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallArgument:
+    """An argument as the call writes it, its value in normal form; `name` as in `facts.model.Arg`."""
+
+    name: str
+    value: Value | None
+
+
+def bind(
+    arguments: Iterable[CallArgument], signature: list[tuple[str, object]], partial: bool = False
+) -> dict[str, Argument]:
+    """Which parameter gets what, defaults included.
+
+    Args:
+        arguments: those of the call.
+        signature: (parameter, default) in order, as the catalog has it; a name beginning with `*` takes the rest.
+        partial: whether later calls may add arguments (`functools.partial`).
+    """
+    bound: dict[str, Argument] = {}
+    names = [name for name, _ in signature]
+    stop = next((i for i, name in enumerate(names) if name.startswith("*")), len(names))
+    position, positional_splat, keyword_splat = 0, False, False
+    for argument in arguments:
+        if argument.name == "":
+            if not positional_splat and position < stop:
+                bound[names[position]] = Argument(argument.value, True)
+            position += 1
+        elif argument.name == "*":
+            positional_splat = True
+        elif argument.name == "**":
+            if isinstance(argument.value, Mapping):
+                pairs = zip(argument.value.keys, argument.value.values, strict=True)
+                bound.update({key: Argument(value, True) for key, value in pairs})
+            else:
+                keyword_splat = True
+        else:
+            bound[argument.name] = Argument(argument.value, True)
+    for i, (name, default) in enumerate(signature):
+        if name in bound or name.startswith("*"):
+            continue
+        if keyword_splat or partial or (positional_splat and position <= i < stop):
+            bound[name] = Argument(None, None)
+        else:
+            bound[name] = Argument(_default(default), False)
+    if keyword_splat or partial:
+        bound["**"] = Argument(None, None)
+    return bound
+
+
+def _default(default: object) -> Value | None:
+    if default == NO_DEFAULT:
+        return None
+    if isinstance(default, (list, tuple)):
+        return Items(tuple(Const(item) if isinstance(item, (bool, int, float, str)) else None for item in default))
+    return Const(default) if default is None or isinstance(default, (bool, int, float, str)) else None
+
+
+class Judge:
+    """Evaluates conditions.
+
+    Args:
+        type_of: the class of a normal value, "" when unknown.
+        tensors: the tensor classes of all frameworks.
+        first_argument: the first argument of the call that made a result (for `torch.device("cuda")`).
+    """
+
+    def __init__(
+        self,
+        type_of: Callable[[Value | None], str],
+        tensors: frozenset[str],
+        first_argument: Callable[[int], Value | None],
+    ) -> None:
+        self.type_of = type_of
+        self.tensors = tensors
+        self.first_argument = first_argument
+
+    def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
+        """Whether all of an entry's conditions hold."""
+        verdict: Verdict = True
+        for parameter, condition in entry.when.items():
+            one = self.holds(condition, bound.get(parameter) or bound.get("**") or MISSING)
+            if one is False:
+                return False
+            if one is None:
+                verdict = None
+        return verdict
+
+    def holds(self, condition: Condition, argument: Argument) -> Verdict:
+        """Whether one condition holds of one argument."""
+        value = argument.value
+        verdicts = []
+        if condition.given is not None:
+            given = self._given(argument)
+            verdicts.append(None if given is None else given is condition.given)
+        if condition.in_ is not None:
+            verdicts.append(self._each(value, lambda v: _among(v, condition.in_ or [])))
+        if condition.not_in is not None:
+            among = self._each(value, lambda v: _among(v, condition.not_in or []))
+            verdicts.append(None if among is None else not among)
+        if condition.above is not None:
+            above = condition.above
+            verdicts.append(self._each(value, lambda v: _number(v, lambda n: n > above)))
+        if condition.below is not None:
+            below = condition.below
+            verdicts.append(self._each(value, lambda v: _number(v, lambda n: n < below)))
+        if condition.sequence is not None:
+            wanted = condition.sequence
+            verdicts.append(self._each(value, lambda v: _sequence(v, wanted)))
+        if condition.accelerator is not None:
+            on = self._each(value, self._accelerator)
+            verdicts.append(None if on is None else on is condition.accelerator)
+        if condition.type is not None:
+            kind = condition.type
+            verdicts.append(self._each(value, lambda v: self._is(v, kind)))
+        return False if False in verdicts else None if None in verdicts else True
+
+    def _each(self, value: Value | None, ask: Callable[[Value], Verdict]) -> Verdict:
+        """The verdict over all alternatives of a value: undecided where they differ."""
+        if isinstance(value, Expression) and (prefix := _formatted(value)):
+            value = Const(prefix)
+        value = settle(value)
+        options = value.options if isinstance(value, Either) else (value,)
+        verdicts = {None if option is None else ask(option) for option in options}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    def _given(self, argument: Argument) -> Verdict:
+        """A literal None is as good as nothing."""
+        if not argument.given:
+            return argument.given
+        value = settle(argument.value)
+        if isinstance(value, Const):
+            return value.value is not None
+        if isinstance(value, Param) and value.default == Const(None):
+            return None
+        if isinstance(value, Either) and Const(None) in value.options:
+            return None
+        return True
+
+    def _accelerator(self, value: Value) -> Verdict:
+        if isinstance(value, Const):
+            if isinstance(value.value, str):
+                return value.value.partition(":")[0] not in ("cpu", "meta")
+            return isinstance(value.value, int) and not isinstance(value.value, bool)
+        if isinstance(value, Result) and value.of in (Ref("torch.device"), Ref("torch.cuda.current_device")):
+            if value.of == Ref("torch.cuda.current_device"):
+                return True
+            inner = self.first_argument(value.site)
+            return self._each(inner, self._accelerator) if inner is not None else None
+        if isinstance(value, Ref) and value.name.endswith(".device"):
+            return True if value.name.rpartition(".")[0] in self.tensors else None
+        if isinstance(value, Member) and value.attr == "device":
+            return True if self.type_of(value.base) in self.tensors else None
+        return None
+
+    def _is(self, value: Value, kind: str) -> Verdict:
+        if isinstance(value, Const):
+            number = isinstance(value.value, (int, float))
+            return {"str": isinstance(value.value, str), "number": number, "tensor": False}[kind]
+        found = self.type_of(value)
+        if not found:
+            return None
+        if found in self.tensors:
+            return kind == "tensor"
+        return found == "builtins.str" if kind == "str" else False if kind == "tensor" else None
+
+
+def _formatted(value: Expression) -> str | None:
+    return device_prefix(value) if value.text.startswith(("f", "F")) else None
+
+
+def _among(value: Value, choices: list[bool | int | float | str | None]) -> Verdict:
+    """Membership as Python has it, but True is not 1."""
+    if isinstance(value, Const):
+        mine = value.value
+        return any(mine == choice and isinstance(mine, bool) is isinstance(choice, bool) for choice in choices)
+    if isinstance(value, Ref):
+        # The member of an enumeration; another member of the same one (`Shuffle.GLOBAL`) is surely different.
+        if value.name in choices:
+            return True
+        owner = value.name.rpartition(".")[0]
+        return False if any(isinstance(c, str) and c.rpartition(".")[0] == owner for c in choices if owner) else None
+    if isinstance(value, Items):
+        # `(1, 1)` counts as 1.
+        verdicts = {_among(item, choices) if item is not None else None for item in value.values}
+        return verdicts.pop() if len(verdicts) == 1 else False if False in verdicts else None
+    return None
+
+
+def _number(value: Value, test: Callable[[float], bool]) -> Verdict:
+    if isinstance(value, Const):
+        number = value.value
+        return test(number) if isinstance(number, (int, float)) else False if number is None else None
+    if isinstance(value, Items) and value.values:
+        verdicts = [_number(item, test) if item is not None else None for item in value.values]
+        return True if True in verdicts else None if None in verdicts else False
+    return None
+
+
+def _sequence(value: Value, wanted: bool) -> Verdict:
+    if isinstance(value, Const):
+        return not wanted
+    if isinstance(value, Items):
+        same = len(set(map(repr, value.values))) <= 1
+        return wanted is not same
+    return None
+
+
+def is_typed(value: Value | None) -> bool:
+    """Whether a value is at least known to be some object."""
+    return isinstance(value, (Instance, Result, Ref))

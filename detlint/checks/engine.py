@@ -1,0 +1,123 @@
+"""Checks one module: its sites against the catalog, its entry points against the seed and switch flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from detlint.catalog import Catalog, Rule
+from detlint.checks import listings, seeds, switches, workers
+from detlint.checks.finding import Finding
+from detlint.checks.levels import Levels, targets
+from detlint.checks.match import Match, Matcher
+from detlint.config import Settings, selected
+from detlint.facts.model import Ref, Site
+from detlint.program.entry import entry_points, script
+from detlint.program.flow import Reach
+from detlint.program.resolve import Module, Resolver
+
+# Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
+SWITCHED: Final = {"DET402": "deterministic-algorithms", "DET406": "mindspore-deterministic"}
+
+
+class Engine:
+    """Checks modules of one program.
+
+    Args:
+        resolver: the linked program.
+        settings: what is asked for.
+        root: the project's root, for telling test files.
+    """
+
+    def __init__(self, resolver: Resolver, settings: Settings, root: Path) -> None:
+        self.resolver = resolver
+        self.catalog: Catalog = resolver.catalog
+        self.settings = settings
+        self.root = root
+        self.matcher = Matcher(resolver, self.catalog)
+        self.flow = seeds.flow(resolver, self.matcher)
+        self.levels = Levels(settings, resolver, root)
+        self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
+        self.on = {code for code in self.catalog.rules if selected(settings, code)}
+
+    def check(self, module: Module) -> list[Finding]:
+        """All findings of a module that selected rules make, in no particular order."""
+        reaches = [self.flow.reach(entry) for entry in self.entries(module)]
+        found = [*self._sites(module, reaches)]
+        for reach in reaches:
+            found += self.seed_rules.findings(reach)
+            found += switches.findings(reach, self.matcher, self.levels, self.catalog)
+        found += workers.findings(module, self.resolver, self.catalog)
+        return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
+
+    def entries(self, module: Module) -> list[object]:
+        """The entry points of a module."""
+        found = entry_points(module)
+        if not found and not self._is_imported(module):
+            found = script(module, acts=self._acts(module))
+        return found  # type: ignore[return-value]
+
+    def _is_imported(self, module: Module) -> bool:
+        """Whether a module is part of a package: its top level is not where a run starts."""
+        return "." in module.facts.module or module.path.name == "__init__.py"
+
+    def _acts(self, module: Module) -> bool:
+        """Whether a script's top level does something of ours: draws, seeds, trains or sets a switch."""
+        top = [i for i, site in enumerate(module.facts.sites) if site.function == 0 and site.kind == "call"]
+        return any(
+            match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
+            for i in top
+            for match in self.matcher.matches(module, i)
+        )
+
+    def _sites(self, module: Module, reaches: list[Reach]) -> Iterator[Finding]:
+        passed = [({p.site for p in reach.places if p.module is module}, reach) for reach in reaches]
+        for index, site in enumerate(module.facts.sites):
+            for match in self.matcher.matches(module, index):
+                code = match.entry.rule
+                if not code or code not in self.on or self._told_elsewhere(match, site, index, passed):
+                    continue
+                if code == "DET305" and not listings.becomes_data(module, site):
+                    continue
+                through = [reach for sites, reach in passed if index in sites]
+                if self._switched(match, through):
+                    continue
+                seeded = not any(s in reach.unseeded for reach in through for s in match.entry.draws) if through else None
+                rule = self.catalog.rules[code]
+                severity = self.levels.severity(match, rule, module, site, seeded)
+                if severity is not None:
+                    yield self._finding(module, site, match, rule, severity)
+
+    def _told_elsewhere(
+        self, match: Match, site: Site, index: int, passed: list[tuple[set[int], Reach]]
+    ) -> bool:
+        """Whether the seed flow of an entry point that passes here says it already."""
+        return match.entry.rule == "DET110" and bool(match.entry.seeds) and any(index in sites for sites, _ in passed)
+
+    def _switched(self, match: Match, through: list[Reach]) -> bool:
+        """Whether every run that passes here has switched the deterministic path on."""
+        switch = SWITCHED.get(match.entry.rule)
+        if switch is None or not through or match.entry.category not in ("b", ""):
+            return False
+        return all(reach.switches.get(switch, (False, None))[0] for reach in through)
+
+    def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: object) -> Finding:
+        entry = match.entry
+        api = match.name if site.kind != "partial" else f"partial({match.name})"
+        value = next((p for p in entry.when), "")
+        message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
+        active = targets(module.facts, self.settings)
+        return Finding(
+            module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,  # type: ignore[arg-type]
+            tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,
+        )  # fmt: skip
+
+    def _as_set(self, finding: Finding) -> Finding:
+        level = self.settings.severity.get(finding.code)
+        return finding.with_severity(level) if level in ("error", "warning", "note") else finding  # type: ignore[arg-type]
+
+
+def target_name(site: Site) -> str:
+    """What a site's target is called in the source, where it has a name."""
+    return site.target.name if isinstance(site.target, Ref) else ""

@@ -1,0 +1,74 @@
+"""A finding: rule, place, message, the path to it, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from detlint.catalog import Fix
+from detlint.facts.model import Span
+
+Severity = Literal["error", "warning", "note"]
+ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A place on the way to a finding, or one that belongs to it."""
+
+    path: Path
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is reported. `argument` is the parameter that decided, for marking its own line."""
+
+    path: Path
+    span: Span
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+    targets: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    argument: str = ""
+    fix: Fix | None = None
+    api: str = ""
+
+    @property
+    def family(self) -> int:
+        """The first digit of the code."""
+        return int(self.code[3])
+
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        """By place, then code: the order of every report."""
+        return (str(self.path), self.span.line, self.span.column, self.code, self.message)
+
+    def with_severity(self, severity: Severity) -> Finding:
+        """The same finding, judged differently."""
+        return replace(self, severity=severity)
+
+
+def lowered(severity: Severity) -> Severity:
+    """One level milder."""
+    return "warning" if severity == "error" else "note"
+
+
+def at_most(severity: Severity, ceiling: Severity) -> Severity:
+    """The milder of two."""
+    return min(severity, ceiling, key=ORDER.__getitem__)
+
+
+@dataclass(slots=True)
+class Report:
+    """The findings of a run, and what was looked at."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    lines: int = 0
+    suppressed: int = 0
+    seconds: float = 0.0

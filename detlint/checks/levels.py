@@ -1,0 +1,115 @@
+"""How severe a match is: the rule's level under the profile, the target, the version, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from detlint.catalog import Entry, Rule
+from detlint.checks.finding import Severity, at_most, lowered
+from detlint.checks.match import Match
+from detlint.config import Settings
+from detlint.facts.model import Facts, Function, Site
+from detlint.program.resolve import Module, Resolver
+
+TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+LOWEST_GPU_WORDS: Final = {"cuda": "cuda", "nccl": "cuda", "npu": "ascend", "torch_npu": "ascend", "ascend": "ascend",
+                           "hccl": "ascend", "tpu": "tpu", "xla": "tpu", "mps": "mps"}  # fmt: skip
+
+
+def is_test(path: Path, root: Path) -> bool:
+    """Whether a file is test code, by its path below the project's root."""
+    return bool(TESTS.search((path.relative_to(root) if path.is_relative_to(root) else path).as_posix()))
+
+
+def targets(facts: Facts, settings: Settings) -> frozenset[str]:
+    """The hardware that a file is judged for.
+
+    What the configuration says; else what the file mentions; PyTorch and TensorFlow train on CUDA, MindSpore on Ascend.
+    """
+    if settings.targets:
+        return frozenset(settings.targets)
+    found = {LOWEST_GPU_WORDS[word] for word in facts.mentions}
+    roots = {name.partition(".")[0] for name in facts.imports}
+    if roots & {"mindspore", "mindcv", "torch_npu"}:
+        found.add("ascend")
+    if not found or roots & {"torch", "torchvision", "tensorflow", "keras", "mmcv", "mmdet"}:
+        found.add("cuda")
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1024)
+def _requirement(text: str) -> tuple[str, object]:
+    from packaging.requirements import Requirement
+
+    requirement = Requirement(text)
+    return requirement.name, requirement.specifier
+
+
+def applies_to_version(entry: Entry, settings: Settings) -> bool:
+    """Whether an entry holds for the configured version of its library; unknown means the newest."""
+    if not entry.versions:
+        return True
+    from packaging.specifiers import SpecifierSet
+
+    name, specifier = _requirement(entry.versions)
+    assert isinstance(specifier, SpecifierSet)
+    return specifier.contains(settings.versions.get(name, "9999"), prereleases=True)
+
+
+class Levels:
+    """Judges matches of one module."""
+
+    def __init__(self, settings: Settings, resolver: Resolver, root: Path) -> None:
+        self.settings = settings
+        self.resolver = resolver
+        self.root = root
+        self._no_grad = {
+            name
+            for name, entries in resolver.catalog.calls.items()
+            if any("no-grad" in resolver.catalog.entries[i].contexts for i in entries)
+        }
+
+    def severity(self, match: Match, rule: Rule, module: Module, site: Site, seeded: bool | None) -> Severity | None:
+        """The severity of a match, None where it is none.
+
+        Args:
+            seeded: whether every entry point that reaches it seeds its streams; None: the caller decides.
+        """
+        entry = match.entry
+        if entry.targets and not targets(module.facts, self.settings) & set(entry.targets):
+            return None
+        if not applies_to_version(entry, self.settings):
+            return None
+        level = entry.level_or(rule.level)
+        align = self.settings.profile == "align"
+        severity: Severity
+        if level == "design":
+            severity = "error" if align else "warning" if seeded is False else "note"
+        elif level == "warning":
+            severity = "error" if align and rule.family >= 4 else "warning"
+        else:
+            severity = "error" if level == "error" else "note"
+        if not match.sure:
+            # What is not known is never guessed into an error.
+            severity = at_most(severity, "warning")
+        if self.evaluates(module, site):
+            if entry.pass_ == "backward":
+                return None
+            severity = lowered(severity)
+        if is_test(module.path, self.root):
+            severity = lowered(severity)
+        return severity
+
+    def evaluates(self, module: Module, site: Site) -> bool:
+        """Whether a site stands in code that takes no gradients."""
+        if any(self._is_no_grad(module, name) for name in site.within):
+            return True
+        function: Function = module.facts.functions[site.function]
+        return any(self._is_no_grad(module, name) for name in function.decorators if name)
+
+    def _is_no_grad(self, module: Module, name: str) -> bool:
+        value = self.resolver.name(module.path, name)
+        return getattr(value, "name", "") in self._no_grad

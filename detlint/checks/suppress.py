@@ -1,0 +1,84 @@
+"""Suppression comments against findings, and the comments that suppress nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+from detlint.catalog import Rule
+from detlint.checks.finding import Finding
+from detlint.facts.model import Directive, Span
+from detlint.source import Source
+
+
+def suppress(
+    findings: list[Finding], directives: Sequence[Directive], path: Path, source: Source, unused: Rule | None
+) -> tuple[list[Finding], int]:
+    """The findings that no comment covers, with those about the comments themselves; and how many were covered.
+
+    A comment counts on the first line, the last line or the deciding argument's own line of what is found.
+
+    Args:
+        unused: DET002, None when it is off.
+    """
+    if not directives:
+        return findings, 0
+    kept, used, covered = [], set[int](), 0
+    for finding in findings:
+        lines = _lines(finding, source)
+        hits = [i for i, d in enumerate(directives) if _covers(d, finding.code, lines)]
+        used.update(hits)
+        covered += bool(hits)
+        if not hits:
+            kept.append(finding)
+    if unused is not None:
+        kept += [about for i, d in enumerate(directives) if (about := _about(d, i in used, path, unused)) is not None]
+    return kept, covered
+
+
+def _covers(directive: Directive, code: str, lines: set[int]) -> bool:
+    if directive.problem or (directive.scope == "line" and directive.line not in lines):
+        return False
+    return not directive.codes or any(code.startswith(prefix) for prefix in directive.codes)
+
+
+def _lines(finding: Finding, source: Source) -> set[int]:
+    span = finding.span
+    lines = {span.line, span.end_line}
+    if finding.argument and span.end_line > span.line + 1:
+        own = argument_span(source, span, finding.argument)
+        if own is not None:
+            lines.update((own.line, own.end_line))
+    return lines
+
+
+def argument_span(source: Source, span: Span, name: str) -> Span | None:
+    """Where the keyword argument `name` of the call at `span` stands."""
+    try:
+        tree = ast.parse(b"(" + source.text_at(span) + b"\n)", mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for keyword in getattr(tree.body, "keywords", ()):
+        if keyword.arg == name:
+            first, last = keyword.lineno, keyword.value.end_lineno or keyword.lineno
+            shift = span.column - 1
+            return Span(
+                span.line + first - 1,
+                keyword.col_offset + (shift if first == 1 else 0),
+                span.line + last - 1,
+                (keyword.value.end_col_offset or 0) + (shift if last == 1 else 0),
+            )
+    return None
+
+
+def _about(directive: Directive, used: bool, path: Path, rule: Rule) -> Finding | None:
+    if directive.problem:
+        message = f"this comment suppresses nothing: {directive.problem}"
+    elif used or (directive.style == "noqa" and not directive.codes) or directive.scope == "file":
+        return None
+    else:
+        what = ", ".join(directive.codes) if directive.codes else "anything"
+        message = f"nothing here needs this suppression of {what}"
+    span = Span(directive.line, directive.column, directive.line, directive.end_column)
+    return Finding(path, span, rule.code, rule.name, "warning", message, rule.remedy)

@@ -1,0 +1,255 @@
+"""The command line. Each command is a few lines over the modules that do the work."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from detlint import __version__
+
+if TYPE_CHECKING:
+    from detlint.checks.finding import Report
+    from detlint.config import Config
+
+WRONG_USE = 2
+
+
+class _Group(click.Group):
+    """`detlint PATH` is `detlint check PATH`."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            args = ["check", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version", "-V"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
+def main() -> None:
+    """Finds nondeterminism in machine-learning code: unseeded draws, random layers and transforms, operators that sum
+    in varying order, device-side randomness, and switches that are missing, misspelt or set too late.
+
+    `detlint PATH...` is short for `detlint check PATH...`.
+    """
+
+
+def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
+    codes = [code.strip().upper() for item in value for code in item.split(",") if code.strip()]
+    return codes or None
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Rules to check, by code or prefix, comma-separated. [default: DET]")
+@click.option("--extend-select", multiple=True, callback=_codes, metavar="CODES", help="Rules to add to those selected.")
+@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out.")
+@click.option("--extend-ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out, added to those ignored.")
+@click.option("--profile", type=click.Choice(["reproduce", "align"]), help="reproduce: does the same command give the same result twice? align: can the run be compared with another back end? [default: reproduce]")
+@click.option("--target", "targets", multiple=True, type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]), help="Hardware to judge for; may be repeated. [default: what each file mentions]")
+@click.option("--output-format", type=click.Choice(["text", "concise", "json"]), help="How to print findings. [default: text]")
+@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there instead of to standard output.")
+@click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
+@click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
+@click.option("--fail-on", type=click.Choice(["error", "warning", "note"]), help="The lowest level that makes the exit code 1. [default: warning]")
+@click.option("--exit-zero", "-e", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("--exclude", multiple=True, metavar="PATTERNS", help="Paths to leave out, as in .gitignore, comma-separated; replaces the defaults.")
+@click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Paths to leave out, besides the others.")
+@click.option("--force-exclude/--no-force-exclude", default=None, help="Leave out excluded files even when they are named.")
+@click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what git ignores. [default: on]")
+@click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of the file that is read from standard input (PATH is `-`).")
+@click.option("--no-cache", "-n", is_flag=True, help="Neither read nor write the cache.")
+@click.option("--cache-dir", type=click.Path(path_type=Path, file_okay=False), envvar="DETLINT_CACHE_DIR", help="Where the cache lives. [default: .detlint_cache in the project's root]")
+@click.option("--jobs", "-j", type=click.IntRange(min=0), help="Processes to use; 0 means one for each CPU. [default: 0]")
+@click.option("--config", "config_file", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.")
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
+@click.option("--show-settings", is_flag=True, help="Print the settings in force, and stop.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error.")
+def check(paths: tuple[Path, ...], **options: Any) -> None:
+    """Check files and folders (default: the current one).
+
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
+    """
+    from detlint.catalog import CatalogError
+    from detlint.config import ConfigError
+
+    try:
+        sys.exit(_check(paths or (Path(),), options))
+    except (ConfigError, CatalogError) as error:
+        _fail(str(error))
+    except FileNotFoundError as error:
+        _fail(f"no such file or folder: {error}")
+    except BrokenPipeError:
+        # The reader has gone (`detlint . | head`): nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
+    from detlint import run
+    from detlint.config import check_codes, load
+    from detlint.discover import discover
+
+    stdin = None
+    if Path("-") in paths:
+        if len(paths) > 1:
+            _fail("`-` reads standard input and can't be combined with other paths")
+        stdin = (options["stdin_filename"] or Path("stdin.py"), sys.stdin.buffer.read())
+        paths = (stdin[0],)
+    config = load(paths[0].absolute(), options["config_file"], options["isolated"], _overrides(options))
+    settings = config.settings
+    cache = None if options["no_cache"] else _cache_folder(config, options["cache_dir"])
+    catalog = run.load_catalog(config, cache)
+    check_codes(settings, catalog.rules)
+    if options["show_settings"]:
+        _show_settings(config)
+        return 0
+    found = discover(paths, config) if stdin is None else None
+    files = found.files if found is not None else (paths[0],)
+    if options["show_files"]:
+        for file in files:
+            click.echo(file)
+        return 0
+    with _Bar() as bar:
+        report = run.check(files, config, catalog, cache, found.problems if found else (), stdin, bar.advance)
+    if options["verbose"]:
+        click.echo(
+            f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; {report.suppressed} suppressed; "
+            f"configuration: {config.source or 'none'}; root: {config.root}; cache: {cache or 'off'}",
+            err=True,
+        )
+    _write(report, config, options)
+    from detlint.checks.finding import ORDER
+
+    failing = any(ORDER[finding.severity] >= ORDER[settings.fail_on] for finding in report.findings)
+    return int(failing and not options["exit_zero"])
+
+
+def _overrides(options: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says, by the names of the settings."""
+    names = ("select", "extend_select", "ignore", "extend_ignore", "profile", "output_format", "show_notes", "fail_on",
+             "force_exclude", "respect_gitignore", "jobs")  # fmt: skip
+    chosen = {name.replace("_", "-"): options[name] for name in names if options[name] is not None}
+    if options["targets"]:
+        chosen["targets"] = list(options["targets"])
+    for name in ("exclude", "extend_exclude"):
+        if options[name]:
+            chosen[name.replace("_", "-")] = [part.strip() for item in options[name] for part in item.split(",") if part.strip()]
+    return chosen
+
+
+def _cache_folder(config: Config, chosen: Path | None) -> Path:
+    if chosen is not None:
+        return chosen
+    return config.root / (config.settings.cache_dir or ".detlint_cache")
+
+
+def _write(report: Report, config: Config, options: dict[str, Any]) -> None:
+    from detlint.report import text
+
+    settings = config.settings
+    if settings.output_format == "json":
+        from detlint.report import json
+
+        lines = [json.report(report, settings.show_notes)]
+    elif options["statistics"]:
+        lines = [*text.statistics(report, settings.show_notes)]
+    elif settings.output_format == "concise":
+        lines = [*text.concise(report, settings.show_notes)]
+    else:
+        lines = [*text.full(report, settings.show_notes)]
+    output = "".join(line + "\n" for line in lines)
+    if options["output_file"] is not None:
+        options["output_file"].write_text(click.unstyle(output), "utf-8")
+    else:
+        # click leaves colours out where the output is no terminal; NO_COLOR and FORCE_COLOR say otherwise.
+        colour = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+        click.echo(output, nl=False, color=colour)
+
+
+def _show_settings(config: Config) -> None:
+    import msgspec
+
+    click.echo(f"# root: {config.root}\n# configuration: {config.source or 'none'}")
+    click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
+
+
+@main.command()
+@click.argument("code", required=False)
+@click.option("--all", "everything", is_flag=True, help="Print every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rule(code: str | None, everything: bool, output_format: str) -> None:
+    """Print a rule's page: what it finds, why, the APIs and their conditions, what to do."""
+    from detlint import catalog as catalogs
+    from detlint.report import rules
+
+    if (code is None) is not everything:
+        _fail("name a rule (`detlint rule DET403`) or say --all")
+    try:
+        catalog = catalogs.load()
+    except catalogs.CatalogError as error:
+        _fail(str(error))
+    chosen = [r for r in sorted(catalog.rules.values(), key=lambda r: r.code) if everything or code in (r.code, r.name)]
+    if not chosen and code is not None:
+        chosen = [r for r in catalog.rules.values() if r.code == code.upper()]
+    if not chosen:
+        _fail(f"unknown rule `{code}`; `detlint rule --all` lists them")
+    if output_format == "json":
+        import msgspec
+
+        click.echo(msgspec.json.format(msgspec.json.encode([rules.data(catalog, r) for r in chosen]), indent=2).decode())
+        return
+    click.echo("\n\n".join("\n".join(rules.page(catalog, r)) for r in chosen))
+
+
+def _fail(message: str) -> Any:
+    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+    sys.exit(WRONG_USE)
+
+
+class _Bar:
+    """A progress bar on standard error, once a run takes longer than a second on a terminal."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter()
+        self.update: Callable[[int, int], None] | None = None
+        self.close: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def advance(self, done: int, total: int) -> None:
+        if self.update is None and sys.stderr.isatty() and time.perf_counter() - self.started > 1:
+            self._open()
+        if self.update is not None:
+            self.update(done, total)
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        bar = Progress(TextColumn("reading"), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True), transient=True)
+        task = bar.add_task("reading")
+        bar.start()
+        self.update = lambda done, total: bar.update(task, completed=done, total=total)
+        self.close = bar.stop
+
+
+if __name__ == "__main__":
+    main()

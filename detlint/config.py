@@ -1,0 +1,204 @@
+"""Settings: `[tool.detlint]` in pyproject.toml, or detlint.toml, under what the command line says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from detlint.catalog import Target
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Profile = Literal["reproduce", "align"]
+Severity = Literal["error", "warning", "note"]
+OutputFormat = Literal["text", "concise", "json"]
+
+EXCLUDE = (
+    ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d",
+    ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode", "__pypackages__", "_build",
+    "buck-out", "build", "dist", "node_modules", "site-packages", "venv", ".detlint_cache",
+)  # fmt: skip
+
+FILES = ("detlint.toml", ".detlint.toml", "pyproject.toml")
+
+
+class ConfigError(Exception):
+    """Settings that can't be used. The text names the file, the key and the reason."""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """What a configuration file may say; the defaults are what happens without one."""
+
+    select: tuple[str, ...] = ("DET",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    exclude: tuple[str, ...] = EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    profile: Profile = "reproduce"
+    targets: tuple[Target, ...] = ()
+    """Empty: they follow from what each file imports and mentions."""
+    versions: dict[str, str] = {}
+    """Library -> version; empty: the newest."""
+    catalogs: tuple[str, ...] = ()
+    """TOML files of the user's own, relative to the configuration file."""
+    severity: dict[str, Literal["error", "warning", "note", "off"]] = {}
+    fail_on: Severity = "warning"
+    output_format: OutputFormat = "text"
+    show_notes: bool = False
+    library: Literal["caller", "strict"] = "caller"
+    """How draws are judged that no entry point of the program reaches."""
+    max_file_size: int = 1_000_000
+    """Bytes; larger files are reported as DET001 and skipped."""
+    cache_dir: str = ""
+    jobs: int = 0
+
+
+class Config(msgspec.Struct, frozen=True):
+    """Settings, where they come from, and the folder that their paths are relative to."""
+
+    settings: Settings
+    root: Path
+    """The project's root: the configuration file's folder, else the nearest `.git` or `pyproject.toml`."""
+    source: Path | None = None
+
+
+def load(start: Path, file: Path | None = None, isolated: bool = False, overrides: dict[str, Any] | None = None) -> Config:
+    """The settings that hold for `start`.
+
+    Args:
+        start: a file or folder to be checked.
+        file: a configuration file to use instead of the nearest.
+        isolated: use no configuration file.
+        overrides: what the command line says, by key.
+
+    Raises:
+        ConfigError: an unknown key, a wrong value, a file that can't be read.
+    """
+    folder = start if start.is_dir() else start.parent
+    source = file if file is not None else None if isolated else _nearest(folder)
+    raw = _read(source, required=file is not None) if source is not None else {}
+    label = str(source) if source is not None else "command line"
+    settings = _convert(raw, label)
+    if overrides:
+        settings = _convert({**msgspec.to_builtins(settings), **overrides}, "command line")
+    _check(settings, label)
+    root = source.parent if source is not None and file is None else _root(folder)
+    return Config(settings, root, source)
+
+
+def _convert(raw: dict[str, Any], label: str) -> Settings:
+    try:
+        return msgspec.convert(raw, Settings)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at ")
+        unknown = re.search(r"unknown field `(.+)`", reason)
+        if unknown:
+            known = sorted(field.encode_name for field in msgspec.structs.fields(Settings))
+            close = _closest(unknown[1], known)
+            raise ConfigError(f"{label}: unknown key `{unknown[1]}`" + (f"; did you mean `{close}`?" if close else "")) from None
+        raise ConfigError(f"{label}: `{place.strip('`').removeprefix('$.') or 'tool.detlint'}`: {reason}") from None
+
+
+def _closest(word: str, known: Iterable[str]) -> str:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(known), 1)), "")
+
+
+def _check(settings: Settings, label: str) -> None:
+    """What types can't say: selectors look like codes, versions are versions, the size is positive."""
+    from packaging.version import InvalidVersion, Version
+
+    lists = {
+        "select": settings.select,
+        "extend-select": settings.extend_select,
+        "ignore": settings.ignore,
+        "extend-ignore": settings.extend_ignore,
+        "severity": tuple(settings.severity),
+        **{f"per-file-ignores.{pattern}": codes for pattern, codes in settings.per_file_ignores.items()},
+    }
+    for key, codes in lists.items():
+        for code in codes:
+            if not re.fullmatch(r"ALL|DET\d{0,3}", code):
+                raise ConfigError(f"{label}: `{key}`: `{code}` is not a code or a prefix of one (DET, DET4, DET403)")
+    for name, version in settings.versions.items():
+        try:
+            Version(version)
+        except InvalidVersion:
+            raise ConfigError(f"{label}: `versions.{name}`: `{version}` is not a version") from None
+
+
+def check_codes(settings: Settings, known: Iterable[str]) -> None:
+    """Every selector must select something.
+
+    Raises:
+        ConfigError: a selector that matches no rule.
+    """
+    codes = list(known)
+    for selector in [*settings.select, *settings.extend_select, *settings.ignore, *settings.extend_ignore, *settings.severity]:
+        if selector != "ALL" and not any(code.startswith(selector) for code in codes):
+            raise ConfigError(f"unknown rule `{selector}`; `detlint rule --all` lists them")
+
+
+def _read(file: Path, required: bool) -> dict[str, Any]:
+    try:
+        raw = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: can't be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: not valid TOML: {error}") from None
+    if file.name != "pyproject.toml":
+        return raw
+    tool = raw.get("tool", {})
+    section = tool.get("detlint", {}) if isinstance(tool, dict) else {}
+    if not isinstance(section, dict):
+        raise ConfigError(f"{file}: `tool.detlint` must be a table")
+    return section
+
+
+def _nearest(folder: Path) -> Path | None:
+    """The nearest configuration file, upwards; a pyproject.toml counts only with a `[tool.detlint]` section."""
+    for parent in (folder, *folder.parents):
+        for name in FILES:
+            file = parent / name
+            if file.is_file() and (name != "pyproject.toml" or _has_section(file)):
+                return file
+    return None
+
+
+def _has_section(file: Path) -> bool:
+    try:
+        return "detlint" in tomllib.loads(file.read_text("utf-8")).get("tool", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError):
+        return False
+
+
+def _root(folder: Path) -> Path:
+    for parent in (folder, *folder.parents):
+        if (parent / ".git").exists() or (parent / "pyproject.toml").is_file() or (parent / "setup.py").is_file():
+            return parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def selected(settings: Settings, code: str) -> bool:
+    """Whether a rule is on: the longest selector that matches its code decides, `ignore` winning ties."""
+
+    def longest(selectors: Iterable[str]) -> int:
+        return max((0 if s == "ALL" else len(s) for s in selectors if s == "ALL" or code.startswith(s)), default=-1)
+
+    chosen = longest([*settings.select, *settings.extend_select])
+    return chosen > longest([*settings.ignore, *settings.extend_ignore]) and settings.severity.get(code) != "off"

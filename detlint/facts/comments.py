@@ -1,0 +1,78 @@
+"""Suppression comments: `# noqa: DET201`, `# detlint: ignore[DET201] reason`, `# detlint: skip-file`.
+
+They are read from tokens, so text in strings never counts. A malformed one suppresses nothing and is a finding.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+
+from detlint.facts.model import Directive
+
+# Decides on bytes whether tokens are worth reading: another tool's `# noqa: F401` is none of ours.
+WORTH_READING = re.compile(rb"#[^\n\r]*?(?:detlint\s*:|noqa(?!\s*:)|noqa\s*:[^\n\r#]*DET|flake8\s*[:=]\s*noqa|ruff\s*:\s*noqa)", re.I)
+
+_NOQA = re.compile(r"#\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b(?P<list>\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)?)?", re.I)
+_OURS = re.compile(r"#\s*detlint\s*:\s*(?P<rest>[^#]*)", re.I)
+_IGNORE = re.compile(r"ignore(?P<file>-file)?\s*\[(?P<codes>[^\]]*)\]", re.I)
+_CODE = re.compile(r"DET\d{0,3}")
+
+
+def directives(data: bytes) -> tuple[Directive, ...]:
+    """The suppression comments of a source file, in order."""
+    if not WORTH_READING.search(data):
+        return ()
+    found: list[Directive] = []
+    try:
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
+            if token.type == tokenize.COMMENT:
+                found += _of_comment(token.string, *token.start)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass
+    return tuple(found)
+
+
+def _of_comment(text: str, line: int, column: int) -> list[Directive]:
+    found = []
+    for match in _OURS.finditer(text):
+        found.append(_ours(match, line, column))
+    for match in _NOQA.finditer(text):
+        directive = _noqa(match, line, column)
+        if directive is not None:
+            found.append(directive)
+    return found
+
+
+def _ours(match: re.Match[str], line: int, column: int) -> Directive:
+    rest = match["rest"].strip()
+    span = (line, column + match.start(), column + match.end())
+    if re.match(r"skip-file\b", rest, re.I):
+        return Directive(*span, "ignore", "file", ())
+    ignore = _IGNORE.match(rest)
+    if ignore is None:
+        why = "name the codes: `# detlint: ignore[DET201] reason`" if re.match(r"ignore\b", rest, re.I) else (
+            "expected `ignore[CODE]`, `ignore-file[CODE]` or `skip-file`"
+        )
+        return Directive(*span, "ignore", "line", (), why)
+    codes = tuple(code.strip().upper() for code in ignore["codes"].split(",") if code.strip())
+    wrong = [code for code in codes if not _CODE.fullmatch(code)]
+    if wrong or not codes:
+        return Directive(*span, "ignore", "line", (), f"`{wrong[0]}` is not a DET code" if wrong else "no code is named")
+    return Directive(*span, "ignore", "file" if ignore["file"] else "line", codes)
+
+
+def _noqa(match: re.Match[str], line: int, column: int) -> Directive | None:
+    """A `noqa` comment, if it concerns us: blanket, or with at least one of our codes."""
+    scope = "file" if match["file"] else "line"
+    span = (line, column + match.start(), column + match.end())
+    if match["list"] is None:
+        return Directive(*span, "noqa", scope, ())
+    codes = tuple(code for code in re.split(r"[\s,]+", (match["codes"] or "").upper()) if code.startswith("DET"))
+    if not codes:
+        return None
+    wrong = [code for code in codes if not re.fullmatch(r"DET\d{1,3}", code)]
+    if wrong:
+        return Directive(*span, "noqa", "line", (), f"`{wrong[0]}` is not a code; flake8 reads this as a blanket noqa")
+    return Directive(*span, "noqa", scope, codes)

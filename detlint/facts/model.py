@@ -1,0 +1,223 @@
+"""The facts of one file, as plain serialisable records.
+
+Values are symbolic: what an expression is known to be without running it. `None` means unknown. Names are dotted and
+absolute: `F.dropout` after `import torch.nn.functional as F` is `Ref("torch.nn.functional.dropout")`, and a function
+of the file itself is `Ref("<module>.function")`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Union
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A compact record: an array on disk, no dictionary in memory."""
+
+
+class Const(Record, tag=0):
+    """A literal."""
+
+    value: bool | int | float | str | None
+
+
+class Ref(Record, tag=1):
+    """An imported or defined thing, by its dotted name."""
+
+    name: str
+
+
+class Member(Record, tag=2):
+    """An attribute (`attr`) or an item (`[key]`) of a value."""
+
+    base: Value
+    attr: str
+
+
+class Result(Record, tag=3):
+    """What a call gives back. `site` is the position of the call in `Facts.sites`, -1 when it wasn't recorded."""
+
+    of: Value
+    site: int = -1
+
+
+class Instance(Record, tag=4):
+    """Some object of a class: `self`, or a variable with an annotation."""
+
+    of: str
+
+
+class Param(Record, tag=5):
+    """A parameter of the enclosing function: its name and its default."""
+
+    name: str
+    default: Value | None = None
+
+
+class Items(Record, tag=6):
+    """A list, tuple or set display."""
+
+    values: tuple[Value | None, ...]
+    kind: Literal["list", "tuple", "set"] = "list"
+
+
+class Mapping(Record, tag=7):
+    """A dictionary whose keys are all literal strings."""
+
+    keys: tuple[str, ...]
+    values: tuple[Value | None, ...]
+
+
+class Either(Record, tag=8):
+    """One of several values, depending on the way taken; None among them is a way that is not known."""
+
+    options: tuple[Value | None, ...]
+
+
+class Partial(Record, tag=9):
+    """`functools.partial(of, ...)`; the bound arguments stand at `site`."""
+
+    of: Value
+    site: int = -1
+
+
+class Expression(Record, tag=10):
+    """Any other expression: its source text, and what the names in it are."""
+
+    text: str
+    names: dict[str, Value | None] = {}
+
+
+Value = Union[Const, Ref, Member, Result, Instance, Param, Items, Mapping, Either, Partial, Expression]
+
+
+class Arg(Record):
+    """One argument of a call. `name` is the keyword, "" for a positional, "*" and "**" for splats."""
+
+    name: str
+    value: Value | None
+
+
+class Span(Record):
+    """Where something stands: 1-based lines; columns are 0-based offsets in the UTF-8 of the line."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry"]
+
+
+class Site(Record):
+    """A place that the catalog may know: a call, an assignment, an environment write, a registry entry."""
+
+    kind: SiteKind
+    target: Value
+    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`."""
+    args: tuple[Arg, ...]
+    span: Span
+    function: int
+    """The function that it stands in, as a position in `Facts.functions`; 0 is the module's top level."""
+    within: tuple[str, ...] = ()
+    """Context managers around it, by dotted name."""
+    use: str = ""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop`, `collected`, `returned`,
+    `tested`, `index` or nothing."""
+
+
+class Branch(Record):
+    """Alternatives in the flow of a function. `test` is what an `if` asks. An arm is a list of steps."""
+
+    kind: Literal["if", "loop", "try", "main"]
+    test: Value | None
+    arms: tuple[tuple[Step, ...], ...]
+
+
+class Stop(Record):
+    """The flow leaves the function (or the loop) here."""
+
+
+Step = Union[int, Branch]
+"""A site, by its position in `Facts.sites` (-1: the flow leaves here), or a branch."""
+
+
+class Parameter(Record):
+    """A parameter: `kind` is "" for ordinary ones, "*" and "**" for the collecting ones."""
+
+    name: str
+    default: Value | None
+    annotation: str
+    kind: str = ""
+
+
+class Function(Record):
+    """A function or method; position 0 of `Facts.functions` is the module's top level."""
+
+    name: str
+    """Its name inside the module, dotted: `Net.forward`, `main.<locals>.step`."""
+    owner: str
+    """The class it is a method of, as a name inside the module; "" for none."""
+    parameters: tuple[Parameter, ...]
+    decorators: tuple[str, ...]
+    line: int
+    end_line: int
+    steps: tuple[Step, ...]
+    returns: Value | None
+    ordered: tuple[str, ...] = ()
+    """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
+
+
+class Class(Record):
+    """A class: bases as values, attributes from its body and from `self.x = ...` in its methods."""
+
+    name: str
+    bases: tuple[Value | None, ...]
+    attributes: dict[str, Value | None]
+    methods: tuple[str, ...]
+    line: int
+
+
+class Directive(Record):
+    """A suppression comment. `codes` empty means every code. `scope` is the line's or the file's."""
+
+    line: int
+    column: int
+    end_column: int
+    style: Literal["noqa", "ignore"]
+    scope: Literal["line", "file"]
+    codes: tuple[str, ...]
+    problem: str = ""
+    """Why it is malformed; such a directive suppresses nothing."""
+
+
+class Problem(Record):
+    """Why a file has no facts."""
+
+    message: str
+    line: int = 1
+    column: int = 0
+
+
+class Facts(Record):
+    """Everything that later steps need to know of one file."""
+
+    module: str
+    names: dict[str, Value | None] = {}
+    """What each name means at the end of the module's top level."""
+    stars: tuple[str, ...] = ()
+    """Modules imported with `*`, in order."""
+    functions: tuple[Function, ...] = ()
+    classes: tuple[Class, ...] = ()
+    sites: tuple[Site, ...] = ()
+    directives: tuple[Directive, ...] = ()
+    imports: tuple[str, ...] = ()
+    """Every module or member that is imported, dotted, sorted."""
+    options: dict[str, Value | None] = {}
+    """Command-line options by attribute name, with their defaults."""
+    mentions: tuple[str, ...] = ()
+    """Words for devices that occur in the file, lower case, sorted."""
+    problem: Problem | None = None
+    lines: int = 0

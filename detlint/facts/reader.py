@@ -1,0 +1,985 @@
+"""Reads the facts of a source file off its `ast`, in one walk that visits each expression once.
+
+A body is read in order, with the names as they stand at that statement; the bodies of functions are read after the
+block around them, because that is when they can run. Branches are read from the same state and joined.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from detlint.catalog import Catalog
+from detlint.facts.comments import directives
+from detlint.facts.model import (
+    Arg,
+    Branch,
+    Class,
+    Const,
+    Either,
+    Expression,
+    Facts,
+    Function,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Param,
+    Parameter,
+    Partial,
+    Problem,
+    Ref,
+    Result,
+    Site,
+    SiteKind,
+    Span,
+    Step,
+    Value,
+)
+from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+
+STDLIB: Final = sys.stdlib_module_names | {"builtins"}
+LONGEST_TEXT: Final = 200
+LONGEST_DISPLAY: Final = 64
+DEEPEST_VALUE: Final = 8
+UNKNOWN_RECEIVER: Final = Ref("?")
+TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
+GROWS: Final = frozenset({"append", "extend", "insert", "add", "put", "appendleft", "update", "write"})
+
+
+def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
+    """The facts of one file.
+
+    Args:
+        data: the file's bytes, in any encoding that it declares.
+        module: its dotted name.
+        package: whether it is an `__init__.py`.
+        catalog: tells which names can make a site.
+
+    Never raises on account of the input: a file that can't be parsed has a `problem` and nothing else.
+    """
+    try:
+        tree = ast.parse(data)
+    except SyntaxError as error:
+        message = error.msg or "invalid syntax"
+        if message.startswith(("Missing parentheses in call to", "multiple exception types")):
+            message += " (Python 2?)"
+        return Facts(module, problem=Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0)))
+    except (ValueError, LookupError) as error:
+        return Facts(module, problem=Problem(f"can't be parsed: {error}"))
+    except (RecursionError, MemoryError):
+        return Facts(module, problem=Problem("can't be parsed: it is nested too deeply"))
+    try:
+        return _Reader(data, module, package, catalog).file(tree)
+    except RecursionError:
+        return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
+
+
+class _Reader:
+    """The state of one walk."""
+
+    def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
+        self.data = data
+        self.module = module
+        self.package = package
+        self.catalog = catalog
+        self.words = catalog.words
+        self.foreign = catalog.roots | STDLIB
+        self._lines: list[bytes] | None = None
+
+        self.sites: list[Site] = []
+        self.functions: list[Function] = []
+        self.classes: dict[str, _ClassBody] = {}
+        self.stars: list[str] = []
+        self.imports: set[str] = set()
+        self.options: dict[str, Value | None] = {}
+        self.waiting: deque[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope, int]] = deque()
+
+        self.scope = Scope("module", None, 0, "")
+        self.steps: list[Step] = []
+        self.returned: list[Value | None] = []
+        self.ordered: set[str] = set()
+        self.within: tuple[str, ...] = ()
+        self.use = ""
+
+    # -- the file -----------------------------------------------------------------------------------------------
+
+    def file(self, tree: ast.Module) -> Facts:
+        self.functions.append(_placeholder())
+        self.block(tree.body)
+        self.functions[0] = Function("", "", (), (), 1, self.data.count(b"\n") + 1, tuple(self.steps), None, self.in_order())
+        module_scope = self.scope
+        while self.waiting:
+            self.function_body(*self.waiting.popleft())
+        return Facts(
+            module=self.module,
+            names=module_scope.names,
+            stars=tuple(self.stars),
+            functions=tuple(self.functions),
+            classes=tuple(body.done() for body in self.classes.values()),
+            sites=tuple(self.sites),
+            directives=directives(self.data),
+            imports=tuple(sorted(self.imports)),
+            options=self.options,
+            mentions=tuple(sorted({word.decode().lower() for word in _DEVICES.findall(self.data)})),
+            lines=self.data.count(b"\n") + 1,
+        )
+
+    def in_order(self) -> tuple[str, ...]:
+        return tuple(sorted(self.ordered))
+
+    def function_body(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
+    ) -> None:
+        self.scope, self.steps, self.returned, self.ordered, self.within = scope, [], [], set(), ()
+        if isinstance(node, ast.Lambda):
+            self.returned.append(self.expression(node.body))
+        else:
+            self.block(node.body)
+        head = self.functions[index]
+        self.functions[index] = Function(
+            head.name, head.owner, head.parameters, head.decorators, head.line, head.end_line,
+            tuple(self.steps), join(self.returned), self.in_order(),
+        )  # fmt: skip
+
+    # -- statements ---------------------------------------------------------------------------------------------
+
+    def block(self, statements: Sequence[ast.stmt]) -> bool:
+        """Read statements in order; whether the flow never comes out at their end."""
+        for statement in statements:
+            handler = _STATEMENTS.get(type(statement))
+            if handler is None:
+                self.children(statement)
+            elif handler(self, statement):
+                self.steps.append(-1)
+                return True
+        return False
+
+    def children(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expression(child)
+
+    def _expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.expression(node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        self.use = f"assigned:{_dotted(node.targets[0])}"
+        value = self.value(node.value)
+        for target in node.targets:
+            self.assign(target, value, node)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        self.use = f"assigned:{_dotted(node.target)}"
+        value = self.value(node.value) if node.value is not None else None
+        if value is None:
+            annotation = self.annotation(node.annotation)
+            value = Instance(annotation) if annotation else None
+        if node.value is not None or value is not None:
+            self.assign(node.target, value, node)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        value = self.value(node.value)
+        target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
+        if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
+            self.environment(zip(value.keys, value.values, strict=True), node)
+        if isinstance(node.target, ast.Name):
+            before = self.scope.look_up(node.target.id)
+            self.scope.bind(node.target.id, None if isinstance(before, Missing) else _operation(before, None))
+
+    def assign(self, target: ast.expr, value: Value | None, statement: ast.stmt) -> None:
+        """Bind a target: a name, an attribute of `self` or of an import, `os.environ[...]`, or several of them."""
+        if isinstance(target, ast.Name):
+            self.scope.bind(target.id, value)
+        elif isinstance(target, ast.Attribute):
+            self.assign_attribute(target, value, statement)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            values: Sequence[Value | None] = ()
+            if isinstance(value, Items) and len(value.values) == len(target.elts):
+                values = value.values
+            for i, element in enumerate(target.elts):
+                part = values[i] if values else (Member(value, f"[{i}]") if _deep(value) < DEEPEST_VALUE and value else None)
+                self.assign(element.value if isinstance(element, ast.Starred) else element, part, statement)
+        elif isinstance(target, ast.Subscript):
+            base = self.expression(target.value)
+            key = self.expression(target.slice)
+            if isinstance(base, Ref) and base.name == "os.environ" and isinstance(key, Const) and isinstance(key.value, str):
+                self.environment([(key.value, value)], statement)
+
+    def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
+        base = self.expression(target.value)
+        if isinstance(base, Instance):
+            owner = self.classes.get(base.of.removeprefix(f"{self.module}."))
+            if owner is not None and base.of.startswith(f"{self.module}."):
+                owner.attribute(target.attr, value)
+        elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
+            self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
+
+    def environment(self, pairs: Iterable[tuple[str, Value | None]], node: ast.AST) -> None:
+        for name, value in pairs:
+            if name in self.catalog.environment:
+                self.site("environment", Ref(name), (Arg("value", value),), node)
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.imports.add(alias.name)
+            if alias.asname:
+                self.scope.bind(alias.asname, Ref(alias.name))
+            else:
+                root = alias.name.partition(".")[0]
+                self.scope.bind(root, Ref(root))
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        source = node.module or ""
+        if node.level:
+            parts = self.module.split(".")
+            keep = len(parts) - node.level + (1 if self.package else 0)
+            source = ".".join([*parts[: max(keep, 0)], *([source] if source else [])])
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(source)
+                self.imports.add(source)
+            else:
+                name = f"{source}.{alias.name}" if source else alias.name
+                self.imports.add(name)
+                self.scope.bind(alias.asname or alias.name, Ref(name))
+
+    def _if(self, node: ast.If) -> bool:
+        main = _is_main_test(node.test)
+        self.use = "tested"
+        self.expression(node.test)
+        return self.branch("main" if main else "if", node.test, [node.body, node.orelse])
+
+    def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]]) -> bool:
+        """Read alternatives; whether none of them comes out."""
+        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
+        asked = self.expression_value(test) if test is not None and kind == "if" else None
+        for body in bodies:
+            self.steps = []
+            arms.start()
+            stopped = self.block(body)
+            arms.end(stopped and kind != "loop")
+            all_steps.append(tuple(self.steps))
+            stops.append(stopped)
+        self.steps = outer
+        arms.join()
+        if any(all_steps):
+            self.steps.append(Branch(kind, asked, tuple(all_steps)))
+        return kind != "loop" and all(stops)
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        before = len(self.sites)
+        self.use = "loop"
+        iterated = self.expression(node.iter)
+        if len(self.sites) > before and _collects(node.body):
+            self.sites[before:] = [
+                _with_use(site, "data-loop") if site.use == "loop" else site for site in self.sites[before:]
+            ]
+        item = None
+        if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
+            item = join(iterated.values)
+        elif iterated is not None and _deep(iterated) < DEEPEST_VALUE:
+            item = Member(iterated, "[*]")
+        self.assign(node.target, item, node)
+        self.branch("loop", None, [node.body])
+        self.block(node.orelse)
+
+    def _while(self, node: ast.While) -> None:
+        self.expression(node.test)
+        self.branch("loop", None, [node.body])
+        self.block(node.orelse)
+
+    def _try(self, node: Any) -> bool:
+        bodies = [[*node.body, *node.orelse]]
+        for handler in node.handlers:
+            if handler.type is not None:
+                self.expression(handler.type)
+            bodies.append(handler.body)
+        stopped = self.branch("try", None, bodies)
+        return self.block(node.finalbody) or stopped
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
+        outer = self.within
+        for item in node.items:
+            value = self.expression(item.context_expr)
+            entered = value.of if isinstance(value, Result) else value
+            if isinstance(entered, Ref) and entered.name.rpartition(".")[2] in self.words:
+                self.within = (*self.within, entered.name)
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, value, node)
+        stopped = self.block(node.body)
+        self.within = outer
+        return stopped
+
+    def _match(self, node: ast.Match) -> bool:
+        self.expression(node.subject)
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                if isinstance(name, str):
+                    self.scope.bind(name, None)
+        self.branch("if", None, [*(case.body for case in node.cases), []])
+        return False
+
+    def _return(self, node: ast.Return) -> bool:
+        if node.value is not None:
+            self.use = "returned"
+            self.returned.append(self.expression(node.value))
+        return True
+
+    def _raise(self, node: ast.Raise) -> bool:
+        self.children(node)
+        return True
+
+    def _stop(self, node: ast.Break | ast.Continue) -> bool:
+        return True
+
+    def _global(self, node: ast.Global) -> None:
+        if self.scope.kind == "function":
+            self.scope.globals.update(node.names)
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.scope.bind(target.id, None)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        name = self.inside(node.name)
+        decorators = []
+        for decorator in node.decorator_list:
+            value = self.expression(decorator)
+            value = value.of if isinstance(value, Result) else value
+            decorators.append(value.name if isinstance(value, Ref) else "")
+        self.define(node, name, tuple(decorators), node.end_lineno or node.lineno)
+        replaced = any(d and not d.startswith("builtins.") for d in decorators)
+        value = None if replaced and any(d.startswith("?") for d in decorators) else Ref(f"{self.module}.{name}")
+        self.scope.bind(node.name, value)
+
+    def inside(self, name: str) -> str:
+        """The name of a definition inside the module, dotted."""
+        if self.scope.kind == "class":
+            return f"{self.scope.owner}.{name}"
+        around = self.functions[self.scope.function].name if self.scope.kind == "function" else ""
+        return f"{around}.{name}" if around else name
+
+    def define(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str, decorators: tuple[str, ...], end: int
+    ) -> int:
+        """Queue a function's body to be read after the block around it; its position in `functions`."""
+        method = self.scope.kind == "class"
+        owner = self.scope.owner if method else ""
+        if method:
+            self.classes[owner].methods.append(name.rpartition(".")[2])
+        parameters, bound = self.parameters(node.args, owner if method else "", decorators)
+        scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
+        scope.names.update(bound)
+        self.waiting.append((node, scope, len(self.functions)))
+        self.functions.append(Function(name, owner, parameters, decorators, node.lineno, end, (), None))
+        return len(self.functions) - 1
+
+    def parameters(
+        self, arguments: ast.arguments, owner: str, decorators: tuple[str, ...]
+    ) -> tuple[tuple[Parameter, ...], dict[str, Value | None]]:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
+        rows = [(a, d, "") for a, d in zip(positional, defaults, strict=True)]
+        if arguments.vararg:
+            rows.append((arguments.vararg, None, "*"))
+        rows += [(a, d, "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        if arguments.kwarg:
+            rows.append((arguments.kwarg, None, "**"))
+        parameters, bound = [], dict[str, Value | None]()
+        for i, (argument, default, kind) in enumerate(rows):
+            annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
+            value = self.value(default) if default is not None else None
+            parameters.append(Parameter(argument.arg, value, annotation, kind))
+            if owner and i == 0 and positional and "builtins.staticmethod" not in decorators:
+                own = f"{self.module}.{owner}"
+                bound[argument.arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
+            elif annotation and not annotation.startswith("builtins.") and not kind:
+                bound[argument.arg] = Instance(annotation)
+            else:
+                bound[argument.arg] = Param(argument.arg, value)
+        return tuple(parameters), bound
+
+    def _class(self, node: ast.ClassDef) -> None:
+        name = self.inside(node.name)
+        for decorator in node.decorator_list:
+            self.expression(decorator)
+        bases = tuple(self.expression(base) for base in node.bases)
+        for keyword in node.keywords:
+            self.expression(keyword.value)
+        body = self.classes[name] = _ClassBody(name, bases, node.lineno)
+        outer, within = self.scope, self.within
+        outer.bind(node.name, Ref(f"{self.module}.{name}"))
+        self.scope = Scope("class", outer, outer.function, name)
+        self.block(node.body)
+        for attribute, value in self.scope.names.items():
+            if attribute not in body.methods:
+                body.attribute(attribute, value)
+        self.scope, self.within = outer, within
+
+    # -- expressions --------------------------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> Value | None:
+        """Visit an expression, record the sites in it, and say what it is known to be."""
+        handler = _EXPRESSIONS.get(type(node))
+        if handler is not None:
+            return handler(self, node)
+        self.use = ""
+        self.children(node)
+        return None
+
+    def value(self, node: ast.expr) -> Value | None:
+        """As `expression`, but what isn't a known value is kept as text for the rule engine to look at."""
+        value = self.expression(node)
+        return value if value is not None or type(node) in _OPAQUE else self.expression_value(node)
+
+    def expression_value(self, node: ast.expr) -> Value | None:
+        """The text of an expression and what its names mean, without visiting it again."""
+        text = self.text(node)
+        if text is None:
+            return None
+        names = {}
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name):
+                found = self.scope.look_up(child.id)
+                if found is not None and not isinstance(found, Missing) and _deep(found) < 4:
+                    names[child.id] = found
+        return Expression(text, names)
+
+    def text(self, node: ast.expr) -> str | None:
+        if self._lines is None:
+            self._lines = self.data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        if last - first > 4 or last >= len(self._lines):
+            return None
+        lines = self._lines[first : last + 1]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        text = b"\n".join(lines).decode("utf-8", "replace")
+        return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
+
+    def _constant(self, node: ast.Constant) -> Value | None:
+        self.use = ""
+        return constant(node.value)
+
+    def _name(self, node: ast.Name) -> Value | None:
+        self.use = ""
+        found = self.scope.look_up(node.id)
+        if not isinstance(found, Missing):
+            return found
+        return Ref(f"{self.module}.{node.id}") if self.stars else None
+
+    def _attribute(self, node: ast.Attribute) -> Value | None:
+        # Chains are followed without recursion: generated code has chains thousands of links long.
+        attributes = []
+        base: ast.expr = node
+        while isinstance(base, ast.Attribute):
+            attributes.append(base.attr)
+            base = base.value
+        value = self.expression(base)
+        for attr in reversed(attributes):
+            value = member(value, attr)
+        return value
+
+    def _call(self, node: ast.Call) -> Value | None:
+        use, self.use = self.use, ""
+        function = node.func
+        callee = self.expression(function)
+        name = callee.name if isinstance(callee, Ref) else ""
+        if callee is None and isinstance(function, ast.Attribute) and function.attr in self.catalog.methods:
+            callee = Member(UNKNOWN_RECEIVER, function.attr)
+        wanted = callee is not None and self.wanted(callee)
+        # The text of an argument only matters to the rules, so only where the catalog may know the callee.
+        read = self.value if wanted and _tail(callee) in self.words else self.expression
+        args: list[Arg] = []
+        passed = use if name in _TRANSPARENT else f"argument:{name}"
+        for argument in node.args:
+            self.use = passed
+            starred = isinstance(argument, ast.Starred)
+            args.append(Arg("*" if starred else "", read(argument.value if isinstance(argument, ast.Starred) else argument)))
+        for keyword in node.keywords:
+            self.use = f"argument:{name}"
+            args.append(Arg(keyword.arg or "**", read(keyword.value)))
+        self.use = ""
+        if isinstance(function, ast.Attribute):
+            if function.attr == "sort":
+                self.ordered.add(_dotted(function.value))
+            elif function.attr == "add_argument":
+                self.option(args)
+        if name:
+            special = _SPECIAL.get(name)
+            if special is not None:
+                known = special(self, node, args)
+                if known is not None:
+                    return known
+        if callee is None:
+            return None
+        site = -1
+        if wanted:
+            site = self.site("call", callee, tuple(args), node, use)
+        elif name.startswith("builtins."):
+            # `int(time.time())` is still what the clock said.
+            if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
+                return args[0].value
+            return Instance(name) if name in _CONTAINERS else None
+        return Result(callee, site) if _deep(callee) < DEEPEST_VALUE else None
+
+    def wanted(self, callee: Value) -> bool:
+        """Whether a call is worth recording: the catalog may know it, or the program may define it."""
+        if isinstance(callee, Ref):
+            root, _, tail = callee.name.partition(".")
+            return (tail.rpartition(".")[2] or root) in self.words or root not in self.foreign
+        if isinstance(callee, Member):
+            if callee.attr in self.words:
+                return True
+            root_value: Value | None = callee
+            while isinstance(root_value, (Member, Result)):
+                root_value = root_value.base if isinstance(root_value, Member) else root_value.of
+            if isinstance(root_value, Ref):
+                return root_value.name.partition(".")[0] not in self.foreign
+            return isinstance(root_value, Instance) and root_value.of.partition(".")[0] not in self.foreign
+        if isinstance(callee, Either):
+            return any(option is not None and self.wanted(option) for option in callee.options)
+        if isinstance(callee, Result):
+            return self.wanted(callee.of)
+        return isinstance(callee, (Partial, Instance))
+
+    def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
+        span = Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        self.sites.append(Site(kind, target, args, span, self.scope.function, self.within, use))
+        self.steps.append(len(self.sites) - 1)
+        return len(self.sites) - 1
+
+    def option(self, args: list[Arg]) -> None:
+        """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
+        flags = [a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)]
+        named = {a.name: a.value for a in args if a.name}
+        long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
+        given = named.get("dest")
+        name = given.value if isinstance(given, Const) and isinstance(given.value, str) else long.lstrip("-").replace("-", "_")
+        if "default" in named:
+            self.options[name] = named["default"]
+        elif "action" in named:
+            self.options[name] = {Const("store_true"): Const(False), Const("store_false"): Const(True)}.get(named["action"])  # type: ignore[arg-type]
+        else:
+            self.options[name] = Const(None) if long.startswith("-") and "required" not in named else None
+
+    # Calls of the standard library whose meaning the reader itself needs.
+
+    def _partial(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        if not args or args[0].value is None or args[0].name or isinstance(args[0].value, (Const, Param, Expression)):
+            return None
+        target = args[0].value
+        site = self.site("partial", target, tuple(args[1:]), node) if self.wanted(target) else -1
+        return Partial(target, site)
+
+    def _dict(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        keys = [arg.name for arg in args]
+        if "" in keys or "*" in keys or "**" in keys:
+            return None
+        return self.mapping(keys, [arg.value for arg in args], node)
+
+    def _super(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        owner = self.scope.owner
+        return Member(Instance(f"{self.module}.{owner}"), "<super>") if owner else None
+
+    def _set_variable(self, node: ast.Call, args: list[Arg]) -> None:
+        if len(args) > 1 and isinstance(args[0].value, Const) and isinstance(args[0].value.value, str):
+            self.environment([(args[0].value.value, args[1].value)], node)
+
+    def _update_variables(self, node: ast.Call, args: list[Arg]) -> None:
+        for arg in args:
+            if isinstance(arg.value, Mapping):
+                self.environment(zip(arg.value.keys, arg.value.values, strict=True), node)
+            elif arg.name not in ("", "*", "**"):
+                self.environment([(arg.name, arg.value)], node)
+
+    def _setattr(self, node: ast.Call, args: list[Arg]) -> None:
+        if len(args) == 3 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
+            base, attr = args[0].value, args[1].value.value
+            if isinstance(base, Ref) and (attr in self.words or base.name.rpartition(".")[2] in self.words):
+                self.site("assignment", Ref(f"{base.name}.{attr}"), (Arg("value", args[2].value),), node)
+
+    def _sorted(self, node: ast.Call, args: list[Arg]) -> None:
+        if node.args:
+            self.ordered.add(_dotted(node.args[0]))
+
+    def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        value = args[0].value if args else None
+        return Ref(value.value) if isinstance(value, Const) and isinstance(value.value, str) else None
+
+    def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        if len(args) >= 2 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
+            return member(args[0].value, args[1].value.value)
+        return None
+
+    # Other expressions.
+
+    def _binary(self, node: ast.BinOp) -> Value | None:
+        self.use = ""
+        rights = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp):
+            rights.append(left.right)
+            left = left.left
+        value = self.expression(left)
+        for right in reversed(rights):
+            value = _operation(value, self.expression(right))
+        return value
+
+    def _unary(self, node: ast.UnaryOp) -> Value | None:
+        value = self.expression(node.operand)
+        if isinstance(node.op, ast.USub) and isinstance(value, Const) and isinstance(value.value, (int, float)):
+            return Const(-value.value)
+        if isinstance(node.op, ast.Not):
+            return None
+        return _operation(value, None)
+
+    def _conditional(self, node: ast.IfExp) -> Value | None:
+        self.expression(node.test)
+        options = (self.value(node.body), self.value(node.orelse))
+        return join(options) if options != (None, None) else None
+
+    def _bool(self, node: ast.BoolOp) -> Value | None:
+        options = [self.expression(value) for value in node.values]
+        # `x or default`: either of them, when both are known.
+        if isinstance(node.op, ast.Or) and None not in options:
+            return join(options)
+        return None
+
+    def _subscript(self, node: ast.Subscript) -> Value | None:
+        self.use = "index"
+        base = self.expression(node.value)
+        self.use = ""
+        key = self.expression(node.slice)
+        if base is None:
+            return None
+        if isinstance(key, Const):
+            if isinstance(base, Mapping) and isinstance(key.value, str):
+                return base.values[base.keys.index(key.value)] if key.value in base.keys else None
+            if isinstance(base, Items) and isinstance(key.value, int) and -len(base.values) <= key.value < len(base.values):
+                return base.values[key.value]
+            return member(base, f"[{key.value}]")
+        return member(base, "[*]")
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
+        self.use = ""
+        if len(node.elts) > LONGEST_DISPLAY:
+            for element in node.elts:
+                if not isinstance(element, ast.Constant):
+                    self.expression(element)
+            return None
+        kind: Any = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
+        values = tuple(self.expression(e.value if isinstance(e, ast.Starred) else e) for e in node.elts)
+        if any(isinstance(element, ast.Starred) for element in node.elts):
+            return None
+        return Items(values, kind)
+
+    def _dictionary(self, node: ast.Dict) -> Value | None:
+        self.use = ""
+        keys, values, literal = [], [], len(node.keys) <= LONGEST_DISPLAY
+        for key, item in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                keys.append(key.value)
+            else:
+                literal = False
+                if key is not None:
+                    self.expression(key)
+            values.append(self.value(item) if literal else self.expression(item))
+        return self.mapping(keys, values, node) if literal else None
+
+    def mapping(self, keys: list[str], values: list[Value | None], node: ast.expr) -> Value | None:
+        """A dictionary with literal keys; one that a registry or Hydra builds an object from is a site."""
+        if not all(key.isprintable() for key in keys):
+            return None
+        for key, kind in (("type", "registry"), ("_target_", "call")):
+            if key in keys:
+                named = values[keys.index(key)]
+                rest = tuple(Arg(k, v) for k, v in zip(keys, values, strict=True) if k != key)
+                if isinstance(named, Const) and isinstance(named.value, str):
+                    known = self.catalog.registry if kind == "registry" else self.words
+                    if named.value.rpartition(".")[2] in known:
+                        self.site("registry" if kind == "registry" else "call", Ref(named.value), rest, node)
+                elif isinstance(named, Ref) and self.wanted(named):
+                    self.site("call", named, rest, node)
+        return Mapping(tuple(keys), tuple(values))
+
+    def _comprehension(self, node: Any) -> Value | None:
+        outer, self.use = self.use, ""
+        collected = outer if outer.startswith(("argument:", "assigned:")) else "collected"
+        saved: dict[str, Any] = {}
+        for generator in node.generators:
+            self.use = collected
+            iterated = self.expression(generator.iter)
+            self.use = ""
+            for child in ast.walk(generator.target):
+                if isinstance(child, ast.Name):
+                    saved.setdefault(child.id, self.scope.names.get(child.id, MISSING))
+                    self.scope.names[child.id] = (
+                        member(iterated, "[*]") if child is generator.target and iterated is not None else None
+                    )
+            for condition in generator.ifs:
+                self.expression(condition)
+        if isinstance(node, ast.DictComp):
+            self.expression(node.key)
+            self.expression(node.value)
+        else:
+            self.expression(node.elt)
+        for name, before in saved.items():
+            if isinstance(before, Missing):
+                self.scope.names.pop(name, None)
+            else:
+                self.scope.names[name] = before
+        return None
+
+    def _compare(self, node: ast.Compare) -> None:
+        self.use = "tested"
+        self.expression(node.left)
+        for right in node.comparators:
+            self.use = "tested"
+            self.expression(right)
+
+    def _lambda(self, node: ast.Lambda) -> Value | None:
+        self.use = ""
+        scope = self.scope
+        name = self.inside(f"<lambda:{node.lineno}:{node.col_offset}>")
+        if scope.kind == "class":
+            # A lambda in a class body is no method; what it binds stays unknown.
+            scope = self.scope
+            self.scope = Scope("function", scope, scope.function, scope.owner)
+            self.define(node, name, (), node.end_lineno or node.lineno)
+            self.scope = scope
+        else:
+            self.define(node, name, (), node.end_lineno or node.lineno)
+        return Ref(f"{self.module}.{name}")
+
+    def _named(self, node: ast.NamedExpr) -> Value | None:
+        value = self.expression(node.value)
+        self.scope.bind(node.target.id, value)
+        return value
+
+    def _await(self, node: ast.Await) -> Value | None:
+        return self.expression(node.value)
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> None:
+        if node.value is not None:
+            self.use = "returned"
+            self.expression(node.value)
+        self.returned.append(None)
+
+    # -- annotations --------------------------------------------------------------------------------------------
+
+    def annotation(self, node: ast.expr) -> str:
+        """The class that an annotation names, dotted; "" when it names none or several."""
+        if isinstance(node, ast.Constant):
+            if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
+                return ""
+            try:
+                return self.annotation(ast.parse(node.value, mode="eval").body)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return ""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            value = self.expression(node)
+            return value.name if isinstance(value, Ref) else ""
+        if isinstance(node, ast.BinOp):
+            found = {self.annotation(node.left), self.annotation(node.right)} - {""}
+            return found.pop() if len(found) == 1 else ""
+        if isinstance(node, ast.Subscript):
+            head = _dotted(node.value).rpartition(".")[2]
+            if head in TYPING:
+                inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                found = {self.annotation(item) for item in inner if not isinstance(item, ast.Constant)} - {""}
+                return found.pop() if len(found) == 1 else ""
+        return ""
+
+
+class _ClassBody:
+    """A class while its methods are still being read."""
+
+    def __init__(self, name: str, bases: tuple[Value | None, ...], line: int) -> None:
+        self.name, self.bases, self.line = name, bases, line
+        self.attributes: dict[str, Value | None] = {}
+        self.methods: list[str] = []
+
+    def attribute(self, name: str, value: Value | None) -> None:
+        """Note an assignment; several that differ are alternatives."""
+        self.attributes[name] = join((self.attributes[name], value)) if name in self.attributes else value
+
+    def done(self) -> Class:
+        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)), self.line)
+
+
+def constant(value: object) -> Value | None:
+    """A literal as a value; bytes, complex numbers, long texts and huge integers are not kept."""
+    if value is None or isinstance(value, (bool, float)):
+        return Const(value)
+    if isinstance(value, int):
+        return Const(value) if -(2**63) <= value < 2**63 else None
+    if isinstance(value, str) and len(value) <= LONGEST_TEXT and (value.isascii() or value.isprintable()):
+        return Const(value)
+    return None
+
+
+def member(base: Value | None, attr: str) -> Value | None:
+    """An attribute of a value."""
+    if isinstance(base, Ref):
+        return Ref(f"{base.name}.{attr}") if not attr.startswith("[") else Member(base, attr)
+    if base is None or isinstance(base, (Const, Expression)):
+        return None
+    if isinstance(base, Mapping) and attr in base.keys:
+        return base.values[base.keys.index(attr)]
+    return Member(base, attr) if _deep(base) < DEEPEST_VALUE else None
+
+
+def _operation(left: Value | None, right: Value | None) -> Value | None:
+    """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
+    for side in (left, right):
+        if isinstance(side, (Result, Member, Instance, Param)) and _deep(side) < DEEPEST_VALUE:
+            if isinstance(side, Result) and isinstance(side.of, Member) and side.of.attr == "<op>":
+                return side
+            return Result(Member(side, "<op>"))
+    return None
+
+
+def _tail(callee: Value | None) -> str:
+    """The last component of a callee's name."""
+    if isinstance(callee, Ref):
+        return callee.name.rpartition(".")[2]
+    if isinstance(callee, Either):
+        return next((tail for option in callee.options if (tail := _tail(option))), "")
+    return callee.attr if isinstance(callee, Member) else ""
+
+
+def _deep(value: Value | None) -> int:
+    depth = 0
+    while isinstance(value, (Member, Result)):
+        value = value.base if isinstance(value, Member) else value.of
+        depth += 1
+    return depth
+
+
+def _dotted(node: ast.AST) -> str:
+    """`self.files` as written; "" for anything that isn't a chain of names."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _is_main_test(node: ast.expr) -> bool:
+    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
+        return False
+    sides = (node.left, node.comparators[0])
+    return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
+        isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
+    )
+
+
+def _collects(body: list[ast.stmt]) -> bool:
+    """Whether a loop's body gathers what it meets: appends, yields, adds up, stores by index."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Yield, ast.AugAssign)):
+                return True
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS - {"write", "add"}:
+                return True
+    return False
+
+
+def _with_use(site: Site, use: str) -> Site:
+    return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
+
+
+def _placeholder() -> Function:
+    return Function("", "", (), (), 1, 1, (), None)
+
+
+_DEVICES: Final = re.compile(rb"\b(?:cuda|npu|torch_npu|[Aa]scend|hccl|nccl|tpu|xla|mps)\b")
+_TRANSPARENT: Final = frozenset(
+    f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
+)
+_PASSES: Final = frozenset(f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter"))
+_CONTAINERS: Final = frozenset(f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float"))
+
+# Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
+_OPAQUE: Final = frozenset({
+    ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,
+})  # fmt: skip
+
+_SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]]] = {
+    "functools.partial": _Reader._partial,
+    "builtins.dict": _Reader._dict,
+    "builtins.super": _Reader._super,
+    "builtins.setattr": _Reader._setattr,
+    "builtins.getattr": _Reader._getattr,
+    "builtins.sorted": _Reader._sorted,
+    "natsort.natsorted": _Reader._sorted,
+    "importlib.import_module": _Reader._import_module,
+    "os.putenv": _Reader._set_variable,
+    "os.environ.setdefault": _Reader._set_variable,
+    "os.environ.__setitem__": _Reader._set_variable,
+    "os.environ.update": _Reader._update_variables,
+}
+
+_STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Reader, Any], Any]]] = {
+    ast.Expr: _Reader._expr,
+    ast.Assign: _Reader._assign,
+    ast.AnnAssign: _Reader._annotated,
+    ast.AugAssign: _Reader._augmented,
+    ast.Import: _Reader._import,
+    ast.ImportFrom: _Reader._import_from,
+    ast.If: _Reader._if,
+    ast.For: _Reader._for,
+    ast.AsyncFor: _Reader._for,
+    ast.While: _Reader._while,
+    ast.Try: _Reader._try,
+    ast.With: _Reader._with,
+    ast.AsyncWith: _Reader._with,
+    ast.Match: _Reader._match,
+    ast.Return: _Reader._return,
+    ast.Raise: _Reader._raise,
+    ast.Break: _Reader._stop,
+    ast.Continue: _Reader._stop,
+    ast.Global: _Reader._global,
+    ast.Delete: _Reader._delete,
+    ast.FunctionDef: _Reader._function,
+    ast.AsyncFunctionDef: _Reader._function,
+    ast.ClassDef: _Reader._class,
+}
+if sys.version_info >= (3, 11):
+    _STATEMENTS[ast.TryStar] = _Reader._try
+
+_EXPRESSIONS: Final[dict[type[ast.expr], Callable[[_Reader, Any], Value | None]]] = {
+    ast.Name: _Reader._name,
+    ast.Constant: _Reader._constant,
+    ast.Attribute: _Reader._attribute,
+    ast.Call: _Reader._call,
+    ast.BinOp: _Reader._binary,
+    ast.UnaryOp: _Reader._unary,
+    ast.IfExp: _Reader._conditional,
+    ast.BoolOp: _Reader._bool,
+    ast.Subscript: _Reader._subscript,
+    ast.List: _Reader._display,
+    ast.Tuple: _Reader._display,
+    ast.Set: _Reader._display,
+    ast.Dict: _Reader._dictionary,
+    ast.ListComp: _Reader._comprehension,
+    ast.SetComp: _Reader._comprehension,
+    ast.DictComp: _Reader._comprehension,
+    ast.GeneratorExp: _Reader._comprehension,
+    ast.Compare: _Reader._compare,
+    ast.Lambda: _Reader._lambda,
+    ast.NamedExpr: _Reader._named,
+    ast.Await: _Reader._await,
+    ast.Yield: _Reader._yield,
+    ast.YieldFrom: _Reader._yield,
+}

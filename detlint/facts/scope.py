@@ -1,0 +1,114 @@
+"""What each name means at a point of a file: scopes, branches and their joins."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from detlint.facts.model import Const, Either, Ref, Value
+
+BUILTINS: Final = frozenset(dir(builtins))
+MOST_OPTIONS: Final = 4
+
+
+class Missing:
+    """The state of a name that was not bound."""
+
+
+MISSING: Final = Missing()
+Bound = Value | None | Missing
+
+
+def join(options: Iterable[Bound]) -> Value | None:
+    """The value of a name where several ways meet.
+
+    A way on which the name isn't bound can't reach a use, and `None` or `False` beside an import is the usual
+    placeholder of an optional dependency: neither counts.
+    """
+    flat: list[Value | None] = []
+    for option in options:
+        if isinstance(option, Missing):
+            continue
+        for value in option.options if isinstance(option, Either) else (option,):
+            if value not in flat:
+                flat.append(value)
+    if len(flat) > 1 and any(isinstance(value, Ref) for value in flat):
+        flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
+    if len(flat) == 1:
+        return flat[0]
+    return Either(tuple(flat)) if 1 < len(flat) <= MOST_OPTIONS else None
+
+
+class Scope:
+    """The names of a module, class or function body, as of the statement being read."""
+
+    __slots__ = ("function", "globals", "kind", "log", "names", "owner", "parent")
+
+    def __init__(
+        self, kind: Literal["module", "class", "function"], parent: Scope | None, function: int, owner: str
+    ) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.function = function
+        self.owner = owner
+        """The class around it, as a name inside the module."""
+        self.names: dict[str, Value | None] = {}
+        self.globals: set[str] = set()
+        self.log: list[tuple[str, Bound]] | None = None
+
+    def bind(self, name: str, value: Value | None) -> None:
+        """`name = value`, remembered for the join when inside a branch."""
+        if name in self.globals:
+            scope: Scope = self
+            while scope.parent is not None:
+                scope = scope.parent
+            scope.names[name] = join((scope.names.get(name, MISSING), value))
+            return
+        if self.log is not None:
+            self.log.append((name, self.names.get(name, MISSING)))
+        self.names[name] = value
+
+    def look_up(self, name: str) -> Bound:
+        """What `name` means here; class bodies are invisible to the functions inside them."""
+        scope: Scope | None = self
+        inner = True
+        while scope is not None:
+            if (inner or scope.kind != "class") and name in scope.names:
+                return scope.names[name]
+            inner = False
+            scope = scope.parent
+        return Ref(f"builtins.{name}") if name in BUILTINS else MISSING
+
+
+class Arms:
+    """Reads the arms of a branch one by one from the same starting state, then joins what they bound."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.outer = scope.log
+        self.ends: list[dict[str, Value | None]] = []
+
+    def start(self) -> None:
+        """Begin an arm."""
+        self.scope.log = []
+
+    def end(self, stopped: bool) -> None:
+        """End an arm: undo its bindings, keep them for the join unless the flow never comes out of it."""
+        scope, log = self.scope, self.scope.log or []
+        if not stopped:
+            self.ends.append({name: scope.names.get(name) for name, _ in log})
+        for name, before in reversed(log):
+            if isinstance(before, Missing):
+                scope.names.pop(name, None)
+            else:
+                scope.names[name] = before
+        scope.log = None
+
+    def join(self) -> None:
+        """Bind what the arms that come out agree on, or their alternatives."""
+        scope = self.scope
+        scope.log = self.outer
+        for name in dict.fromkeys(name for end in self.ends for name in end):
+            before = scope.names.get(name, MISSING)
+            scope.bind(name, join(end.get(name, before) for end in self.ends))

@@ -1,0 +1,45 @@
+"""Decides on a file's bytes whether it can produce a finding at all, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+
+from detlint.catalog import Catalog
+from detlint.facts.comments import WORTH_READING
+
+
+class Gate:
+    """A file passes when it names a framework of the catalog, or something that needs no import to matter.
+
+    A file that doesn't pass is still read when another file's names lead into it.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        roots = set(catalog.roots)
+        roots |= {name.partition(".")[0] for name in catalog.calls}
+        roots |= {name for table in (catalog.registry, catalog.copies, catalog.environment) for name in table}
+        roots |= {"_target_", "__main__"}
+        self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
+
+    def passes(self, data: bytes) -> bool:
+        """Whether the file may produce a finding."""
+        return self._words.search(data) is not None or WORTH_READING.search(data) is not None
+
+
+def _trie(words: set[bytes]) -> bytes:
+    """A regular expression for a set of words that shares their beginnings, so that it fails early."""
+    tree: dict[int, dict] = {}  # type: ignore[type-arg]
+    for word in words:
+        node = tree
+        for byte in word:
+            node = node.setdefault(byte, {})
+        node[-1] = {}
+    return _expression(tree)
+
+
+def _expression(node: dict[int, dict]) -> bytes:  # type: ignore[type-arg]
+    arms = [re.escape(bytes([byte])) + _expression(below) for byte, below in sorted(node.items()) if byte >= 0]
+    if not arms:
+        return b""
+    text = arms[0] if len(arms) == 1 and -1 not in node else b"(?:" + b"|".join(arms) + b")"
+    return text + b"?" if -1 in node else text

@@ -1,0 +1,1 @@
+"""The facts of all files, linked: which file a name comes from, what a value is, where runs start, what is seeded."""

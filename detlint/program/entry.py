@@ -1,0 +1,55 @@
+"""Where a run starts: a `__main__` block, or a script whose top level acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from detlint.facts.model import Branch, Function, Span, Step
+from detlint.program.resolve import Module
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """A place where a run starts: the function whose steps it takes, and the line that says so."""
+
+    module: Module
+    function: Function
+    span: Span
+    kind: str
+
+
+def entry_points(module: Module) -> list[EntryPoint]:
+    """The entry points of one file."""
+    top = module.facts.functions[0]
+    if any(isinstance(step, Branch) and step.kind == "main" for step in top.steps):
+        return [EntryPoint(module, top, _main_span(module, top.steps), "__main__")]
+    if module.path.name == "__main__.py" and any(True for _ in sites(top.steps)):
+        return [EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py")]
+    return []
+
+
+def script(module: Module, acts: bool) -> list[EntryPoint]:
+    """A file without a `__main__` block whose top level acts, if nothing imports it."""
+    top = module.facts.functions[0]
+    first = next((step for step in sites(top.steps)), None)
+    if not acts or first is None:
+        return []
+    return [EntryPoint(module, top, module.facts.sites[first].span, "script")]
+
+
+def _main_span(module: Module, steps: tuple[Step, ...]) -> Span:
+    for step in steps:
+        if isinstance(step, Branch) and step.kind == "main":
+            first = next((inner for inner in sites((step,))), None)
+            return module.facts.sites[first].span if first is not None else Span(1, 0, 1, 0)
+    return Span(1, 0, 1, 0)
+
+
+def sites(steps: tuple[Step, ...]) -> Iterator[int]:
+    """All sites under some steps, in order, branches included."""
+    for step in steps:
+        if isinstance(step, Branch):
+            for arm in step.arms:
+                yield from sites(arm)
+        elif step >= 0:
+            yield step

@@ -1,0 +1,375 @@
+"""What a value is, seen from the whole program: through imports, re-exports, classes and the results of calls.
+
+Normal values have names that mean the same everywhere: an external thing is `Ref("torch.nn.Dropout")` in its canonical
+spelling; a definition of the program is `Ref("<file>:<name in the file>")`. `None` is unknown, and stays unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from detlint.catalog import Catalog, Framework
+from detlint.facts.model import (
+    Class,
+    Const,
+    Either,
+    Facts,
+    Function,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Param,
+    Partial,
+    Ref,
+    Result,
+    Value,
+)
+from detlint.facts.scope import join
+from detlint.program.modules import Modules
+
+DEEPEST: Final = 24
+
+
+@dataclass(slots=True)
+class Module:
+    """A file of the program, with its facts indexed by name."""
+
+    path: Path
+    key: str
+    """The path as normal names spell it."""
+    number: int
+    facts: Facts
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+
+
+class Resolver:
+    """Answers what values are. Everything asked once is remembered."""
+
+    def __init__(self, modules: Modules, catalog: Catalog) -> None:
+        self.modules = modules
+        self.catalog = catalog
+        self.by_path: dict[Path, Module | None] = {}
+        self.by_key: dict[str, Module] = {}
+        self._names: dict[tuple[Path, str], Value | None] = {}
+        self._members: dict[tuple[str, str], Value | None] = {}
+        self._layers: dict[str, Framework | None] = {}
+        self._returned: dict[str, str] = {}
+        self._busy: set[object] = set()
+
+    # -- modules and names --------------------------------------------------------------------------------------
+
+    def module(self, path: Path) -> Module | None:
+        """The module in a file, None where it can't be read."""
+        if path not in self.by_path:
+            facts = self.modules.facts(path)
+            module = None
+            if facts is not None:
+                module = Module(path, path.as_posix(), len(self.by_key), facts)
+                module.functions = {f.name: f for f in facts.functions if f.name}
+                module.classes = {c.name: c for c in facts.classes}
+                self.by_key[module.key] = module
+            self.by_path[path] = module
+        return self.by_path[path]
+
+    def name(self, path: Path, name: str) -> Value | None:
+        """What a dotted name means in the file `path`."""
+        key = (path, name)
+        if key not in self._names:
+            if key in self._busy or len(self._busy) > DEEPEST:
+                return None
+            self._busy.add(key)
+            self._names[key] = self._name(path, name)
+            self._busy.discard(key)
+        return self._names[key]
+
+    def _name(self, path: Path, name: str) -> Value | None:
+        module = self.module(path)
+        if module is None:
+            return self._external(name)
+        own = module.facts.module
+        if name.startswith(own + "."):
+            found = self._inside(module, name[len(own) + 1 :])
+            if found is not None:
+                return found
+        if name.partition(".")[0] in self._standard:
+            return self._external(name)
+        place = self.modules.find(path, name)
+        if place is None or place[0] == path:
+            return self._external(name)
+        target = self.module(place[0])
+        if target is None:
+            return None
+        return self._inside(target, place[1]) if place[1] else Ref(f"{target.key}:")
+
+    @cached_property
+    def _standard(self) -> frozenset[str]:
+        from detlint.facts.reader import STDLIB
+
+        return STDLIB | {"torch", "numpy", "mindspore", "tensorflow"}
+
+    def _external(self, name: str) -> Value:
+        return Ref(self.catalog.canonical(name))
+
+    def _inside(self, module: Module, name: str) -> Value | None:
+        """`Net.forward` inside a module, through what its names stand for."""
+        if name in module.functions or name in module.classes:
+            return Ref(f"{module.key}:{name}")
+        first, _, rest = name.partition(".")
+        if first in module.classes:
+            value: Value | None = Ref(f"{module.key}:{first}")
+        elif first in module.facts.names:
+            bound = module.facts.names[first]
+            if isinstance(bound, Ref) and bound.name == f"{module.facts.module}.{first}":
+                return None
+            value = self.normal(module.path, bound)
+        else:
+            value = self._starred(module, first)
+        for attr in rest.split(".") if rest else ():
+            value = self.member(value, attr)
+        return value
+
+    def _starred(self, module: Module, name: str) -> Value | None:
+        """A name that comes by `from m import *`, or a submodule."""
+        for star in reversed(module.facts.stars):
+            place = self.modules.find(module.path, star)
+            if place is not None and not place[1] and place[0] != module.path:
+                target = self.module(place[0])
+                if target is not None and not name.startswith("_"):
+                    key = (target.path, f"{target.facts.module}.{name}")
+                    if key in self._busy:
+                        continue
+                    found = self.name(*key)
+                    if found is not None and found != Ref(f"{target.facts.module}.{name}"):
+                        return found
+            elif place is None:
+                known = self.catalog.canonical(f"{star}.{name}")
+                if known in self.catalog.calls:
+                    return Ref(known)
+        if module.path.name == "__init__.py":
+            place = self.modules.find(module.path, f"{module.facts.module}.{name}")
+            if place is not None and not place[1] and place[0] != module.path:
+                submodule = self.module(place[0])
+                return Ref(f"{submodule.key}:") if submodule is not None else None
+        return None
+
+    # -- values -------------------------------------------------------------------------------------------------
+
+    def normal(self, path: Path, value: Value | None, function: Function | None = None) -> Value | None:
+        """A value of a file in names that mean the same everywhere.
+
+        `function` is the one whose parameters the value may mention.
+        """
+        if value is None or isinstance(value, Const):
+            return value
+        if isinstance(value, Ref):
+            return self.name(path, value.name)
+        if isinstance(value, Member):
+            return self.member(self.normal(path, value.base, function), value.attr)
+        if isinstance(value, Result):
+            of = self.normal(path, value.of, function)
+            return Result(of, self._global_site(path, value.site)) if of is not None else None
+        if isinstance(value, Instance):
+            named = self.name(path, value.of)
+            return Instance(named.name) if isinstance(named, Ref) else None
+        if isinstance(value, Param):
+            return self._parameter(path, value, function)
+        if isinstance(value, Either):
+            return join(self.normal(path, option, function) for option in value.options)
+        if isinstance(value, Partial):
+            of = self.normal(path, value.of, function)
+            return Partial(of, self._global_site(path, value.site)) if of is not None else None
+        if isinstance(value, Items):
+            return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
+        if isinstance(value, Mapping):
+            return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values))
+        return value
+
+    def _global_site(self, path: Path, site: int) -> int:
+        module = self.module(path)
+        return -1 if site < 0 or module is None else (module.number << 32) | site
+
+    def _parameter(self, path: Path, value: Param, function: Function | None) -> Value | None:
+        """A parameter is known by its default at most; in `forward` of a layer it is a tensor."""
+        if function is not None and function.owner:
+            module = self.module(path)
+            layer = self.layer(f"{module.key}:{function.owner}") if module is not None else None
+            if layer is not None and function.name.rpartition(".")[2] == layer.forward:
+                if value.default is None or value.default == Const(None):
+                    return Instance(layer.tensor)
+        return Param(value.name, self.normal(path, value.default, function))
+
+    def member(self, base: Value | None, attr: str) -> Value | None:
+        """An attribute or item of a normal value."""
+        if base is None:
+            return None
+        if isinstance(base, Ref):
+            return self._member_of_name(base.name, attr)
+        if isinstance(base, Mapping):
+            key = attr[1:-1] if attr.startswith("[") else attr
+            return base.values[base.keys.index(key)] if key in base.keys else None
+        if isinstance(base, Items) and attr.startswith("["):
+            index = attr[1:-1]
+            if index == "*":
+                return join(base.values)
+            if index.lstrip("-").isdigit() and -len(base.values) <= int(index) < len(base.values):
+                return base.values[int(index)]
+            return None
+        if isinstance(base, Either):
+            return join(self.member(option, attr) for option in base.options)
+        if attr == "<super>":
+            return Member(base, attr)
+        if isinstance(base, Member) and base.attr == "<super>" and isinstance(base.base, Instance):
+            return self._inherited(base.base.of, attr)
+        kind = self.type_of(base)
+        if kind and not attr.startswith(("[", "<")):
+            found = self._attribute_of_class(kind, attr)
+            if found is not None:
+                return found
+        if isinstance(base, (Const, Partial)):
+            return None
+        return Member(base, attr)
+
+    def _member_of_name(self, name: str, attr: str) -> Value | None:
+        if attr.startswith(("[", "<")):
+            return Member(Ref(name), attr)
+        key, colon, inside = name.partition(":")
+        if not colon:
+            return self._external(f"{name}.{attr}")
+        module = self.by_key[key]
+        if not inside:
+            return self.name(module.path, f"{module.facts.module}.{attr}") if module.facts.module else None
+        return self._attribute_of_class(name, attr) if inside in module.classes else None
+
+    def _attribute_of_class(self, name: str, attr: str) -> Value | None:
+        """`Class.attr` in the order of inheritance."""
+        key = (name, attr)
+        if key not in self._members:
+            if key in self._busy or len(self._busy) > DEEPEST:
+                return None
+            self._busy.add(key)
+            self._members[key] = self._look_in_class(name, attr)
+            self._busy.discard(key)
+        return self._members[key]
+
+    def _look_in_class(self, name: str, attr: str) -> Value | None:
+        key, colon, inside = name.partition(":")
+        if not colon:
+            return self._external(f"{name}.{attr}")
+        module = self.by_key[key]
+        body = module.classes.get(inside)
+        if body is None:
+            return None
+        if attr in body.methods:
+            return Ref(f"{name}.{attr}")
+        if attr in body.attributes:
+            return self.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
+        return self._inherited(name, attr)
+
+    def _inherited(self, name: str, attr: str) -> Value | None:
+        for base in self.bases(name):
+            found = self._attribute_of_class(base, attr)
+            if found is not None:
+                return found
+        return None
+
+    def bases(self, name: str) -> list[str]:
+        """The direct bases of a class of the program that are known, by normal name."""
+        key, colon, inside = name.partition(":")
+        module = self.by_key.get(key) if colon else None
+        if module is None or inside not in module.classes:
+            return []
+        values = [self.normal(module.path, base) for base in module.classes[inside].bases]
+        return [value.name for value in values if isinstance(value, Ref) and value.name != name]
+
+    # -- types --------------------------------------------------------------------------------------------------
+
+    def layer(self, name: str) -> Framework | None:
+        """The framework whose layer class `name` is or derives from, None when it isn't a layer."""
+        if name in self._layers:
+            return self._layers[name]
+        if name in self._busy or len(self._busy) > DEEPEST:
+            return None
+        found = None
+        if ":" not in name:
+            last = name.rpartition(".")[2]
+            for framework in self.catalog.frameworks:
+                if name == framework.module or (
+                    last[:1].isupper() and any(name == prefix + last for prefix in framework.layers)
+                ):
+                    found = framework
+        else:
+            self._busy.add(name)
+            found = next((layer for base in self.bases(name) if (layer := self.layer(base))), None)
+            self._busy.discard(name)
+        self._layers[name] = found
+        return found
+
+    def is_class(self, name: str) -> bool:
+        """Whether a normal name is a class: one of the program's, or an external one by its capital."""
+        key, colon, inside = name.partition(":")
+        if colon:
+            return inside in self.by_key[key].classes
+        return name.rpartition(".")[2][:1].isupper()
+
+    def type_of(self, value: Value | None) -> str:
+        """The class of a normal value, by normal name; "" when unknown."""
+        if isinstance(value, Instance):
+            return value.of
+        if isinstance(value, Const):
+            return f"builtins.{type(value.value).__name__}"
+        if isinstance(value, (Items, Mapping)):
+            return "builtins.dict" if isinstance(value, Mapping) else f"builtins.{value.kind}"
+        if isinstance(value, Either):
+            kinds = {self.type_of(option) for option in value.options}
+            return kinds.pop() if len(kinds) == 1 else ""
+        if isinstance(value, Member) and value.attr.startswith("["):
+            kind = self.type_of(value.base)
+            return kind if kind in self._tensors else ""
+        if isinstance(value, Param):
+            return self.type_of(value.default) if value.default not in (None, Const(None)) else ""
+        return self._type_of_result(value.of) if isinstance(value, Result) else ""
+
+    @cached_property
+    def _tensors(self) -> frozenset[str]:
+        return frozenset(framework.tensor for framework in self.catalog.frameworks if framework.tensor)
+
+    def _type_of_result(self, of: Value) -> str:
+        if isinstance(of, Partial):
+            return self._type_of_result(of.of)
+        if isinstance(of, Either):
+            kinds = {self._type_of_result(option) if option is not None else "" for option in of.options}
+            return kinds.pop() if len(kinds) == 1 else ""
+        if isinstance(of, Member) and of.attr == "<op>":
+            kind = self.type_of(of.base)
+            return kind if kind in self._tensors else ""
+        if isinstance(of, Ref):
+            if of.name not in self._returned:
+                self._returned[of.name] = ""
+                self._returned[of.name] = self._returned_by(of.name)
+            return self._returned[of.name]
+        layer = self.layer(self.type_of(of))
+        return layer.tensor if layer is not None else ""
+
+    def _returned_by(self, name: str) -> str:
+        """The class of what a callable returns."""
+        if self.is_class(name) and not any(self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())):
+            return name
+        key, colon, inside = name.partition(":")
+        if colon:
+            module = self.by_key[key]
+            function = module.functions.get(inside)
+            return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
+        for i in self.catalog.calls.get(name, ()):
+            if self.catalog.entries[i].returns:
+                return self.catalog.entries[i].returns
+        for framework in self.catalog.frameworks:
+            if framework.tensor and name not in framework.plain:
+                owner, _, last = name.rpartition(".")
+                if owner == framework.tensor or (f"{owner}." in framework.producers and last[:1].islower()):
+                    return framework.tensor
+        return ""

@@ -1,0 +1,1 @@
+"""What people and programs read: one module for each output format."""

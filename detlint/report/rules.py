@@ -1,0 +1,102 @@
+"""A rule's page, as text for the terminal or as data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from detlint.catalog import Catalog, Condition, Entry, Rule
+
+LEVELS = {"design": "note or warning by default, error with --profile align"}
+
+
+def page(catalog: Catalog, rule: Rule) -> Iterator[str]:
+    """Everything that the catalog says of a rule."""
+    yield f"{rule.code} {rule.name}"
+    yield "=" * len(f"{rule.code} {rule.name}")
+    yield ""
+    yield rule.summary
+    yield ""
+    yield f"Level: {LEVELS.get(rule.level, rule.level)}"
+    yield ""
+    yield from textwrap.wrap("Why: " + rule.why, 100)
+    if rule.remedy:
+        yield ""
+        yield from textwrap.wrap("What to do: " + rule.remedy, 100)
+    entries = [entry for entry in catalog.entries if entry.rule == rule.code]
+    if entries:
+        yield ""
+        yield f"APIs ({sum(len(e.names) + len(e.registry) + len(e.copies) for e in entries)})"
+        for entry in entries:
+            yield ""
+            yield from _entry(entry)
+    if rule.source:
+        yield ""
+        yield f"Source: {rule.source}"
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    names = [*entry.names, *(f'type="{name}"' for name in entry.registry), *(f"copies of {name}" for name in entry.copies)]
+    yield from textwrap.wrap("- " + ", ".join(names), 100, subsequent_indent="  ", break_long_words=False)
+    if entry.when:
+        yield "  when " + " and ".join(f"{name} {condition_text(c)}" for name, c in entry.when.items())
+    facts = [
+        f"on {', '.join(entry.targets)}" if entry.targets else "",
+        "in the backward pass" if entry.pass_ == "backward" else "",
+        entry.versions,
+    ]
+    if any(facts):
+        yield "  " + ", ".join(fact for fact in facts if fact)
+    if entry.remedy:
+        yield from textwrap.wrap(entry.remedy, 96, initial_indent="  ", subsequent_indent="  ")
+
+
+def condition_text(condition: Condition) -> str:
+    """A condition in words."""
+    parts = []
+    if condition.given is not None:
+        parts.append("is given" if condition.given else "is not given")
+    if condition.in_ is not None:
+        parts.append("is " + " or ".join(map(repr, condition.in_)))
+    if condition.not_in is not None:
+        parts.append("is not " + " nor ".join(map(repr, condition.not_in)))
+    if condition.above is not None:
+        parts.append(f"> {condition.above:g}")
+    if condition.below is not None:
+        parts.append(f"< {condition.below:g}")
+    if condition.sequence is not None:
+        parts.append("is a range" if condition.sequence else "is one value")
+    if condition.accelerator is not None:
+        parts.append("is an accelerator" if condition.accelerator else "is the CPU")
+    if condition.type is not None:
+        parts.append(f"is a {condition.type}")
+    return " and ".join(parts)
+
+
+def data(catalog: Catalog, rule: Rule) -> dict[str, Any]:
+    """A rule's page as plain data."""
+    entries = [entry for entry in catalog.entries if entry.rule == rule.code]
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "level": rule.level,
+        "summary": rule.summary,
+        "why": rule.why,
+        "remedy": rule.remedy,
+        "source": rule.source,
+        "apis": [
+            {
+                "names": [*e.names],
+                "registry": [*e.registry],
+                "copies": [*e.copies],
+                "when": {name: condition_text(c) for name, c in e.when.items()},
+                "targets": [*e.targets],
+                "pass": e.pass_,
+                "versions": e.versions,
+                "remedy": e.remedy,
+                "source": e.source,
+            }
+            for e in entries
+        ],
+    }
