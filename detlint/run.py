@@ -15,14 +15,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from detlint import catalog as catalogs
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Config, selected
-from detlint.facts.model import Facts, Problem, Span
+from detlint.facts.model import Facts, Problem, Span, decode, encode
 from detlint.gate import Gate
 from detlint.program.modules import Modules, module_name
 from detlint.source import Source
@@ -34,8 +32,6 @@ FEWEST_FOR_PROCESSES: Final = 40
 CHUNK: Final = 24
 STACK: Final = 512 * 1024 * 1024
 RECURSION: Final = 12_000
-_ENCODE: Final = msgspec.msgpack.Encoder().encode
-_DECODE: Final = msgspec.msgpack.Decoder(Facts).decode
 GATED: Final = b""
 
 
@@ -66,7 +62,7 @@ class _Session:
 
     catalog: Catalog
     cache: Cache
-    files: dict[Path, _File] = field(default_factory=dict)
+    files: dict[str, _File] = field(default_factory=dict)
     fresh: dict[bytes, bytes] = field(default_factory=dict)
 
 
@@ -99,7 +95,7 @@ def check(
         for path in files if stdin is None else [stdin[0]]:
             real = path.absolute()
             module, package = module_name(real)
-            session.files[real] = _File(path, module, package, text=stdin[1] if stdin is not None else None)
+            session.files[str(real)] = _File(path, module, package, text=stdin[1] if stdin is not None else None)
         _facts(session, config, unreadable, progress)
         _judge(session, config, report)
         for path, reason in unreadable:
@@ -122,7 +118,7 @@ def _facts(
     A file's bytes are dropped as soon as they are hashed and gated, so memory doesn't grow with the sources.
     """
     gate = Gate(session.catalog)
-    passing: dict[Path, bool] = {}
+    passing: dict[str, bool] = {}
     for real, file in [*session.files.items()]:
         try:
             data = file.read()
@@ -139,7 +135,7 @@ def _facts(
         if file.size > config.settings.max_file_size:
             size, limit = file.size, config.settings.max_file_size
             problem = Problem(f"is skipped: {size:,} bytes are more than max-file-size ({limit:,})")
-            file.facts = _ENCODE(Facts(file.module, problem=problem))
+            file.facts = encode(Facts(file.module, problem=problem))
         elif not passing[real]:
             file.facts = GATED
         elif file.key in known:
@@ -189,12 +185,12 @@ def _read_one(file: _File, catalog: Catalog) -> bytes:
     from detlint.facts.reader import read
 
     try:
-        return _ENCODE(read(file.read(), file.module, file.package, catalog))
+        return encode(read(file.read(), file.module, file.package, catalog))
     except OSError as error:
         problem = f"can't be read: {error.strerror}"
     except (RecursionError, MemoryError):
         problem = "can't be analysed: it is nested too deeply"
-    return _ENCODE(Facts(file.module, problem=Problem(problem)))
+    return encode(Facts(file.module, problem=Problem(problem)))
 
 
 def _with_deep_stack(work: Callable[[], list[bytes]]) -> list[bytes]:
@@ -230,20 +226,22 @@ def _judge(session: _Session, config: Config, report: Report) -> None:
     from detlint.checks.suppress import suppress
     from detlint.program.resolve import Resolver
 
-    def facts_of(path: Path) -> Facts | None:
+    def facts_of(path: str) -> Facts | None:
         file = session.files.get(path)
         if file is not None and file.facts:
-            return _DECODE(file.facts)
+            return decode(file.facts)
         return _read_on_demand(session, path, file)
 
     root = config.root.absolute()
-    engine = Engine(Resolver(Modules(root, facts_of), session.catalog), config.settings, root)
+    modules = Modules(root, facts_of)
+    engine = Engine(Resolver(modules, session.catalog), config.settings, str(root))
     unused = session.catalog.rules.get("DET002")
     for real, file in sorted(session.files.items()):
         report.files += 1
         if not file.facts:
             continue
-        facts = _DECODE(file.facts)
+        facts = modules.facts(real)
+        assert facts is not None
         report.lines += facts.lines
         if facts.problem is not None:
             report.findings += _unreadable(session.catalog, config, file.path, facts.problem)
@@ -252,6 +250,7 @@ def _judge(session: _Session, config: Config, report: Report) -> None:
         if module is None:
             continue
         findings = engine.check(module)
+        module.rest()
         if findings or facts.directives:
             here = [f for f in findings if f.path == real]
             off = unused is None or not selected(config.settings, unused.code)
@@ -274,15 +273,15 @@ def _elsewhere(session: _Session, config: Config, findings: list[Finding], repor
         file = session.files.get(finding.path)
         if file is None or not file.facts:
             continue
-        left, covered = suppress([finding], _DECODE(file.facts).directives, finding.path, _source(file), None)
+        left, covered = suppress([finding], decode(file.facts).directives, finding.path, _source(file), None)
         report.suppressed += covered
         kept += left
     return kept
 
 
-def _read_on_demand(session: _Session, path: Path, file: _File | None) -> Facts | None:
+def _read_on_demand(session: _Session, path: str, file: _File | None) -> Facts | None:
     """The facts of a file that names lead into: gated before, or not among the files to report on."""
-    wanted = file if file is not None else _File(path, *module_name(path))
+    wanted = file if file is not None else _File(Path(path), *module_name(Path(path)))
     try:
         key = content_key(wanted.read(), wanted.module, wanted.package)
     except OSError:
@@ -290,7 +289,7 @@ def _read_on_demand(session: _Session, path: Path, file: _File | None) -> Facts 
     encoded = session.cache.get([key]).get(key)
     if encoded is None:
         encoded = session.fresh[key] = _with_deep_stack(lambda: [_read_one(wanted, session.catalog)])[0]
-    return _DECODE(encoded)
+    return decode(encoded)
 
 
 def _unreadable(catalog: Catalog, config: Config, path: Path, problem: Problem) -> list[Finding]:
@@ -299,18 +298,18 @@ def _unreadable(catalog: Catalog, config: Config, path: Path, problem: Problem) 
         return []
     span = Span(problem.line, problem.column, problem.line, problem.column)
     level = config.settings.severity.get(rule.code, "warning")
-    finding = Finding(path.absolute(), span, rule.code, rule.name, "warning", problem.message, rule.remedy)
+    finding = Finding(str(path.absolute()), span, rule.code, rule.name, "warning", problem.message, rule.remedy)
     return [finding.with_severity(level)] if level != "off" else []
 
 
 def _ignored_here(finding: Finding, config: Config) -> bool:
     """Whether `per-file-ignores` turns a rule off for the finding's file."""
-    root = config.root.absolute()
-    path = finding.path.relative_to(root).as_posix() if finding.path.is_relative_to(root) else finding.path.as_posix()
+    path = finding.path.removeprefix(f"{config.root.absolute()}{os.sep}").replace(os.sep, "/")
+    name = path.rpartition("/")[2]
     for pattern, codes in config.settings.per_file_ignores.items():
         negated = pattern.startswith("!")
         pattern = pattern.removeprefix("!")
-        matches = fnmatch(path, pattern) or fnmatch(finding.path.name, pattern) or fnmatch(path, f"*/{pattern}")
+        matches = fnmatch(path, pattern) or fnmatch(name, pattern) or fnmatch(path, f"*/{pattern}")
         if matches is not negated and any(code == "ALL" or finding.code.startswith(code) for code in codes):
             return True
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Catalog, Rule
@@ -30,7 +29,7 @@ class Engine:
         root: the project's root, for telling test files.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, root: Path) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, root: str) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
@@ -60,11 +59,11 @@ class Engine:
 
     def _is_imported(self, module: Module) -> bool:
         """Whether a module is part of a package: its top level is not where a run starts."""
-        return "." in module.facts.module or module.path.name == "__init__.py"
+        return "." in module.facts.module or module.path.endswith("__init__.py")
 
     def _acts(self, module: Module) -> bool:
         """Whether a script's top level does something of ours: draws, seeds, trains or sets a switch."""
-        top = [i for i, site in enumerate(module.facts.sites) if site.function == 0 and site.kind == "call"]
+        top = [i for i, site in enumerate(module.sites) if site.function == 0 and site.kind == "call"]
         return any(
             match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
             for i in top
@@ -73,7 +72,7 @@ class Engine:
 
     def _sites(self, module: Module, reaches: list[Reach]) -> Iterator[Finding]:
         passed = [({p.site for p in reach.places if p.module is module}, reach) for reach in reaches]
-        for index, site in enumerate(module.facts.sites):
+        for index, site in enumerate(module.sites):
             for match in self.matcher.matches(module, index):
                 code = match.entry.rule
                 if not code or code not in self.on or self._told_elsewhere(match, site, index, passed):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final, Literal
 
 from detlint.catalog import Fix
@@ -17,7 +16,7 @@ ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 class Step:
     """A place on the way to a finding, or one that belongs to it."""
 
-    path: Path
+    path: str
     span: Span
     message: str
 
@@ -26,7 +25,7 @@ class Step:
 class Finding:
     """What is reported. `argument` is the parameter that decided, for marking its own line."""
 
-    path: Path
+    path: str
     span: Span
     code: str
     name: str
@@ -46,7 +45,7 @@ class Finding:
 
     def sort_key(self) -> tuple[str, int, int, str, str]:
         """By place, then code: the order of every report."""
-        return (str(self.path), self.span.line, self.span.column, self.code, self.message)
+        return (self.path, self.span.line, self.span.column, self.code, self.message)
 
     def with_severity(self, severity: Severity) -> Finding:
         """The same finding, judged differently."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Entry, Rule
@@ -19,9 +19,9 @@ LOWEST_GPU_WORDS: Final = {"cuda": "cuda", "nccl": "cuda", "npu": "ascend", "tor
                            "hccl": "ascend", "tpu": "tpu", "xla": "tpu", "mps": "mps"}  # fmt: skip
 
 
-def is_test(path: Path, root: Path) -> bool:
+def is_test(path: str, root: str) -> bool:
     """Whether a file is test code, by its path below the project's root."""
-    return bool(TESTS.search((path.relative_to(root) if path.is_relative_to(root) else path).as_posix()))
+    return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
 
 
 def targets(facts: Facts, settings: Settings) -> frozenset[str]:
@@ -62,7 +62,7 @@ def applies_to_version(entry: Entry, settings: Settings) -> bool:
 class Levels:
     """Judges matches of one module."""
 
-    def __init__(self, settings: Settings, resolver: Resolver, root: Path) -> None:
+    def __init__(self, settings: Settings, resolver: Resolver, root: str) -> None:
         self.settings = settings
         self.resolver = resolver
         self.root = root
@@ -107,7 +107,7 @@ class Levels:
         """Whether a site stands in code that takes no gradients."""
         if any(self._is_no_grad(module, name) for name in site.within):
             return True
-        function: Function = module.facts.functions[site.function]
+        function: Function = module.function_of(site)
         return any(self._is_no_grad(module, name) for name in function.decorators if name)
 
     def _is_no_grad(self, module: Module, name: str) -> bool:

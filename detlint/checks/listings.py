@@ -27,4 +27,4 @@ def becomes_data(module: Module, site: Site) -> bool:
         return False
     if "." in what:
         return not any(what in function.ordered for function in module.facts.functions)
-    return what not in module.facts.functions[site.function].ordered
+    return what not in module.function_of(site).ordered

@@ -49,8 +49,8 @@ class Matcher:
         key = (module.number, index)
         if key not in self._matches:
             self._numbers[module.number] = module
-            site = module.facts.sites[index]
-            function = module.facts.functions[site.function]
+            site = module.sites[index]
+            function = module.function_of(site)
             found: dict[str, Match] = {}
             for name, entries in self.candidates(module, site, function):
                 for match in self._fulfilled(module, site, function, name, entries):
@@ -92,7 +92,7 @@ class Matcher:
         if not isinstance(target, Ref):
             return []
         name = target.name
-        if ":" in name:
+        if "::" in name:
             return self._inside(name)
         if name in calls:
             return [(name, calls[name])]
@@ -112,8 +112,8 @@ class Matcher:
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""
-        key, _, inside = name.partition(":")
-        module = self.resolver.by_key[key]
+        key, _, inside = name.partition("::")
+        module = self.resolver.by_path[key]
         known = self.catalog.canonical(f"{module.facts.module}.{inside}")
         if known in self.catalog.calls:
             return [(known, self.catalog.calls[known])]
@@ -162,8 +162,8 @@ class Matcher:
         module = self._numbers.get(global_site >> 32) if global_site >= 0 else None
         if module is None:
             return None
-        site = module.facts.sites[global_site & 0xFFFFFFFF]
-        function = module.facts.functions[site.function]
+        site = module.sites[global_site & 0xFFFFFFFF]
+        function = module.function_of(site)
         return self.resolver.normal(module.path, site.args[0].value, function) if site.args else None
 
 

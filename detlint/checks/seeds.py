@@ -150,7 +150,7 @@ def _is_parsed(value: Value | None) -> bool:
 class SeedRules:
     """Turns what entry points reach into findings, one for each entry point and cause."""
 
-    def __init__(self, catalog: Catalog, settings: Settings, root: object) -> None:
+    def __init__(self, catalog: Catalog, settings: Settings, root: str) -> None:
         self.catalog = catalog
         self.settings = settings
         self.root = root
@@ -171,11 +171,11 @@ class SeedRules:
             if rule is not None and stream not in reach.late:
                 by_rule.setdefault(rule.code, []).append((stream, draws))
         for code, group in by_rule.items():
-            draws = min((d for _, d in group), key=lambda d: (len(d.path), str(d.first.module.path), d.first.site))
+            draws = min((d for _, d in group), key=lambda d: (len(d.path), d.first.module.path, d.first.site))
             count = sum(d.count for _, d in group)
             stream = group[0][0]
             rule = self.catalog.rules["DET113" if fixed else code]
-            site = draws.first.module.facts.sites[draws.first.site]
+            site = draws.first.module.sites[draws.first.site]
             api = _written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
             steps = [*_path(reach, draws.path)]
@@ -216,7 +216,7 @@ class SeedRules:
     ) -> Finding:
         rule = self.catalog.rules[code]
         severity: Severity = "error" if rule.level == "error" else "warning"
-        if is_test(place.module.path, self.root):  # type: ignore[arg-type]
+        if is_test(place.module.path, self.root):
             severity = lowered(severity)
         return Finding(
             place.module.path, span or _span(place), code, rule.name, severity, message, remedy or rule.remedy, steps=steps
@@ -224,12 +224,12 @@ class SeedRules:
 
 
 def _span(place: Place) -> Span:
-    return place.module.facts.sites[place.site].span
+    return place.module.sites[place.site].span
 
 
 def _written(place: Place) -> str:
     """The API at a place, by its own name."""
-    target = place.module.facts.sites[place.site].target
+    target = place.module.sites[place.site].target
     if isinstance(target, (Result, Expression)):
         return "the call"
     name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else "the call"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from pathlib import Path
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
@@ -13,7 +12,7 @@ from detlint.source import Source
 
 
 def suppress(
-    findings: list[Finding], directives: Sequence[Directive], path: Path, source: Source, unused: Rule | None
+    findings: list[Finding], directives: Sequence[Directive], path: str, source: Source, unused: Rule | None
 ) -> tuple[list[Finding], int]:
     """The findings that no comment covers, with those about the comments themselves; and how many were covered.
 
@@ -72,7 +71,7 @@ def argument_span(source: Source, span: Span, name: str) -> Span | None:
     return None
 
 
-def _about(directive: Directive, used: bool, path: Path, rule: Rule) -> Finding | None:
+def _about(directive: Directive, used: bool, path: str, rule: Rule) -> Finding | None:
     if directive.problem:
         message = f"this comment suppresses nothing: {directive.problem}"
     elif used or (directive.style == "noqa" and not directive.codes) or directive.scope == "file":

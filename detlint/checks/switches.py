@@ -32,7 +32,7 @@ def findings(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -
     if reach.switches.get(switch, (False, None))[0]:
         return
     module = reach.entry.module
-    modules = {place.module.key: place.module for place in reach.places} | {module.key: module}
+    modules = {place.module.path: place.module for place in reach.places} | {module.path: module}
     words = {word for m in modules.values() for word in m.facts.mentions}
     used = {LOWEST_GPU_WORDS[word] for word in words} | set(levels.settings.targets)
     if mindspore:
@@ -53,7 +53,7 @@ def findings(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -
     rule = catalog.rules[code]
     place, match = training[0]
     what = f"; {counted} operators on its way could be deterministic" if counted else ""
-    step = Step(place.module.path, place.module.facts.sites[place.site].span, "trains here")
+    step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     yield Finding(
         module.path, reach.entry.span, code, rule.name, severity,
         f"this run trains on {' and '.join(active)} and never switches determinism on{what}",

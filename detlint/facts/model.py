@@ -7,7 +7,7 @@ of the file itself is `Ref("<module>.function")`.
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Final, Literal, Union
 
 import msgspec
 
@@ -164,10 +164,11 @@ class Function(Record):
     decorators: tuple[str, ...]
     line: int
     end_line: int
-    steps: tuple[Step, ...]
     returns: Value | None
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
+    number: int = 0
+    """Its position in `Facts.functions`."""
 
 
 class Class(Record):
@@ -201,8 +202,16 @@ class Problem(Record):
     column: int = 0
 
 
+class Body(Record):
+    """What happens in a file, in order: needed where it is checked or run through, not where a name leads into it."""
+
+    sites: tuple[Site, ...] = ()
+    steps: tuple[tuple[Step, ...], ...] = ()
+    """The steps of each function, at the function's position."""
+
+
 class Facts(Record):
-    """Everything that later steps need to know of one file."""
+    """Everything that later steps need to know of one file. `body` is an encoded `Body`."""
 
     module: str
     names: dict[str, Value | None] = {}
@@ -211,7 +220,6 @@ class Facts(Record):
     """Modules imported with `*`, in order."""
     functions: tuple[Function, ...] = ()
     classes: tuple[Class, ...] = ()
-    sites: tuple[Site, ...] = ()
     directives: tuple[Directive, ...] = ()
     imports: tuple[str, ...] = ()
     """Every module or member that is imported, dotted, sorted."""
@@ -221,3 +229,24 @@ class Facts(Record):
     """Words for devices that occur in the file, lower case, sorted."""
     problem: Problem | None = None
     lines: int = 0
+    body: msgspec.Raw = msgspec.Raw()
+
+
+ENCODER: Final = msgspec.msgpack.Encoder()
+_FACTS: Final = msgspec.msgpack.Decoder(Facts)
+_BODY: Final = msgspec.msgpack.Decoder(Body)
+
+
+def encode(facts: Facts) -> bytes:
+    """Facts as they are kept."""
+    return ENCODER.encode(facts)
+
+
+def decode(data: bytes) -> Facts:
+    """Facts as they were kept; their body stays encoded."""
+    return _FACTS.decode(data)
+
+
+def decode_body(facts: Facts) -> Body:
+    """What happens in a file."""
+    return _BODY.decode(facts.body) if facts.body else Body()

@@ -13,10 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from msgspec import Raw
+
 from detlint.catalog import Catalog
 from detlint.facts.comments import directives
 from detlint.facts.model import (
+    ENCODER,
     Arg,
+    Body,
     Branch,
     Class,
     Const,
@@ -93,6 +97,8 @@ class _Reader:
 
         self.sites: list[Site] = []
         self.functions: list[Function] = []
+        self.flow: list[tuple[Step, ...]] = []
+        """The steps of each function."""
         self.classes: dict[str, _ClassBody] = {}
         self.stars: list[str] = []
         self.imports: set[str] = set()
@@ -109,9 +115,12 @@ class _Reader:
     # -- the file -----------------------------------------------------------------------------------------------
 
     def file(self, tree: ast.Module) -> Facts:
-        self.functions.append(_placeholder())
+        lines = self.data.count(b"\n") + 1
+        self.functions.append(Function("", "", (), (), 1, lines, None))
+        self.flow.append(())
         self.block(tree.body)
-        self.functions[0] = Function("", "", (), (), 1, self.data.count(b"\n") + 1, tuple(self.steps), None, self.in_order())
+        self.functions[0] = Function("", "", (), (), 1, lines, None, self.in_order())
+        self.flow[0] = tuple(self.steps)
         module_scope = self.scope
         while self.waiting:
             self.function_body(*self.waiting.popleft())
@@ -121,12 +130,12 @@ class _Reader:
             stars=tuple(self.stars),
             functions=tuple(self.functions),
             classes=tuple(body.done() for body in self.classes.values()),
-            sites=tuple(self.sites),
             directives=directives(self.data),
             imports=tuple(sorted(self.imports)),
             options=self.options,
             mentions=tuple(sorted({word.decode().lower() for word in _DEVICES.findall(self.data)})),
-            lines=self.data.count(b"\n") + 1,
+            lines=lines,
+            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow)))),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -143,8 +152,9 @@ class _Reader:
         head = self.functions[index]
         self.functions[index] = Function(
             head.name, head.owner, head.parameters, head.decorators, head.line, head.end_line,
-            tuple(self.steps), join(self.returned), self.in_order(),
+            join(self.returned), self.in_order(), index,
         )  # fmt: skip
+        self.flow[index] = tuple(self.steps)
 
     # -- statements ---------------------------------------------------------------------------------------------
 
@@ -379,7 +389,8 @@ class _Reader:
         scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
         scope.names.update(bound)
         self.waiting.append((node, scope, len(self.functions)))
-        self.functions.append(Function(name, owner, parameters, decorators, node.lineno, end, (), None))
+        self.functions.append(Function(name, owner, parameters, decorators, node.lineno, end, None))
+        self.flow.append(())
         return len(self.functions) - 1
 
     def parameters(
@@ -896,10 +907,6 @@ def _collects(body: list[ast.stmt]) -> bool:
 
 def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
-
-
-def _placeholder() -> Function:
-    return Function("", "", (), (), 1, 1, (), None)
 
 
 _DEVICES: Final = re.compile(rb"\b(?:cuda|npu|torch_npu|[Aa]scend|hccl|nccl|tpu|xla|mps)\b")

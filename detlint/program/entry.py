@@ -21,9 +21,9 @@ class EntryPoint:
 def entry_points(module: Module) -> list[EntryPoint]:
     """The entry points of one file."""
     top = module.facts.functions[0]
-    if any(isinstance(step, Branch) and step.kind == "main" for step in top.steps):
-        return [EntryPoint(module, top, _main_span(module, top.steps), "__main__")]
-    if module.path.name == "__main__.py" and any(True for _ in sites(top.steps)):
+    if any(isinstance(step, Branch) and step.kind == "main" for step in module.steps(top)):
+        return [EntryPoint(module, top, _main_span(module, module.steps(top)), "__main__")]
+    if module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
         return [EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py")]
     return []
 
@@ -31,17 +31,17 @@ def entry_points(module: Module) -> list[EntryPoint]:
 def script(module: Module, acts: bool) -> list[EntryPoint]:
     """A file without a `__main__` block whose top level acts, if nothing imports it."""
     top = module.facts.functions[0]
-    first = next((step for step in sites(top.steps)), None)
+    first = next(sites(module.steps(top)), None)
     if not acts or first is None:
         return []
-    return [EntryPoint(module, top, module.facts.sites[first].span, "script")]
+    return [EntryPoint(module, top, module.sites[first].span, "script")]
 
 
 def _main_span(module: Module, steps: tuple[Step, ...]) -> Span:
     for step in steps:
         if isinstance(step, Branch) and step.kind == "main":
-            first = next((inner for inner in sites((step,))), None)
-            return module.facts.sites[first].span if first is not None else Span(1, 0, 1, 0)
+            first = next(sites((step,)), None)
+            return module.sites[first].span if first is not None else Span(1, 0, 1, 0)
     return Span(1, 0, 1, 0)
 
 

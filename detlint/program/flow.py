@@ -145,21 +145,21 @@ class _Run:
     def follow(self) -> Reach:
         entry = self.result.entry
         self.imports(entry.module)
-        self.steps(entry.module, entry.function.steps)
+        self.steps(entry.module, entry.module.steps(entry.function))
         for stream, place, self.path in self.later:
             self.draw(stream, place)
         return self.result
 
     def imports(self, module: Module) -> None:
         """Run the top level of the program's modules that this one imports, first."""
-        self.imported.add(module.key)
+        self.imported.add(module.path)
         for name in module.facts.imports:
             place = self.flow.resolver.modules.find(module.path, name)
             target = self.flow.resolver.module(place[0]) if place is not None else None
-            if target is not None and target.key not in self.imported and len(self.imported) < 2_000:
+            if target is not None and target.path not in self.imported and len(self.imported) < 2_000:
                 self.imports(target)
                 top = target.facts.functions[0]
-                self.steps(target, tuple(s for s in top.steps if not (isinstance(s, Branch) and s.kind == "main")))
+                self.steps(target, tuple(s for s in target.steps(top) if not (isinstance(s, Branch) and s.kind == "main")))
 
     def steps(self, module: Module, steps: Iterable[Step]) -> bool:
         """Take steps in order; whether the flow leaves at their end."""
@@ -221,9 +221,9 @@ class _Run:
         return met
 
     def site(self, module: Module, index: int) -> None:
-        site = module.facts.sites[index]
+        site = module.sites[index]
         place = Place(module, index)
-        key = (module.key, index)
+        key = (module.path, index)
         if key not in self.seen:
             self.seen.add(key)
             self.result.places.append(place)
@@ -241,7 +241,7 @@ class _Run:
                 self.result.switches[switch] = (self.flow.switch(module, index, effect, value), place)
         if site.kind != "call":
             return
-        function = module.facts.functions[site.function]
+        function = module.function_of(site)
         for callee_module, callee in self.callees(self.flow.resolver.normal(module.path, site.target, function)):
             self.call(callee_module, callee, place)
 
@@ -273,7 +273,7 @@ class _Run:
 
     def call(self, module: Module, function: Function, place: Place) -> None:
         """Run a function of the program; once for each state that it is entered in."""
-        name = (module.key, function.name)
+        name = (module.path, function.name)
         self.calls += 1
         if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
             return
@@ -284,9 +284,9 @@ class _Run:
             return
         self.stack.append(name)
         outer, self.path = self.path, (*self.path, place)
-        if module.key not in self.imported:
+        if module.path not in self.imported:
             self.imports(module)
-        self.steps(module, function.steps)
+        self.steps(module, module.steps(function))
         self.path = outer
         self.stack.pop()
         self.done[key] = dict(self.state.streams)
@@ -299,10 +299,10 @@ class _Run:
             return self.callees(target.of)
         resolver = self.flow.resolver
         if isinstance(target, Ref):
-            key, colon, inside = target.name.partition(":")
+            key, colon, inside = target.name.partition("::")
             if not colon:
                 return []
-            module = resolver.by_key[key]
+            module = resolver.by_path[key]
             if inside in module.classes:
                 return self.method(target.name, "__init__")
             function = module.functions.get(inside)
@@ -310,10 +310,10 @@ class _Run:
         if isinstance(target, (Result, Member)) or target is not None:
             kind = resolver.type_of(target)
             layer = resolver.layer(kind) if kind else None
-            if kind and ":" in kind:
+            if kind and "::" in kind:
                 return self.method(kind, layer.forward if layer is not None else "__call__")
         return []
 
     def method(self, name: str, method: str) -> list[tuple[Module, Function]]:
         found = self.flow.resolver._attribute_of_class(name, method)
-        return self.callees(found) if isinstance(found, Ref) and ":" in found.name else []
+        return self.callees(found) if isinstance(found, Ref) and "::" in found.name else []

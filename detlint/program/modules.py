@@ -1,7 +1,11 @@
-"""Finds the file that a dotted name lives in, as Python's import system would from the importing file."""
+"""Finds the file that a dotted name lives in, as Python's import system would from the importing file.
+
+Paths are absolute strings: a program asks for hundreds of thousands of them.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,62 +30,75 @@ class Modules:
         read: gives the facts of a file, or None where there is no such file.
     """
 
-    def __init__(self, root: Path, read: Callable[[Path], Facts | None]) -> None:
-        self.root = root
+    def __init__(self, root: Path, read: Callable[[str], Facts | None]) -> None:
+        self.root = str(root)
         self._read = read
-        self._facts: dict[Path, Facts | None] = {}
-        self._bases: dict[Path, tuple[Path, ...]] = {}
-        self._found: dict[tuple[Path, str], Path | None] = {}
-        self._is_file: dict[Path, bool] = {}
+        self._facts: dict[str, Facts | None] = {}
+        self._bases: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
-    def facts(self, path: Path) -> Facts | None:
-        """The facts of a file, None where it doesn't exist or can't be parsed."""
+    def facts(self, path: str) -> Facts | None:
+        """The facts of a file, None where it doesn't exist."""
         if path not in self._facts:
-            facts = self._read(path)
-            self._facts[path] = facts if facts is not None and facts.problem is None else None
+            self._facts[path] = self._read(path)
         return self._facts[path]
 
-    def find(self, importer: Path, name: str) -> tuple[Path, str] | None:
+    def find(self, importer: str, name: str) -> tuple[str, str] | None:
         """The file that holds `name` when `importer` says it, and what of the name is left inside that file."""
+        folder = importer.rpartition(os.sep)[0]
         head, rest = name, ""
         while head:
-            path = self._module(importer, head)
+            key = (folder, head)
+            if key not in self._found:
+                self._found[key] = self._search(folder, head)
+            path = self._found[key]
             if path is not None:
                 return path, rest
             head, _, last = head.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
         return None
 
-    def _module(self, importer: Path, name: str) -> Path | None:
-        folder = importer.parent
-        key = (folder, name)
-        if key not in self._found:
-            self._found[key] = self._search(folder, name.split("."))
-        return self._found[key]
-
-    def _search(self, folder: Path, parts: list[str]) -> Path | None:
-        if not all(parts):
-            return None
+    def _search(self, folder: str, name: str) -> str | None:
+        *packages, last = name.split(".")
         for base in self._search_path(folder):
-            target = base.joinpath(*parts)
-            for candidate in (target / "__init__.py", target.with_name(target.name + ".py")):
-                if self._exists(candidate):
-                    return candidate
+            place: str | None = base
+            for package in packages:
+                place = self._step(place, package) if place is not None else None
+            if place is None:
+                continue
+            inside = self._step(place, last)
+            if inside is not None and "__init__.py" in self._list(inside)[0]:
+                return f"{inside}{os.sep}__init__.py"
+            if f"{last}.py" in self._list(place)[0]:
+                return f"{place}{os.sep}{last}.py"
         return None
 
-    def _search_path(self, folder: Path) -> tuple[Path, ...]:
+    def _step(self, folder: str, name: str) -> str | None:
+        return f"{folder}{os.sep}{name}" if name in self._list(folder)[1] and name != "site-packages" else None
+
+    def _search_path(self, folder: str) -> tuple[str, ...]:
         """Where `folder`'s files import from: the folder above their package (or their own), then the roots."""
         if folder not in self._bases:
             own = folder
-            while self._exists(own / "__init__.py") and own != own.parent:
-                own = own.parent
-            bases = [own, self.root, self.root / "src"]
-            self._bases[folder] = tuple(b for b in dict.fromkeys(bases) if b.is_relative_to(self.root))
+            while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
+                own = os.path.dirname(own)
+            bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
+            self._bases[folder] = tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
         return self._bases[folder]
 
-    def _exists(self, path: Path) -> bool:
-        if path not in self._is_file:
-            # A folder that isn't there has no files: most names are looked up in vain, and folders repeat.
-            parent = path.parent
-            self._is_file[path] = parent.is_dir() and path.is_file() and "site-packages" not in path.parts[len(self.root.parts) :]
-        return self._is_file[path]
+    def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The Python files and the folders in a folder."""
+        if folder not in self._listed:
+            files, folders = set(), set()
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.name.endswith(".py"):
+                            files.add(entry.name)
+                        elif entry.is_dir():
+                            folders.add(entry.name)
+            except OSError:
+                pass
+            self._listed[folder] = frozenset(files), frozenset(folders)
+        return self._listed[folder]

@@ -1,18 +1,18 @@
 """What a value is, seen from the whole program: through imports, re-exports, classes and the results of calls.
 
 Normal values have names that mean the same everywhere: an external thing is `Ref("torch.nn.Dropout")` in its canonical
-spelling; a definition of the program is `Ref("<file>:<name in the file>")`. `None` is unknown, and stays unknown.
+spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `None` is unknown, and stays unknown.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
+    Body,
     Class,
     Const,
     Either,
@@ -26,7 +26,10 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
+    Site,
+    Step,
     Value,
+    decode_body,
 )
 from detlint.facts.scope import join
 from detlint.program.modules import Modules
@@ -38,13 +41,37 @@ DEEPEST: Final = 24
 class Module:
     """A file of the program, with its facts indexed by name."""
 
-    path: Path
-    key: str
-    """The path as normal names spell it."""
+    path: str
+    """Absolute; normal names begin with it."""
     number: int
     facts: Facts
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
+    _body: Body | None = None
+
+    @property
+    def body(self) -> Body:
+        """What happens in the file; decoded when first asked for."""
+        if self._body is None:
+            self._body = decode_body(self.facts)
+        return self._body
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Its sites, by position."""
+        return self.body.sites
+
+    def steps(self, function: Function) -> tuple[Step, ...]:
+        """What a function does, in order."""
+        return self.body.steps[function.number]
+
+    def function_of(self, site: Site) -> Function:
+        """The function that a site stands in."""
+        return self.facts.functions[site.function]
+
+    def rest(self) -> None:
+        """Forget the decoded body until it is asked for again."""
+        self._body = None
 
 
 class Resolver:
@@ -53,9 +80,8 @@ class Resolver:
     def __init__(self, modules: Modules, catalog: Catalog) -> None:
         self.modules = modules
         self.catalog = catalog
-        self.by_path: dict[Path, Module | None] = {}
-        self.by_key: dict[str, Module] = {}
-        self._names: dict[tuple[Path, str], Value | None] = {}
+        self.by_path: dict[str, Module | None] = {}
+        self._names: dict[tuple[str, str], Value | None] = {}
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._returned: dict[str, str] = {}
@@ -63,20 +89,19 @@ class Resolver:
 
     # -- modules and names --------------------------------------------------------------------------------------
 
-    def module(self, path: Path) -> Module | None:
+    def module(self, path: str) -> Module | None:
         """The module in a file, None where it can't be read."""
         if path not in self.by_path:
             facts = self.modules.facts(path)
             module = None
-            if facts is not None:
-                module = Module(path, path.as_posix(), len(self.by_key), facts)
+            if facts is not None and facts.problem is None:
+                module = Module(path, len(self.by_path), facts)
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
-                self.by_key[module.key] = module
             self.by_path[path] = module
         return self.by_path[path]
 
-    def name(self, path: Path, name: str) -> Value | None:
+    def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
         key = (path, name)
         if key not in self._names:
@@ -87,7 +112,7 @@ class Resolver:
             self._busy.discard(key)
         return self._names[key]
 
-    def _name(self, path: Path, name: str) -> Value | None:
+    def _name(self, path: str, name: str) -> Value | None:
         module = self.module(path)
         if module is None:
             return self._external(name)
@@ -104,7 +129,7 @@ class Resolver:
         target = self.module(place[0])
         if target is None:
             return None
-        return self._inside(target, place[1]) if place[1] else Ref(f"{target.key}:")
+        return self._inside(target, place[1]) if place[1] else Ref(f"{target.path}::")
 
     @cached_property
     def _standard(self) -> frozenset[str]:
@@ -118,10 +143,10 @@ class Resolver:
     def _inside(self, module: Module, name: str) -> Value | None:
         """`Net.forward` inside a module, through what its names stand for."""
         if name in module.functions or name in module.classes:
-            return Ref(f"{module.key}:{name}")
+            return Ref(f"{module.path}::{name}")
         first, _, rest = name.partition(".")
         if first in module.classes:
-            value: Value | None = Ref(f"{module.key}:{first}")
+            value: Value | None = Ref(f"{module.path}::{first}")
         elif first in module.facts.names:
             bound = module.facts.names[first]
             if isinstance(bound, Ref) and bound.name == f"{module.facts.module}.{first}":
@@ -150,16 +175,16 @@ class Resolver:
                 known = self.catalog.canonical(f"{star}.{name}")
                 if known in self.catalog.calls:
                     return Ref(known)
-        if module.path.name == "__init__.py":
+        if module.path.endswith("__init__.py"):
             place = self.modules.find(module.path, f"{module.facts.module}.{name}")
             if place is not None and not place[1] and place[0] != module.path:
                 submodule = self.module(place[0])
-                return Ref(f"{submodule.key}:") if submodule is not None else None
+                return Ref(f"{submodule.path}::") if submodule is not None else None
         return None
 
     # -- values -------------------------------------------------------------------------------------------------
 
-    def normal(self, path: Path, value: Value | None, function: Function | None = None) -> Value | None:
+    def normal(self, path: str, value: Value | None, function: Function | None = None) -> Value | None:
         """A value of a file in names that mean the same everywhere.
 
         `function` is the one whose parameters the value may mention.
@@ -189,15 +214,15 @@ class Resolver:
             return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values))
         return value
 
-    def _global_site(self, path: Path, site: int) -> int:
+    def _global_site(self, path: str, site: int) -> int:
         module = self.module(path)
         return -1 if site < 0 or module is None else (module.number << 32) | site
 
-    def _parameter(self, path: Path, value: Param, function: Function | None) -> Value | None:
+    def _parameter(self, path: str, value: Param, function: Function | None) -> Value | None:
         """A parameter is known by its default at most; in `forward` of a layer it is a tensor."""
         if function is not None and function.owner:
             module = self.module(path)
-            layer = self.layer(f"{module.key}:{function.owner}") if module is not None else None
+            layer = self.layer(f"{module.path}::{function.owner}") if module is not None else None
             if layer is not None and function.name.rpartition(".")[2] == layer.forward:
                 if value.default is None or value.default == Const(None):
                     return Instance(layer.tensor)
@@ -237,10 +262,10 @@ class Resolver:
     def _member_of_name(self, name: str, attr: str) -> Value | None:
         if attr.startswith(("[", "<")):
             return Member(Ref(name), attr)
-        key, colon, inside = name.partition(":")
+        key, colon, inside = name.partition("::")
         if not colon:
             return self._external(f"{name}.{attr}")
-        module = self.by_key[key]
+        module = self.by_path[key]
         if not inside:
             return self.name(module.path, f"{module.facts.module}.{attr}") if module.facts.module else None
         return self._attribute_of_class(name, attr) if inside in module.classes else None
@@ -257,10 +282,10 @@ class Resolver:
         return self._members[key]
 
     def _look_in_class(self, name: str, attr: str) -> Value | None:
-        key, colon, inside = name.partition(":")
+        key, colon, inside = name.partition("::")
         if not colon:
             return self._external(f"{name}.{attr}")
-        module = self.by_key[key]
+        module = self.by_path[key]
         body = module.classes.get(inside)
         if body is None:
             return None
@@ -279,8 +304,8 @@ class Resolver:
 
     def bases(self, name: str) -> list[str]:
         """The direct bases of a class of the program that are known, by normal name."""
-        key, colon, inside = name.partition(":")
-        module = self.by_key.get(key) if colon else None
+        key, colon, inside = name.partition("::")
+        module = self.by_path.get(key) if colon else None
         if module is None or inside not in module.classes:
             return []
         values = [self.normal(module.path, base) for base in module.classes[inside].bases]
@@ -295,7 +320,7 @@ class Resolver:
         if name in self._busy or len(self._busy) > DEEPEST:
             return None
         found = None
-        if ":" not in name:
+        if "::" not in name:
             last = name.rpartition(".")[2]
             for framework in self.catalog.frameworks:
                 if name == framework.module or (
@@ -311,9 +336,9 @@ class Resolver:
 
     def is_class(self, name: str) -> bool:
         """Whether a normal name is a class: one of the program's, or an external one by its capital."""
-        key, colon, inside = name.partition(":")
+        key, colon, inside = name.partition("::")
         if colon:
-            return inside in self.by_key[key].classes
+            return inside in self.by_path[key].classes
         return name.rpartition(".")[2][:1].isupper()
 
     def type_of(self, value: Value | None) -> str:
@@ -359,9 +384,9 @@ class Resolver:
         """The class of what a callable returns."""
         if self.is_class(name) and not any(self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())):
             return name
-        key, colon, inside = name.partition(":")
+        key, colon, inside = name.partition("::")
         if colon:
-            module = self.by_key[key]
+            module = self.by_path[key]
             function = module.functions.get(inside)
             return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
         for i in self.catalog.calls.get(name, ()):

@@ -21,18 +21,18 @@ def report(report: Report, show_notes: bool) -> str:
     characters), `fix` (null, or `applicability`, `message`, `edits`), `cell`, `url`; and of our own `severity`,
     `family`, `target` (a list), `path` (the way from the entry point) and `remedy`.
     """
-    sources: dict[Path, Source] = {}
+    sources: dict[str, Source] = {}
     rows = [_row(f, sources) for f in report.findings if show_notes or f.severity != "note"]
     return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
 
 
-def _row(finding: Finding, sources: dict[Path, Source]) -> dict[str, Any]:
+def _row(finding: Finding, sources: dict[str, Source]) -> dict[str, Any]:
     location, end = _locations(finding.path, finding.span, sources)
     return {
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
-        "filename": str(finding.path),
+        "filename": finding.path,
         "location": location,
         "end_location": end,
         "severity": finding.severity,
@@ -40,7 +40,7 @@ def _row(finding: Finding, sources: dict[Path, Source]) -> dict[str, Any]:
         "target": list(finding.targets),
         "remedy": finding.remedy,
         "path": [
-            {"filename": str(s.path), "location": _locations(s.path, s.span, sources)[0], "message": s.message}
+            {"filename": s.path, "location": _locations(s.path, s.span, sources)[0], "message": s.message}
             for s in finding.steps
         ],
         "fix": None,
@@ -49,9 +49,9 @@ def _row(finding: Finding, sources: dict[Path, Source]) -> dict[str, Any]:
     }
 
 
-def _locations(path: Path, span: Span, sources: dict[Path, Source]) -> tuple[dict[str, int], dict[str, int]]:
+def _locations(path: str, span: Span, sources: dict[str, Source]) -> tuple[dict[str, int], dict[str, int]]:
     if path not in sources:
-        sources[path] = Source.read(path)
+        sources[path] = Source.read(Path(path))
     source = sources[path]
     return (
         {"row": span.line, "column": source.column(span.line, span.column)},

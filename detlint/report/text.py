@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -20,10 +21,10 @@ FOLDED: Final = frozenset({"DET402", "DET406"})
 WIDEST: Final = 160
 
 
-def shown(path: Path) -> str:
+def shown(path: str) -> str:
     """A path as people type it: relative to where they are, when it is below."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    here = os.getcwd() + os.sep
+    return path.removeprefix(here)
 
 
 def concise(report: Report, show_notes: bool) -> Iterator[str]:
@@ -119,7 +120,7 @@ def _visible(report: Report, show_notes: bool, by_rule: bool = False) -> list[Fi
     findings = [f for f in report.findings if show_notes or f.severity != "note"]
     if by_rule:
         # Folded rules come together, at the place of their first finding in the file.
-        first: dict[tuple[Path, str], int] = {}
+        first: dict[tuple[str, str], int] = {}
         for i, f in enumerate(findings):
             first.setdefault((f.path, f.code) if f.code in FOLDED else (f.path, str(i)), i)
         order: Callable[[int], int] = lambda i: first[
@@ -129,9 +130,9 @@ def _visible(report: Report, show_notes: bool, by_rule: bool = False) -> list[Fi
     return findings
 
 
-class _Sources(dict[Path, Source]):
+class _Sources(dict[str, Source]):
     """Files are read once, when a finding in them is shown."""
 
-    def __missing__(self, path: Path) -> Source:
-        source = self[path] = Source.read(path)
+    def __missing__(self, path: str) -> Source:
+        source = self[path] = Source.read(Path(path))
         return source
