@@ -29,6 +29,7 @@ class Cache:
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._database: sqlite3.Connection | None = None
+        self._place = (folder, fingerprint)
         if folder is None:
             return
         try:
@@ -69,6 +70,10 @@ class Cache:
             return
         with contextlib.suppress(sqlite3.Error), self._database:
             self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows.items())
+
+    def reopened(self) -> Cache:
+        """The same cache with a connection of its own, for another process."""
+        return Cache(*self._place)
 
     def close(self) -> None:
         """Close the database."""

@@ -34,19 +34,19 @@ def discover(paths: Iterable[Path], config: Config) -> Found:
         FileNotFoundError: a path that doesn't exist.
     """
     walker = _Walker(config)
-    found: dict[Path, Path] = {}
+    found: dict[str, str] = {}
     for path in paths:
         if path.is_dir():
-            candidates: Iterable[Path] = walker.walk(path)
+            candidates: Iterable[str] = walker.walk(path)
         elif path.exists():
-            candidates = [] if config.settings.force_exclude and walker.excluded_above(path) else [path]
+            candidates = [] if config.settings.force_exclude and walker.excluded_above(path) else [str(path)]
         else:
             raise FileNotFoundError(path)
         for file in candidates:
-            real = file.resolve()
-            if real not in found or (len(file.parts), str(file)) < (len(found[real].parts), str(found[real])):
+            real = walker.real(file)
+            if real not in found or (file.count(os.sep), file) < (found[real].count(os.sep), found[real]):
                 found[real] = file
-    return Found(tuple(sorted(found.values())), tuple(sorted(walker.problems)))
+    return Found(tuple(map(Path, sorted(found.values()))), tuple(sorted(walker.problems)))
 
 
 class _Walker:
@@ -59,39 +59,55 @@ class _Walker:
         self.gitignore = settings.respect_gitignore
         self.ignores: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
         self.problems: list[tuple[Path, str]] = []
+        self.folders: dict[str, str] = {}
 
-    def walk(self, top: Path) -> Iterator[Path]:
-        if self.excluded_above(top) and self.root != top.resolve() and self.root in top.resolve().parents:
+    def walk(self, top: Path) -> Iterator[str]:
+        """The source files below a folder."""
+        real = top.resolve()
+        if real != self.root and self.root in real.parents and self.excluded_above(top):
             return
-        waiting = [top]
+        waiting = [str(top)]
         while waiting:
             folder = waiting.pop()
             try:
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+                with os.scandir(folder) as listed:
+                    entries = sorted(listed, key=lambda entry: entry.name)
             except OSError as error:
-                self.problems.append((folder, f"can't be listed: {error.strerror}"))
+                self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
                 continue
-            ignores = self.ignores_of(folder) if self.gitignore else ()
+            ignores = self.ignores_of(Path(folder)) if self.gitignore else ()
             for entry in entries:
-                path = folder / entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(SUFFIXES):
                     continue
-                if entry.name in self.names or self.excluded(path) or self.ignored(path, is_folder, ignores):
+                path = os.path.join(folder, entry.name) if folder != "." else entry.name
+                if entry.name in self.names or self.excluded(path) or (ignores and self.ignored(path, is_folder, ignores)):
                     continue
                 if is_folder:
                     waiting.append(path)
-                elif entry.is_symlink() and not path.exists():
-                    self.problems.append((path, "is a broken link"))
-                elif path.is_file():
+                elif entry.is_symlink():
+                    if os.path.isfile(path):
+                        yield path
+                    elif not os.path.exists(path):
+                        self.problems.append((Path(path), "is a broken link"))
+                elif entry.is_file():
                     yield path
 
-    def excluded(self, path: Path) -> bool:
+    def real(self, file: str) -> str:
+        """The path of a file without links, which is the same file under any name."""
+        if os.path.islink(file):
+            return os.path.realpath(file)
+        folder, name = os.path.split(file)
+        if folder not in self.folders:
+            self.folders[folder] = os.path.realpath(folder)
+        return os.path.join(self.folders[folder], name)
+
+    def excluded(self, path: str) -> bool:
+        """Whether a pattern that is more than a name excludes a path."""
         if len(self.names) == len(self.patterns):
             return False
-        absolute = path if path.is_absolute() else Path.cwd() / path
-        relative = absolute.relative_to(self.root) if absolute.is_relative_to(self.root) else absolute
-        return self.exclude.match_file(relative.as_posix())
+        relative = os.path.relpath(path, self.root) if os.path.isabs(path) else os.path.relpath(os.path.abspath(path), self.root)
+        return self.exclude.match_file(relative.replace(os.sep, "/"))
 
     def excluded_above(self, path: Path) -> bool:
         """Whether a path or a folder above it, below the root, is excluded."""
@@ -113,11 +129,11 @@ class _Walker:
             self.ignores[folder] = outer + own
         return self.ignores[folder]
 
-    def ignored(self, path: Path, is_folder: bool, ignores: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
+    def ignored(self, path: str, is_folder: bool, ignores: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
         verdict = False
-        absolute = path.parent.resolve() / path.name if ignores else path
+        absolute = self.real(path)
         for folder, spec in ignores:
-            name = absolute.relative_to(folder).as_posix() + ("/" if is_folder else "")
+            name = os.path.relpath(absolute, folder).replace(os.sep, "/") + ("/" if is_folder else "")
             result = spec.check_file(name)
             if result.include is not None:
                 verdict = result.include

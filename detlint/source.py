@@ -15,16 +15,18 @@ BOM = b"\xef\xbb\xbf"
 class Source:
     """The bytes of a file. Positions come from `ast`: 1-based lines, 0-based columns in the UTF-8 of the line."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, content: bytes | Path) -> None:
+        self._content = content
 
-    @classmethod
-    def read(cls, path: Path) -> Source:
-        """The file at `path`; an unreadable one is empty (it has been reported before)."""
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes; a file is read when they are first needed, and one that has become unreadable is empty."""
+        if isinstance(self._content, bytes):
+            return self._content
         try:
-            return cls(path.read_bytes())
+            return self._content.read_bytes()
         except OSError:
-            return cls(b"")
+            return b""
 
     @cached_property
     def encoding(self) -> str:

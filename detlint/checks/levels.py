@@ -15,7 +15,7 @@ from detlint.facts.model import Facts, Function, Site
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
-LOWEST_GPU_WORDS: Final = {"cuda": "cuda", "nccl": "cuda", "npu": "ascend", "torch_npu": "ascend", "ascend": "ascend",
+LOWEST_GPU_WORDS: Final = {"cuda": "cuda", "nccl": "cuda", "npu": "ascend", "ascend": "ascend",
                            "hccl": "ascend", "tpu": "tpu", "xla": "tpu", "mps": "mps"}  # fmt: skip
 
 

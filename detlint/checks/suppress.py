@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
+from detlint.facts.comments import confirmed
 from detlint.facts.model import Directive, Span
 from detlint.source import Source
 
@@ -26,7 +27,7 @@ def suppress(
     kept, used, covered = [], set[int](), 0
     for finding in findings:
         lines = _lines(finding, source)
-        hits = [i for i, d in enumerate(directives) if _covers(d, finding.code, lines)]
+        hits = [i for i, d in enumerate(directives) if _covers(d, finding.code, lines) and _real(d, source)]
         used.update(hits)
         covered += bool(hits)
         if not hits:
@@ -40,6 +41,11 @@ def _covers(directive: Directive, code: str, lines: set[int]) -> bool:
     if directive.problem or (directive.scope == "line" and directive.line not in lines):
         return False
     return not directive.codes or any(code.startswith(prefix) for prefix in directive.codes)
+
+
+def _real(directive: Directive, source: Source) -> bool:
+    blanket = directive.style == "noqa" and not directive.codes
+    return not blanket or confirmed(directive, source.data)
 
 
 def _lines(finding: Finding, source: Source) -> set[int]:

@@ -5,6 +5,7 @@ They are read from tokens, so text in strings never counts. A malformed one supp
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import tokenize
@@ -12,7 +13,10 @@ import tokenize
 from detlint.facts.model import Directive
 
 # Decides on bytes whether tokens are worth reading: another tool's `# noqa: F401` is none of ours.
-WORTH_READING = re.compile(rb"#[^\n\r]*?(?:detlint\s*:|noqa(?!\s*:)|noqa\s*:[^\n\r#]*DET|flake8\s*[:=]\s*noqa|ruff\s*:\s*noqa)", re.I)
+WORTH_READING = re.compile(
+    rb"#[^\n\r]*?(?:detlint\s*:|noqa\s*:[^\n\r#]*DET|(?:flake8|ruff)\s*[:=]\s*noqa)|noqa\s*:[^\n\r#]*DET", re.I
+)
+_BLANKET = re.compile(rb"#\s*noqa(?!\s*[:\w])", re.I)
 
 _NOQA = re.compile(r"#\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b(?P<list>\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)?)?", re.I)
 _OURS = re.compile(r"#\s*detlint\s*:\s*(?P<rest>[^#]*)", re.I)
@@ -21,17 +25,35 @@ _CODE = re.compile(r"DET\d{0,3}")
 
 
 def directives(data: bytes) -> tuple[Directive, ...]:
-    """The suppression comments of a source file, in order."""
-    if not WORTH_READING.search(data):
+    """The suppression comments of a source file, in order.
+
+    In a file that has nothing but blanket `# noqa`, these are taken by their looks: `confirmed` reads the tokens for
+    the few that stand where something is found.
+    """
+    if b"detlint" in data or WORTH_READING.search(data):
+        return tuple(_from_tokens(data))
+    if b"noqa" not in data and b"NOQA" not in data:
         return ()
+    found = []
+    for match in _BLANKET.finditer(data):
+        line = data.count(b"\n", 0, match.start()) + 1
+        column = match.start() - data.rfind(b"\n", 0, match.start()) - 1
+        found.append(Directive(line, column, column + len(match[0]), "noqa", "line", ()))
+    return tuple(found)
+
+
+def confirmed(directive: Directive, data: bytes) -> bool:
+    """Whether a blanket `# noqa` really is a comment."""
+    return any(d.line == directive.line and d.style == "noqa" and not d.codes for d in _from_tokens(data))
+
+
+def _from_tokens(data: bytes) -> list[Directive]:
     found: list[Directive] = []
-    try:
+    with contextlib.suppress(tokenize.TokenError, SyntaxError, ValueError, LookupError):
         for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT:
                 found += _of_comment(token.string, *token.start)
-    except (tokenize.TokenError, SyntaxError, ValueError):
-        pass
-    return tuple(found)
+    return found
 
 
 def _of_comment(text: str, line: int, column: int) -> list[Directive]:

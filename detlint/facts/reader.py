@@ -51,6 +51,7 @@ LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 8
 UNKNOWN_RECEIVER: Final = Ref("?")
+PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
 GROWS: Final = frozenset({"append", "extend", "insert", "add", "put", "appendleft", "update", "write"})
 
@@ -133,7 +134,7 @@ class _Reader:
             directives=directives(self.data),
             imports=tuple(sorted(self.imports)),
             options=self.options,
-            mentions=tuple(sorted({word.decode().lower() for word in _DEVICES.findall(self.data)})),
+            mentions=mentions(self.data),
             lines=lines,
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow)))),
         )
@@ -179,8 +180,12 @@ class _Reader:
             self.expression(node.value)
 
     def _assign(self, node: ast.Assign) -> None:
-        self.use = f"assigned:{_dotted(node.targets[0])}"
-        value = self.value(node.value)
+        right = node.value
+        if type(right) is ast.Constant:
+            value = constant(right.value)
+        else:
+            self.use = f"assigned:{_dotted(node.targets[0])}"
+            value = self.value(right)
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -268,7 +273,6 @@ class _Reader:
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]]) -> bool:
         """Read alternatives; whether none of them comes out."""
         outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
-        asked = self.expression_value(test) if test is not None and kind == "if" else None
         for body in bodies:
             self.steps = []
             arms.start()
@@ -279,6 +283,7 @@ class _Reader:
         self.steps = outer
         arms.join()
         if any(all_steps):
+            asked = self.expression_value(test) if test is not None and kind == "if" else None
             self.steps.append(Branch(kind, asked, tuple(all_steps)))
         return kind != "loop" and all(stops)
 
@@ -446,6 +451,17 @@ class _Reader:
         self.children(node)
         return None
 
+    def _joined(self, node: ast.JoinedStr) -> None:
+        self.use = ""
+        for part in node.values:
+            if type(part) is ast.FormattedValue and type(part.value) is not ast.Name:
+                self.expression(part.value)
+
+    def _slice(self, node: ast.Slice) -> None:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None and type(part) is not ast.Constant:
+                self.expression(part)
+
     def value(self, node: ast.expr) -> Value | None:
         """As `expression`, but what isn't a known value is kept as text for the rule engine to look at."""
         value = self.expression(node)
@@ -457,11 +473,10 @@ class _Reader:
         if text is None:
             return None
         names = {}
-        for child in ast.walk(node):
-            if isinstance(child, ast.Name):
-                found = self.scope.look_up(child.id)
-                if found is not None and not isinstance(found, Missing) and _deep(found) < 4:
-                    names[child.id] = found
+        for name in _IDENTIFIERS.findall(text):
+            found = self.scope.look_up(name)
+            if found is not None and found is not MISSING and _deep(found) < 4:
+                names[name] = found
         return Expression(text, names)
 
     def text(self, node: ast.expr) -> str | None:
@@ -482,19 +497,25 @@ class _Reader:
 
     def _name(self, node: ast.Name) -> Value | None:
         self.use = ""
-        found = self.scope.look_up(node.id)
-        if not isinstance(found, Missing):
-            return found
-        return Ref(f"{self.module}.{node.id}") if self.stars else None
+        found = self.scope.names.get(node.id, MISSING)
+        if found is MISSING:
+            found = self.scope.look_up(node.id)
+            if found is MISSING:
+                return Ref(f"{self.module}.{node.id}") if self.stars else None
+        return found  # type: ignore[return-value]
 
     def _attribute(self, node: ast.Attribute) -> Value | None:
         # Chains are followed without recursion: generated code has chains thousands of links long.
-        attributes = []
-        base: ast.expr = node
-        while isinstance(base, ast.Attribute):
+        base = node.value
+        if type(base) is not ast.Attribute:
+            return member(self.expression(base), node.attr)
+        attributes = [node.attr]
+        while type(base) is ast.Attribute:
             attributes.append(base.attr)
             base = base.value
         value = self.expression(base)
+        if value is None:
+            return None
         for attr in reversed(attributes):
             value = member(value, attr)
         return value
@@ -511,13 +532,21 @@ class _Reader:
         read = self.value if wanted and _tail(callee) in self.words else self.expression
         args: list[Arg] = []
         passed = use if name in _TRANSPARENT else f"argument:{name}"
+        keep = wanted or name in _SPECIAL or name in _PASSES or (type(function) is ast.Attribute and function.attr == "add_argument")
         for argument in node.args:
             self.use = passed
-            starred = isinstance(argument, ast.Starred)
-            args.append(Arg("*" if starred else "", read(argument.value if isinstance(argument, ast.Starred) else argument)))
+            if type(argument) is ast.Starred:
+                args.append(Arg("*", read(argument.value)))
+            elif keep:
+                args.append(Arg("", read(argument)))
+            elif type(argument) is not ast.Constant:
+                self.expression(argument)
         for keyword in node.keywords:
-            self.use = f"argument:{name}"
-            args.append(Arg(keyword.arg or "**", read(keyword.value)))
+            self.use = passed
+            if keep:
+                args.append(Arg(keyword.arg or "**", read(keyword.value)))
+            elif type(keyword.value) is not ast.Constant:
+                self.expression(keyword.value)
         self.use = ""
         if isinstance(function, ast.Attribute):
             if function.attr == "sort":
@@ -730,12 +759,11 @@ class _Reader:
             self.use = collected
             iterated = self.expression(generator.iter)
             self.use = ""
-            for child in ast.walk(generator.target):
+            target = generator.target
+            for child in (target,) if type(target) is ast.Name else ast.walk(target):
                 if isinstance(child, ast.Name):
                     saved.setdefault(child.id, self.scope.names.get(child.id, MISSING))
-                    self.scope.names[child.id] = (
-                        member(iterated, "[*]") if child is generator.target and iterated is not None else None
-                    )
+                    self.scope.names[child.id] = member(iterated, "[*]") if child is target else None
             for condition in generator.ifs:
                 self.expression(condition)
         if isinstance(node, ast.DictComp):
@@ -751,11 +779,11 @@ class _Reader:
         return None
 
     def _compare(self, node: ast.Compare) -> None:
-        self.use = "tested"
-        self.expression(node.left)
-        for right in node.comparators:
-            self.use = "tested"
-            self.expression(right)
+        for side in (node.left, *node.comparators):
+            if type(side) is not ast.Constant and type(side) is not ast.Name:
+                self.use = "tested"
+                self.expression(side)
+        self.use = ""
 
     def _lambda(self, node: ast.Lambda) -> Value | None:
         self.use = ""
@@ -789,6 +817,8 @@ class _Reader:
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
+        if type(node) is ast.Name and node.id in PLAIN:
+            return ""
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
                 return ""
@@ -827,6 +857,23 @@ class _ClassBody:
         return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)), self.line)
 
 
+def mentions(data: bytes) -> tuple[str, ...]:
+    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`)."""
+    lower = data.lower()
+    return tuple(word for word in _DEVICES if _has_word(lower, word.encode()))
+
+
+def _has_word(text: bytes, word: bytes) -> bool:
+    # A search for a literal is many times faster than any regular expression with a boundary.
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not text[start - 1 : start].isalpha() and not text[end : end + 1].isalpha():
+            return True
+        start = text.find(word, end)
+    return False
+
+
 def constant(value: object) -> Value | None:
     """A literal as a value; bytes, complex numbers, long texts and huge integers are not kept."""
     if value is None or isinstance(value, (bool, float)):
@@ -840,9 +887,12 @@ def constant(value: object) -> Value | None:
 
 def member(base: Value | None, attr: str) -> Value | None:
     """An attribute of a value."""
-    if isinstance(base, Ref):
-        return Ref(f"{base.name}.{attr}") if not attr.startswith("[") else Member(base, attr)
-    if base is None or isinstance(base, (Const, Expression)):
+    if base is None:
+        return None
+    kind = type(base)
+    if kind is Ref:
+        return Ref(f"{base.name}.{attr}") if attr[0] != "[" else Member(base, attr)  # type: ignore[union-attr]
+    if kind is Const or kind is Expression:
         return None
     if isinstance(base, Mapping) and attr in base.keys:
         return base.values[base.keys.index(attr)]
@@ -852,7 +902,7 @@ def member(base: Value | None, attr: str) -> Value | None:
 def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     for side in (left, right):
-        if isinstance(side, (Result, Member, Instance, Param)) and _deep(side) < DEEPEST_VALUE:
+        if side is not None and type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
             if isinstance(side, Result) and isinstance(side.of, Member) and side.of.attr == "<op>":
                 return side
             return Result(Member(side, "<op>"))
@@ -870,10 +920,15 @@ def _tail(callee: Value | None) -> str:
 
 def _deep(value: Value | None) -> int:
     depth = 0
-    while isinstance(value, (Member, Result)):
-        value = value.base if isinstance(value, Member) else value.of
+    while True:
+        kind = type(value)
+        if kind is Member:
+            value = value.base  # type: ignore[union-attr]
+        elif kind is Result:
+            value = value.of  # type: ignore[union-attr]
+        else:
+            return depth
         depth += 1
-    return depth
 
 
 def _dotted(node: ast.AST) -> str:
@@ -909,7 +964,9 @@ def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
 
-_DEVICES: Final = re.compile(rb"\b(?:cuda|npu|torch_npu|[Aa]scend|hccl|nccl|tpu|xla|mps)\b")
+_TYPED: Final = frozenset({Result, Member, Instance, Param})
+_DEVICES: Final = ("ascend", "cuda", "hccl", "mps", "nccl", "npu", "tpu", "xla")
+_IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
 )
@@ -984,6 +1041,8 @@ _EXPRESSIONS: Final[dict[type[ast.expr], Callable[[_Reader, Any], Value | None]]
     ast.DictComp: _Reader._comprehension,
     ast.GeneratorExp: _Reader._comprehension,
     ast.Compare: _Reader._compare,
+    ast.JoinedStr: _Reader._joined,
+    ast.Slice: _Reader._slice,
     ast.Lambda: _Reader._lambda,
     ast.NamedExpr: _Reader._named,
     ast.Await: _Reader._await,

@@ -12,14 +12,29 @@ from pathlib import Path
 from detlint.facts.model import Facts
 
 
-def module_name(path: Path) -> tuple[str, bool]:
-    """The dotted name of a file, from the packages it stands in, and whether it is a package itself."""
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts) or path.stem, path.name == "__init__.py"
+class ModuleNames:
+    """Dotted names of files, from the packages that they stand in. Folders are looked at once."""
+
+    def __init__(self) -> None:
+        self._prefixes: dict[str, str] = {}
+
+    def of(self, path: str) -> tuple[str, bool]:
+        """The dotted name of a file, by its absolute path, and whether it is a package itself."""
+        folder, name = os.path.split(path)
+        prefix = self._prefix(folder)
+        if name == "__init__.py":
+            return prefix or os.path.basename(folder), True
+        stem = name.rpartition(".")[0] or name
+        return f"{prefix}.{stem}" if prefix else stem, False
+
+    def _prefix(self, folder: str) -> str:
+        """The dotted name of the package that a folder is, "" when it is none."""
+        if folder not in self._prefixes:
+            above, name = os.path.split(folder)
+            inside = name.isidentifier() and os.path.isfile(os.path.join(folder, "__init__.py"))
+            outer = self._prefix(above) if inside else ""
+            self._prefixes[folder] = (f"{outer}.{name}" if outer else name) if inside else ""
+        return self._prefixes[folder]
 
 
 class Modules:
@@ -87,10 +102,14 @@ class Modules:
             self._bases[folder] = tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
         return self._bases[folder]
 
+    def consulted(self) -> list[str]:
+        """The folders whose listing an answer may depend on."""
+        return list(self._listed)
+
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""
         if folder not in self._listed:
-            files, folders = set(), set()
+            files, folders = set[str](), set[str]()
             try:
                 with os.scandir(folder) as entries:
                     for entry in entries:

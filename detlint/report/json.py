@@ -51,7 +51,7 @@ def _row(finding: Finding, sources: dict[str, Source]) -> dict[str, Any]:
 
 def _locations(path: str, span: Span, sources: dict[str, Source]) -> tuple[dict[str, int], dict[str, int]]:
     if path not in sources:
-        sources[path] = Source.read(Path(path))
+        sources[path] = Source(Path(path))
     source = sources[path]
     return (
         {"row": span.line, "column": source.column(span.line, span.column)},

@@ -134,5 +134,5 @@ class _Sources(dict[str, Source]):
     """Files are read once, when a finding in them is shown."""
 
     def __missing__(self, path: str) -> Source:
-        source = self[path] = Source.read(Path(path))
+        source = self[path] = Source(Path(path))
         return source

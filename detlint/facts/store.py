@@ -1,0 +1,204 @@
+"""Files to facts: what the cache has, what the gate lets through, and the rest read, in processes when it is much."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from detlint.cache import Cache, content_key
+from detlint.catalog import Catalog
+from detlint.facts.gate import Gate
+from detlint.facts.model import Facts, Problem, decode, encode
+
+Progress = Callable[[int, int], None]
+
+FEWEST_FOR_PROCESSES: Final = 40
+"""Below this many files to parse, starting processes takes longer than it saves."""
+CHUNK: Final = 24
+STACK: Final = 512 * 1024 * 1024
+RECURSION: Final = 12_000
+GATED: Final = b""
+
+
+@dataclass(slots=True)
+class File:
+    """A file of the run. `facts` are encoded; `GATED` for one that can't produce a finding."""
+
+    path: Path
+    module: str
+    package: bool
+    key: bytes = b""
+    size: int = 0
+    facts: bytes | None = None
+    text: bytes | None = None
+    """What standard input gave for it."""
+
+    def read(self) -> bytes:
+        """The content to check.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        return self.text if self.text is not None else self.path.read_bytes()
+
+
+@dataclass(slots=True)
+class Store:
+    """The facts of a run's files, by absolute path; others are read when names lead into them."""
+
+    catalog: Catalog
+    cache: Cache
+    files: dict[str, File] = field(default_factory=dict)
+    problems: list[tuple[Path, str]] = field(default_factory=list)
+    """Files that could not be read, with the reason."""
+    fresh: dict[bytes, bytes] = field(default_factory=dict)
+    """Facts that the cache doesn't have yet."""
+    others: dict[str, bytes] = field(default_factory=dict)
+    """Keys of the files that were read besides `files`."""
+
+    def hash(self) -> None:
+        """Read and hash every file; the bytes are dropped again, so memory doesn't grow with the sources."""
+        for real, file in [*self.files.items()]:
+            try:
+                data = file.read()
+            except OSError as error:
+                self.problems.append((file.path, f"can't be read: {error.strerror}"))
+                del self.files[real]
+                continue
+            file.size = len(data)
+            file.key = content_key(data, file.module, file.package)
+
+    def fill(self, max_size: int, jobs: int, progress: Progress | None) -> None:
+        """Facts for every file. `max_size` is in bytes; `jobs` is the number of processes."""
+        known = self.cache.get(file.key for file in self.files.values())
+        gate = Gate(self.catalog)
+        todo = []
+        for file in self.files.values():
+            if file.size > max_size:
+                problem = Problem(f"is skipped: {file.size:,} bytes are more than max-file-size ({max_size:,})")
+                file.facts = encode(Facts(file.module, problem=problem))
+            elif file.key in known:
+                file.facts = known[file.key]
+            elif not _passes(gate, file):
+                file.facts = self.fresh[file.key] = GATED
+            else:
+                todo.append(file)
+        done, total = len(self.files) - len(todo), len(self.files)
+        # Large files first, so that no process is left with one at the end.
+        todo.sort(key=lambda file: (-file.size, str(file.path)))
+        for file, facts in _read_all(todo, self.catalog, jobs):
+            file.facts = self.fresh[file.key] = facts
+            done += 1
+            if progress is not None:
+                progress(done, total)
+
+    def facts(self, path: str, name: tuple[str, bool]) -> Facts | None:
+        """The facts of a file, read now if it was gated or isn't among the run's. None where it can't be read.
+
+        `name` is its dotted name, and whether it is a package.
+        """
+        file = self.files.get(path)
+        if file is not None and file.facts:
+            return decode(file.facts)
+        wanted = file if file is not None else File(Path(path), *name)
+        try:
+            key = content_key(wanted.read(), wanted.module, wanted.package)
+        except OSError:
+            return None
+        if file is None:
+            self.others[path] = key
+        # A gated file has an empty row under its own key.
+        full = key + b"+"
+        encoded = self.fresh.get(full) or self.cache.get([full]).get(full)
+        if encoded is None:
+            encoded = self.fresh[full] = _with_deep_stack(lambda: [_read_one(wanted, self.catalog)])[0]
+        return decode(encoded)
+
+
+def _passes(gate: Gate, file: File) -> bool:
+    try:
+        return gate.passes(file.read())
+    except OSError:
+        return True
+
+
+def _read_all(files: list[File], catalog: Catalog, jobs: int) -> Iterator[tuple[File, bytes]]:
+    if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
+        yield from zip(files, _with_deep_stack(lambda: [_read_one(f, catalog) for f in files]), strict=True)
+        return
+    count = -(-len(files) // CHUNK)
+    chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(catalog,)) as pool:
+        for chunk, facts in zip(chunks, pool.map(_work, chunks), strict=True):
+            yield from zip(chunk, facts, strict=True)
+
+
+_worker_catalog: Catalog | None = None
+
+
+def _start_worker(catalog: Catalog) -> None:
+    global _worker_catalog
+    _worker_catalog = catalog
+    gc.disable()
+
+
+def _work(chunk: list[File]) -> list[bytes]:
+    assert _worker_catalog is not None
+    catalog = _worker_catalog
+    return _with_deep_stack(lambda: [_read_one(file, catalog) for file in chunk])
+
+
+def _read_one(file: File, catalog: Catalog) -> bytes:
+    """The encoded facts of a file; whatever is in it, or becomes of it, the run goes on."""
+    from detlint.facts.reader import read
+
+    try:
+        return encode(read(file.read(), file.module, file.package, catalog))
+    except OSError as error:
+        problem = f"can't be read: {error.strerror}"
+    except (RecursionError, MemoryError):
+        problem = "can't be analysed: it is nested too deeply"
+    return encode(Facts(file.module, problem=Problem(problem)))
+
+
+def _with_deep_stack(work: Callable[[], list[bytes]]) -> list[bytes]:
+    """Run where deeply nested code can be walked: in a thread with a large stack."""
+    result: list[list[bytes]] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            with warnings.catch_warnings():
+                # Parsing warns of the checked code's own faults (`"\d"`), which are not ours to report.
+                warnings.simplefilter("ignore")
+                result.append(work())
+        except BaseException as error:  # handed to the thread that waits
+            failure.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
+    sys.setrecursionlimit(max(limit, RECURSION))
+    try:
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if failure:
+        raise failure[0]
+    return result[0]
+
+
+def processes(jobs: int) -> int:
+    """How many processes to use; 0 means one for each CPU that this process may run on."""
+    if jobs:
+        return jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
