@@ -77,7 +77,9 @@ class Engine:
                 code = match.entry.rule
                 if not code or code not in self.on or self._told_elsewhere(match, site, index, passed):
                     continue
-                if code == "DET305" and not listings.becomes_data(module, site):
+                if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
+                    continue
+                if code == "DET103" and seeds.seeded_later(module, index):
                     continue
                 through = [reach for sites, reach in passed if index in sites]
                 if self._switched(match, through):
@@ -85,6 +87,8 @@ class Engine:
                 seeded = not any(s in reach.unseeded for reach in through for s in match.entry.draws) if through else None
                 rule = self.catalog.rules[code]
                 severity = self.levels.severity(match, rule, module, site, seeded)
+                if severity is not None and code == "DET606" and not through and self.settings.library == "caller":
+                    severity = "note"
                 if severity is not None:
                     yield self._finding(module, site, match, rule, severity)
 

@@ -11,7 +11,7 @@ from detlint.catalog import Entry, Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.match import Match
 from detlint.config import Settings
-from detlint.facts.model import Facts, Function, Site
+from detlint.facts.model import Facts, Function, Ref, Site
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -66,6 +66,7 @@ class Levels:
         self.settings = settings
         self.resolver = resolver
         self.root = root
+        self._gradient_free: dict[str, set[int]] = {}
         self._no_grad = {
             name
             for name, entries in resolver.catalog.calls.items()
@@ -105,10 +106,37 @@ class Levels:
 
     def evaluates(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that takes no gradients."""
-        if any(self._is_no_grad(module, name) for name in site.within):
-            return True
+        return self._under_no_grad(module, site) or site.function in self.gradient_free(module)
+
+    def _under_no_grad(self, module: Module, site: Site) -> bool:
         function: Function = module.function_of(site)
-        return any(self._is_no_grad(module, name) for name in function.decorators if name)
+        return any(self._is_no_grad(module, name) for name in (*site.within, *filter(None, function.decorators)))
+
+    def gradient_free(self, module: Module) -> set[int]:
+        """Functions of a file that it only calls without gradients: from under `no_grad`, or from one another."""
+        if module.path not in self._gradient_free:
+            self._gradient_free[module.path] = self._find_gradient_free(module)
+        return self._gradient_free[module.path]
+
+    def _find_gradient_free(self, module: Module) -> set[int]:
+        free = {f.number for f in module.facts.functions if any(self._is_no_grad(module, d) for d in f.decorators if d)}
+        if not free and not any(site.within for site in module.sites):
+            return free
+        callers: dict[int, list[Site]] = {}
+        for site in module.sites:
+            target = self.resolver.normal(module.path, site.target) if site.kind == "call" else None
+            if isinstance(target, Ref) and target.name.startswith(f"{module.path}::"):
+                called = module.functions.get(target.name.partition("::")[2])
+                if called is not None:
+                    callers.setdefault(called.number, []).append(site)
+        grown = True
+        while grown:
+            grown = False
+            for number, sites in callers.items():
+                if number not in free and all(s.function in free or self._under_no_grad(module, s) for s in sites):
+                    free.add(number)
+                    grown = True
+        return free
 
     def _is_no_grad(self, module: Module, name: str) -> bool:
         value = self.resolver.name(module.path, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts.model import Site
+from detlint.facts.model import Function, Site
 from detlint.program.resolve import Module
 
 # Callees that don't care about the order of what they are given, or put it right.
@@ -18,13 +18,27 @@ def becomes_data(module: Module, site: Site) -> bool:
 
     A loop that only handles each file (deletes, copies, prints) does not depend on the order, nor does a test.
     """
-    use, _, what = site.use.partition(":")
-    if use in ("data-loop", "collected", "returned"):
+    return _keeps(site.use, module, module.function_of(site), set())
+
+
+def _keeps(use: str, module: Module, function: Function, seen: set[str]) -> bool:
+    kind, _, what = use.partition(":")
+    if kind == "data-loop":
+        return not what or not all(_is_ordered(name, module, function) for name in what.split(","))
+    if kind in ("collected", "returned", "index"):
         return True
-    if use == "argument":
-        return bool(what) and what not in ORDERLESS and what.rpartition(".")[2] not in ("sorted", "natsorted", "len", "set", "sort")
-    if use != "assigned" or not what:
+    if kind == "argument":
+        last = what.rpartition(".")[2]
+        return bool(what) and what not in ORDERLESS and last not in ("sorted", "natsorted", "len", "set", "sort")
+    if kind != "assigned" or not what or what in seen or _is_ordered(what, module, function):
         return False
     if "." in what:
-        return not any(what in function.ordered for function in module.facts.functions)
-    return what not in module.function_of(site).ordered
+        return True
+    return any(_keeps(fate, module, function, seen | {what}) for fate in function.fates.get(what, ()))
+
+
+def _is_ordered(name: str, module: Module, function: Function) -> bool:
+    """Whether a local name, or an attribute anywhere in the file, is put in order."""
+    if "." in name:
+        return any(name in other.ordered for other in module.facts.functions)
+    return name in function.ordered

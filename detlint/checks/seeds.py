@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from detlint.catalog import Catalog, Scalar
 from detlint.checks.expressions import settle
@@ -13,6 +14,9 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Either, Expression, Member, Param, Ref, Result, Span, Value
 from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
 from detlint.program.resolve import Module, Resolver
+
+
+STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
 def flow(resolver: Resolver, matcher: Matcher) -> Flow:
@@ -245,6 +249,21 @@ def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:
     return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
+
+
+def seeded_later(module: Module, index: int) -> bool:
+    """Whether a generator object made at a site gets its seed or state by a call of its own, in the same file."""
+    kept = module.sites[index].use.removeprefix("assigned:").rpartition(".")
+    for site in module.sites:
+        target = site.target
+        if site.kind != "call" or not isinstance(target, Member) or target.attr not in STATE_SETTERS:
+            continue
+        owner = target.base
+        if isinstance(owner, Result) and owner.site == index:
+            return True
+        if kept[1] and isinstance(owner, Member) and owner.attr == kept[2]:
+            return True
+    return False
 
 
 def seeding_of(reach: Reach, stream: str) -> Seeding | None:

@@ -124,8 +124,8 @@ class Site(Record):
     within: tuple[str, ...] = ()
     """Context managers around it, by dotted name."""
     use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop`, `collected`, `returned`,
-    `tested`, `index` or nothing."""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
+    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) or nothing."""
 
 
 class Branch(Record):
@@ -167,6 +167,8 @@ class Function(Record):
     returns: Value | None
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
+    fates: dict[str, tuple[str, ...]] = {}
+    """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
     number: int = 0
     """Its position in `Facts.functions`."""
 

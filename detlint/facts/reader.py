@@ -53,7 +53,7 @@ DEEPEST_VALUE: Final = 8
 UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
-GROWS: Final = frozenset({"append", "extend", "insert", "add", "put", "appendleft", "update", "write"})
+GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
 
 
 def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
@@ -110,6 +110,8 @@ class _Reader:
         self.steps: list[Step] = []
         self.returned: list[Value | None] = []
         self.ordered: set[str] = set()
+        self.fates: dict[str, list[str]] = {}
+        """Local names that hold what a site gave -> how they are used."""
         self.within: tuple[str, ...] = ()
         self.use = ""
 
@@ -120,7 +122,7 @@ class _Reader:
         self.functions.append(Function("", "", (), (), 1, lines, None))
         self.flow.append(())
         self.block(tree.body)
-        self.functions[0] = Function("", "", (), (), 1, lines, None, self.in_order())
+        self.functions[0] = Function("", "", (), (), 1, lines, None, self.in_order(), self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
         while self.waiting:
@@ -142,10 +144,14 @@ class _Reader:
     def in_order(self) -> tuple[str, ...]:
         return tuple(sorted(self.ordered))
 
+    def used(self) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(dict.fromkeys(uses)) for name, uses in self.fates.items() if uses}
+
     def function_body(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
-        self.scope, self.steps, self.returned, self.ordered, self.within = scope, [], [], set(), ()
+        self.scope, self.steps, self.returned, self.within = scope, [], [], ()
+        self.ordered, self.fates = set(), {}
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
@@ -153,7 +159,7 @@ class _Reader:
         head = self.functions[index]
         self.functions[index] = Function(
             head.name, head.owner, head.parameters, head.decorators, head.line, head.end_line,
-            join(self.returned), self.in_order(), index,
+            join(self.returned), self.in_order(), self.used(), index,
         )  # fmt: skip
         self.flow[index] = tuple(self.steps)
 
@@ -184,8 +190,12 @@ class _Reader:
         if type(right) is ast.Constant:
             value = constant(right.value)
         else:
-            self.use = f"assigned:{_dotted(node.targets[0])}"
+            name = _dotted(node.targets[0])
+            before = len(self.sites)
+            self.use = f"assigned:{name}"
             value = self.value(right)
+            if name and len(self.sites) > before:
+                self.fates.setdefault(name, [])
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -288,13 +298,11 @@ class _Reader:
         return kind != "loop" and all(stops)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        before = len(self.sites)
+        before, fates = len(self.sites), [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
-        if len(self.sites) > before and _collects(node.body):
-            self.sites[before:] = [
-                _with_use(site, "data-loop") if site.use == "loop" else site for site in self.sites[before:]
-            ]
+        if len(self.sites) > before or any(len(self.fates[name]) > count for name, count in fates):
+            self.gathered(node.body, before, fates)
         item = None
         if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
             item = join(iterated.values)
@@ -303,6 +311,16 @@ class _Reader:
         self.assign(node.target, item, node)
         self.branch("loop", None, [node.body])
         self.block(node.orelse)
+
+    def gathered(self, body: list[ast.stmt], before: int, fates: list[tuple[str, int]]) -> None:
+        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`."""
+        grown = _grown(body)
+        if grown is None:
+            return
+        use = "data-loop:" + ",".join(grown)
+        self.sites[before:] = [_with_use(s, use) if s.use == "loop" else s for s in self.sites[before:]]
+        for name, count in fates:
+            self.fates[name][count:] = [use if u == "loop" else u for u in self.fates[name][count:]]
 
     def _while(self, node: ast.While) -> None:
         self.expression(node.test)
@@ -496,7 +514,10 @@ class _Reader:
         return constant(node.value)
 
     def _name(self, node: ast.Name) -> Value | None:
-        self.use = ""
+        if self.use:
+            if node.id in self.fates:
+                self.fates[node.id].append(self.use)
+            self.use = ""
         found = self.scope.names.get(node.id, MISSING)
         if found is MISSING:
             found = self.scope.look_up(node.id)
@@ -648,8 +669,9 @@ class _Reader:
                 self.site("assignment", Ref(f"{base.name}.{attr}"), (Arg("value", args[2].value),), node)
 
     def _sorted(self, node: ast.Call, args: list[Arg]) -> None:
-        if node.args:
-            self.ordered.add(_dotted(node.args[0]))
+        for child in ast.walk(node.args[0]) if node.args else ():
+            if isinstance(child, (ast.Name, ast.Attribute)):
+                self.ordered.add(_dotted(child))
 
     def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
         value = args[0].value if args else None
@@ -695,7 +717,7 @@ class _Reader:
         return None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
-        self.use = "index"
+        self.use = "item" if type(node.slice) is ast.Constant else "index"
         base = self.expression(node.value)
         self.use = ""
         key = self.expression(node.slice)
@@ -753,7 +775,7 @@ class _Reader:
 
     def _comprehension(self, node: Any) -> Value | None:
         outer, self.use = self.use, ""
-        collected = outer if outer.startswith(("argument:", "assigned:")) else "collected"
+        collected = outer if outer.startswith(("argument:", "assigned:", "returned")) else "collected"
         saved: dict[str, Any] = {}
         for generator in node.generators:
             self.use = collected
@@ -949,15 +971,21 @@ def _is_main_test(node: ast.expr) -> bool:
     )
 
 
-def _collects(body: list[ast.stmt]) -> bool:
-    """Whether a loop's body gathers what it meets: appends, yields, adds up, stores by index."""
+def _grown(body: list[ast.stmt]) -> list[str] | None:
+    """The names that a loop's body gathers into (appends, adds up); None where it gathers nothing. A yield has none."""
+    names: dict[str, None] = {}
+    gathers = False
     for statement in body:
         for node in ast.walk(statement):
-            if isinstance(node, (ast.Yield, ast.AugAssign)):
-                return True
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS - {"write", "add"}:
-                return True
-    return False
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                return []
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not isinstance(node.value, ast.Constant):
+                gathers = True
+                names[_dotted(node.target)] = None
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
+                gathers = True
+                names[_dotted(node.func.value)] = None
+    return list(names) if gathers else None
 
 
 def _with_use(site: Site, use: str) -> Site:
