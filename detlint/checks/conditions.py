@@ -15,7 +15,7 @@ NO_DEFAULT = "..."
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a parameter gets. `given`: passed by the call (None: a splat may pass it)."""
+    """What a parameter gets: the call's value or the default. `given`: passed by the call (None: a splat may pass it)."""
 
     value: Value | None
     given: Verdict
@@ -65,7 +65,7 @@ def bind(
         if name in bound or name.startswith("*"):
             continue
         if keyword_splat or partial or (positional_splat and position <= i < stop):
-            bound[name] = Argument(None, None)
+            bound[name] = Argument(_default(default), None)
         else:
             bound[name] = Argument(_default(default), False)
     if keyword_splat or partial:
@@ -104,7 +104,11 @@ class Judge:
         """Whether all of an entry's conditions hold."""
         verdict: Verdict = True
         for parameter, condition in entry.when.items():
-            one = self.holds(condition, bound.get(parameter) or bound.get("**") or MISSING)
+            argument = bound.get(parameter) or bound.get("**") or MISSING
+            one = self.holds(condition, argument)
+            if one and argument.given is None:
+                # A splat may say otherwise; it seldom does, so a default that is harmless stays harmless.
+                one = None
             if one is False:
                 return False
             if one is None:

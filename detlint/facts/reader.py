@@ -93,7 +93,8 @@ class _Reader:
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
-        self.foreign = catalog.roots | STDLIB
+        # The library that the catalog describes may be the very program that is read.
+        self.foreign = (catalog.roots | STDLIB) - {module.partition(".")[0]}
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []

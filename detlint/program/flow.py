@@ -61,6 +61,8 @@ class Draws:
     first: Place
     path: tuple[Place, ...]
     count: int = 1
+    only_weights: bool = True
+    """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
 
 
 @dataclass(slots=True)
@@ -139,6 +141,8 @@ class _Run:
         self.imported: set[str] = set()
         self.seen: set[tuple[str, int]] = set()
         self.calls = 0
+        self.loads = False
+        """Whether the run loads weights."""
         self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
         """Draws of objects that were built on the way: they draw when they are used."""
 
@@ -148,6 +152,9 @@ class _Run:
         self.steps(entry.module, entry.module.steps(entry.function))
         for stream, place, self.path in self.later:
             self.draw(stream, place)
+        if self.loads:
+            for stream in [s for s, draws in self.result.unseeded.items() if draws.only_weights]:
+                del self.result.unseeded[stream]
         return self.result
 
     def imports(self, module: Module) -> None:
@@ -228,15 +235,17 @@ class _Run:
             self.seen.add(key)
             self.result.places.append(place)
         for effect in self.flow.effects(module, index):
+            self.loads = self.loads or "loads-weights" in effect.entry.contexts
             if effect.entry.seeds:
                 self.seed(place, effect)
             if effect.entry.unseeds:
                 self.state.streams.update(dict.fromkeys(effect.entry.unseeds, "entropy"))
+            weights = self.flow.resolver.layer(effect.name) is not None
             for stream in effect.entry.draws:
                 if is_object(effect):
                     self.later.append((stream, place, self.path))
                 else:
-                    self.draw(stream, place)
+                    self.draw(stream, place, weights)
             for switch, value in effect.entry.sets.items():
                 self.result.switches[switch] = (self.flow.switch(module, index, effect, value), place)
         if site.kind != "call":
@@ -259,7 +268,7 @@ class _Run:
                 if kind == "optional":
                     self.result.optional.setdefault(stream, seeding)
 
-    def draw(self, stream: str, place: Place) -> None:
+    def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         self.result.drawn.add(stream)
         if held := self.state.streams.get(stream):
             if held == "optional":
@@ -267,9 +276,10 @@ class _Run:
             return
         draws = self.result.unseeded.get(stream)
         if draws is None:
-            self.result.unseeded[stream] = Draws(place, self.path)
+            self.result.unseeded[stream] = Draws(place, self.path, 1, weights)
         else:
             draws.count += 1
+            draws.only_weights = draws.only_weights and weights
 
     def call(self, module: Module, function: Function, place: Place) -> None:
         """Run a function of the program; once for each state that it is entered in."""

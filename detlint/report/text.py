@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,9 @@ from detlint.source import Source
 
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 FOLDED: Final = frozenset({"DET402", "DET406"})
-"""One switch answers them all: in a file they are shown once, with the other lines."""
+"""One switch answers them all: they are shown once, with where else they stand."""
+FEWEST_TO_FOLD: Final = 4
+MOST_FILES: Final = 8
 WIDEST: Final = 160
 
 
@@ -37,13 +38,16 @@ def concise(report: Report, show_notes: bool) -> Iterator[str]:
 
 
 def full(report: Report, show_notes: bool) -> Iterator[str]:
-    """A paragraph a finding, then the summary."""
+    """A paragraph a finding, then the summary. What one switch answers is shown once, with where else it stands."""
     sources = _Sources()
-    for (_, code), group in groupby(_visible(report, show_notes, by_rule=True), lambda f: (f.path, f.code)):
-        findings = [*group]
-        step = len(findings) if code in FOLDED and len(findings) > 3 else 1
-        for i in range(0, len(findings), step):
-            yield from _paragraph(findings[i], findings[i + 1 : i + step], sources)
+    visible = _visible(report, show_notes)
+    folded = {code: [f for f in visible if f.code == code] for code in FOLDED}
+    for finding in visible:
+        others = folded.get(finding.code, [])
+        if len(others) < FEWEST_TO_FOLD:
+            yield from _paragraph(finding, [], sources)
+        elif finding is others[0]:
+            yield from _paragraph(finding, others[1:], sources)
     yield from summary(report, show_notes)
 
 
@@ -52,22 +56,32 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: _Sources) -> It
     colour = COLOURS[finding.severity]
     head = click.style(f"{finding.severity}[{finding.code}]", fg=colour, bold=True)
     yield f"{head} {click.style(finding.message, bold=True)}"
-    gutter = len(str(max([span.line, *(s.span.line for s in finding.steps)]))) + 1
+    gutter = len(str(span.line)) + 1
     arrow = click.style(" " * (gutter - 1) + "-->", fg="blue")
-    yield f"{arrow} {shown(finding.path)}:{span.line}:{source.column(span.line, span.column)}  {click.style(finding.name, dim=True)}"
-    bar = click.style(" " * gutter + "|", fg="blue")
+    name = click.style(finding.name, dim=True)
+    yield f"{arrow} {shown(finding.path)}:{span.line}:{source.column(span.line, span.column)}  {name}"
+    bar, mark = click.style(" " * gutter + "|", fg="blue"), click.style(" " * gutter + "=", fg="blue")
     yield bar
     yield from _marked(source, span, gutter, colour)
-    if folded:
-        lines = sorted({f.span.line for f in folded})
-        listed = ", ".join(map(str, lines[:12])) + (", ..." if len(lines) > 12 else "")
-        yield f"{bar} and {len(folded)} more of the same rule in this file, line{'s' if len(lines) > 1 else ''} {listed}"
     for step in finding.steps:
-        place = f"{shown(step.path)}:{step.span.line}"
-        yield f"{click.style(' ' * gutter + '=', fg='blue')} {click.style('path', bold=True)}: {place}: {step.message}"
+        yield f"{mark} {click.style('path', bold=True)}: {shown(step.path)}:{step.span.line}: {step.message}"
     if finding.remedy:
-        yield f"{click.style(' ' * gutter + '=', fg='blue')} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
+        yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
+    if folded:
+        yield from _elsewhere(folded, mark)
     yield ""
+
+
+def _elsewhere(folded: list[Finding], mark: str) -> Iterator[str]:
+    """Where else the same rule was found, file by file."""
+    files = Counter(finding.path for finding in folded)
+    yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, which the same switch answers; --output-format concise lists them"
+    for path, count in files.most_common(MOST_FILES):
+        lines = [str(finding.span.line) for finding in folded if finding.path == path]
+        listed = ", ".join(lines[:6]) + (f" and {len(lines) - 6} more" if len(lines) > 6 else "")
+        yield f"{mark}       {shown(path)}: line{'s' if count > 1 else ''} {listed}"
+    if len(files) > MOST_FILES:
+        yield f"{mark}       and {len(files) - MOST_FILES} more files"
 
 
 def _marked(source: Source, span: Span, gutter: int, colour: str) -> Iterator[str]:
@@ -116,18 +130,8 @@ def statistics(report: Report, show_notes: bool) -> Iterator[str]:
         yield f"{count:>{width}}  {click.style(code, bold=True)}  {name:<{name_width}}  {click.style(level, fg=COLOURS[level])}"
 
 
-def _visible(report: Report, show_notes: bool, by_rule: bool = False) -> list[Finding]:
-    findings = [f for f in report.findings if show_notes or f.severity != "note"]
-    if by_rule:
-        # Folded rules come together, at the place of their first finding in the file.
-        first: dict[tuple[str, str], int] = {}
-        for i, f in enumerate(findings):
-            first.setdefault((f.path, f.code) if f.code in FOLDED else (f.path, str(i)), i)
-        order: Callable[[int], int] = lambda i: first[
-            (findings[i].path, findings[i].code) if findings[i].code in FOLDED else (findings[i].path, str(i))
-        ]
-        return [findings[i] for i in sorted(range(len(findings)), key=lambda i: (order(i), i))]
-    return findings
+def _visible(report: Report, show_notes: bool) -> list[Finding]:
+    return [f for f in report.findings if show_notes or f.severity != "note"]
 
 
 class _Sources(dict[str, Source]):
