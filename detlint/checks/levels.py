@@ -11,7 +11,7 @@ from detlint.catalog import Entry, Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.match import Match
 from detlint.config import Settings
-from detlint.facts.model import Facts, Function, Ref, Site
+from detlint.facts.model import Facts, Function, Member, Ref, Site
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -100,6 +100,8 @@ class Levels:
             if entry.pass_ == "backward":
                 return None
             severity = lowered(severity)
+        elif entry.pass_ == "backward" and self.leaves_gradients_open(module, site):
+            severity = "note"
         if is_test(module.path, self.root):
             severity = lowered(severity)
         return severity
@@ -107,6 +109,23 @@ class Levels:
     def evaluates(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that takes no gradients."""
         return self._under_no_grad(module, site) or site.function in self.gradient_free(module)
+
+    def leaves_gradients_open(self, module: Module, site: Site) -> bool:
+        """Whether only the caller knows that gradients are taken: a method of a class that is surely no layer (an image
+        processor, a dataset), in a file that doesn't train."""
+        function = module.function_of(site)
+        owner = function.owner or next(
+            (f.owner for f in module.facts.functions if f.owner and function.name.startswith(f"{f.name}.")), ""
+        )
+        if not owner or not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
+            return False
+        if any(self._is_layer(module, p.annotation) for p in function.parameters if p.annotation):
+            return False  # handed a layer: it does part of that layer's work
+        return not any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
+
+    def _is_layer(self, module: Module, annotation: str) -> bool:
+        value = self.resolver.name(module.path, annotation)
+        return isinstance(value, Ref) and self.resolver.layer(value.name) is not None
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
         function: Function = module.function_of(site)
@@ -141,3 +160,8 @@ class Levels:
     def _is_no_grad(self, module: Module, name: str) -> bool:
         value = self.resolver.name(module.path, name)
         return getattr(value, "name", "") in self._no_grad
+
+
+def _last(site: Site) -> str:
+    target = site.target
+    return target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""

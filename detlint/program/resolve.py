@@ -322,8 +322,10 @@ class Resolver:
         found = None
         if "::" not in name:
             last = name.rpartition(".")[2]
+            entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
+            returned = {entry.returns for entry in entries if "layer" in entry.contexts}
             for framework in self.catalog.frameworks:
-                if name == framework.module or (
+                if name == framework.module or framework.module in returned or (
                     last[:1].isupper() and any(name == prefix + last for prefix in framework.layers)
                 ):
                     found = framework
@@ -333,6 +335,22 @@ class Resolver:
             self._busy.discard(name)
         self._layers[name] = found
         return found
+
+    def is_surely_no_layer(self, name: str) -> bool:
+        """Whether a class of the program is known, all the way up, not to derive from any layer class."""
+        key, _, inside = name.partition("::")
+        module = self.by_path.get(key)
+        if module is None or inside not in module.classes:
+            return name.startswith(("builtins.", "abc.", "typing.", "enum.", "collections."))
+        if name in self._busy:
+            return True
+        bases = self.bases(name)
+        if len(bases) != len(module.classes[inside].bases):
+            return False
+        self._busy.add(name)
+        known = all(self.is_surely_no_layer(base) for base in bases)
+        self._busy.discard(name)
+        return known
 
     def is_class(self, name: str) -> bool:
         """Whether a normal name is a class: one of the program's, or an external one by its capital."""
