@@ -378,6 +378,10 @@ class Resolver:
         return self._type_of_result(value.of) if isinstance(value, Result) else ""
 
     @cached_property
+    def _plain(self) -> frozenset[str]:
+        return frozenset(name for framework in self.catalog.frameworks for name in framework.plain)
+
+    @cached_property
     def _tensors(self) -> frozenset[str]:
         return frozenset(framework.tensor for framework in self.catalog.frameworks if framework.tensor)
 
@@ -411,7 +415,7 @@ class Resolver:
             if self.catalog.entries[i].returns:
                 return self.catalog.entries[i].returns
         for framework in self.catalog.frameworks:
-            if framework.tensor and name not in framework.plain:
+            if framework.tensor and name not in self._plain:
                 owner, _, last = name.rpartition(".")
                 if owner == framework.tensor or (f"{owner}." in framework.producers and last[:1].islower()):
                     return framework.tensor

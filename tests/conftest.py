@@ -1,0 +1,44 @@
+"""What the tests share: running detlint as its users do, through the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from detlint.cli import main
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+    return result
+
+
+def findings(*arguments: str | Path) -> list[dict[str, Any]]:
+    """The findings of a run, as the JSON format has them; notes included, no cache, no configuration file."""
+    result = detlint("check", "--isolated", "--no-cache", "--show-notes", "--output-format", "json", *arguments)
+    assert result.exit_code in (0, 1), result.stderr
+    loaded: list[dict[str, Any]] = json.loads(result.stdout)
+    return loaded
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Writes files below a fresh folder, makes it the current one, and returns it."""
+
+    def write(**files: str | bytes) -> Path:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    return write
