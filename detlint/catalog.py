@@ -43,7 +43,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Whether the value is a list or tuple of more than one item."""
     accelerator: bool | None = None
     """Whether the value names a device other than the CPU (`"cuda:0"`, `torch.device("npu")`, `x.device`)."""
-    type: Literal["str", "number", "tensor"] | None = None
+    type: Literal["str", "number", "tensor", "indexable"] | None = None
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

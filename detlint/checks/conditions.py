@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
+from detlint.facts.scope import join
 from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
 
 Verdict = bool | None
@@ -59,6 +60,8 @@ def bind(
                 bound.update({key: Argument(value, True) for key, value in pairs})
             else:
                 keyword_splat = True
+                if isinstance(argument.value, Either):
+                    bound.update(_perhaps(argument.value))
         else:
             bound[argument.name] = Argument(argument.value, True)
     for i, (name, default) in enumerate(signature):
@@ -71,6 +74,17 @@ def bind(
     if keyword_splat or partial:
         bound["**"] = Argument(None, None)
     return bound
+
+
+def _perhaps(splat: Either) -> dict[str, Argument]:
+    """What alternative dictionaries pass: an argument that only some of them have may be passed."""
+    mappings = [option for option in splat.options if isinstance(option, Mapping)]
+    found: dict[str, Argument] = {}
+    for key in dict.fromkeys(key for mapping in mappings for key in mapping.keys):
+        having = [mapping.values[mapping.keys.index(key)] for mapping in mappings if key in mapping.keys]
+        everywhere = len(having) == len(splat.options)
+        found[key] = Argument(join(having), True if everywhere else None)
+    return found
 
 
 def _default(default: object) -> Value | None:
@@ -88,6 +102,8 @@ class Judge:
         type_of: the class of a normal value, "" when unknown.
         tensors: the tensor classes of all frameworks.
         first_argument: the first argument of the call that made a result (for `torch.device("cuda")`).
+        named_argument: likewise, by keyword.
+        indexable: whether a value can be asked for its items by position.
     """
 
     def __init__(
@@ -95,10 +111,14 @@ class Judge:
         type_of: Callable[[Value | None], str],
         tensors: frozenset[str],
         first_argument: Callable[[int], Value | None],
+        named_argument: Callable[[int, str], Value | None],
+        indexable: Callable[[Value], Verdict],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
         self.first_argument = first_argument
+        self.named_argument = named_argument
+        self.indexable = indexable
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
         """Whether all of an entry's conditions hold."""
@@ -137,11 +157,12 @@ class Judge:
             wanted = condition.sequence
             verdicts.append(self._each(value, lambda v: _sequence(v, wanted)))
         if condition.accelerator is not None:
-            on = self._each(value, self._accelerator)
+            on = self._on_accelerator(value)
             verdicts.append(None if on is None else on is condition.accelerator)
         if condition.type is not None:
             kind = condition.type
-            verdicts.append(self._each(value, lambda v: self._is(v, kind)))
+            ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
+            verdicts.append(self._each(value, ask))
         return False if False in verdicts else None if None in verdicts else True
 
     def _each(self, value: Value | None, ask: Callable[[Value], Verdict]) -> Verdict:
@@ -166,6 +187,15 @@ class Judge:
             return None
         return True
 
+    def _on_accelerator(self, value: Value | None) -> Verdict:
+        """Whether a device, or the device of a tensor, may be an accelerator: one such alternative is enough."""
+        if isinstance(value, Expression) and (prefix := _formatted(value)):
+            value = Const(prefix)
+        value = settle(value)
+        options = value.options if isinstance(value, Either) else (value,)
+        verdicts = [None if option is None else self._accelerator(option) for option in options]
+        return True if True in verdicts else None if None in verdicts else False
+
     def _accelerator(self, value: Value) -> Verdict:
         if isinstance(value, Const):
             if isinstance(value.value, str):
@@ -175,12 +205,26 @@ class Judge:
             if value.of == Ref("torch.cuda.current_device"):
                 return True
             inner = self.first_argument(value.site)
-            return self._each(inner, self._accelerator) if inner is not None else None
+            return self._on_accelerator(inner) if inner is not None else None
+        if isinstance(value, Result):
+            return self.made_on_accelerator(value)
         if isinstance(value, Ref) and value.name.endswith(".device"):
             return True if value.name.rpartition(".")[0] in self.tensors else None
         if isinstance(value, Member) and value.attr == "device":
             return True if self.type_of(value.base) in self.tensors else None
         return None
+
+    def made_on_accelerator(self, tensor: Result) -> Verdict:
+        """Whether a call makes a tensor on an accelerator: `zeros(3, device="cuda")`, `x.cuda()`; no for `x.cpu()`."""
+        attr = tensor.of.attr if isinstance(tensor.of, Member) else tensor.of.name.rpartition(".")[2] if isinstance(tensor.of, Ref) else ""
+        if attr == "cpu":
+            return False
+        if attr != "to" and self.type_of(tensor) not in self.tensors:
+            return None
+        if attr in ("cuda", "npu", "xpu"):
+            return True
+        device = self.first_argument(tensor.site) if attr == "to" else self.named_argument(tensor.site, "device")
+        return self._on_accelerator(device) if device is not None and device != Const(None) else None
 
     def _is(self, value: Value, kind: str) -> Verdict:
         if isinstance(value, Const):

@@ -7,17 +7,19 @@ from typing import Final
 
 from detlint.catalog import Catalog, Rule
 from detlint.checks import listings, seeds, switches, workers
-from detlint.checks.finding import Finding
-from detlint.checks.levels import Levels, targets
+from detlint.checks.finding import Finding, Severity, at_most
+from detlint.checks.levels import Levels
 from detlint.checks.match import Match, Matcher
+from detlint.checks.scope import targets
 from detlint.config import Settings, selected
 from detlint.facts.model import Ref, Site
-from detlint.program.entry import entry_points, script
+from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Reach
 from detlint.program.resolve import Module, Resolver
 
+SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
-SWITCHED: Final = {"DET402": "deterministic-algorithms", "DET406": "mindspore-deterministic"}
+SWITCHED: Final = {"DET402": SWITCH, "DET406": "mindspore-deterministic"}
 
 
 class Engine:
@@ -34,9 +36,9 @@ class Engine:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
-        self.matcher = Matcher(resolver, self.catalog)
+        self.matcher = Matcher(resolver, settings)
         self.flow = seeds.flow(resolver, self.matcher)
-        self.levels = Levels(settings, resolver, root)
+        self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
 
@@ -47,15 +49,15 @@ class Engine:
         for reach in reaches:
             found += self.seed_rules.findings(reach)
             found += switches.findings(reach, self.matcher, self.levels, self.catalog)
-        found += workers.findings(module, self.resolver, self.catalog)
+        found += workers.findings(module, self.matcher, self.settings)
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
 
-    def entries(self, module: Module) -> list[object]:
+    def entries(self, module: Module) -> list[EntryPoint]:
         """The entry points of a module."""
         found = entry_points(module)
         if not found and not self._is_imported(module):
             found = script(module, acts=self._acts(module))
-        return found  # type: ignore[return-value]
+        return found
 
     def _is_imported(self, module: Module) -> bool:
         """Whether a module is part of a package: its top level is not where a run starts."""
@@ -63,11 +65,14 @@ class Engine:
 
     def _acts(self, module: Module) -> bool:
         """Whether a script's top level does something of ours: draws, seeds, trains or sets a switch."""
-        top = [i for i, site in enumerate(module.sites) if site.function == 0 and site.kind == "call"]
-        return any(
+        if not any(site.function == 0 and site.kind == "call" for site in module.sites):
+            return False
+        entry = script(module, acts=True)
+        return bool(entry) and any(
             match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
-            for i in top
-            for match in self.matcher.matches(module, i)
+            for place in self.flow.reach(entry[0]).places
+            if place.module is module
+            for match in self.matcher.matches(module, place.site)
         )
 
     def _sites(self, module: Module, reaches: list[Reach]) -> Iterator[Finding]:
@@ -77,6 +82,8 @@ class Engine:
                 code = match.entry.rule
                 if not code or code not in self.on or self._told_elsewhere(match, site, index, passed):
                     continue
+                if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
+                    continue
                 if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
                     continue
                 if code == "DET103" and seeds.seeded_later(module, index):
@@ -84,13 +91,31 @@ class Engine:
                 through = [reach for sites, reach in passed if index in sites]
                 if self._switched(match, through):
                     continue
-                seeded = not any(s in reach.unseeded for reach in through for s in match.entry.draws) if through else None
+                if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
+                    continue  # every run that passes here only infers
+                drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
+                seeded = not any(s in reach.unseeded for reach in through for s in drawn) if through else None
                 rule = self.catalog.rules[code]
                 severity = self.levels.severity(match, rule, module, site, seeded)
-                if severity is not None and code == "DET606" and not through and self.settings.library == "caller":
-                    severity = "note"
+                if severity is not None:
+                    severity = self._on_the_way(match, severity, seeded, through)
+                if severity == "note" and code == "DET303" and workers.draws_in_map(module, index, self.matcher):
+                    severity = "warning"
                 if severity is not None:
                     yield self._finding(module, site, match, rule, severity)
+
+    def _on_the_way(
+        self, match: Match, severity: Severity, seeded: bool | None, through: list[Reach]
+    ) -> Severity:
+        """The severity where it depends on what the runs that pass here have done, or on there being none."""
+        code, caller = match.entry.rule, not through and self.settings.library == "caller"
+        if code == "DET606" and caller:
+            return "note"
+        if code == "DET107" and match.entry.draws and (seeded or caller):
+            return "note"  # a global stream stands in, and it is seeded, or the caller may do so
+        if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
+            return at_most(severity, "warning")
+        return severity
 
     def _told_elsewhere(
         self, match: Match, site: Site, index: int, passed: list[tuple[set[int], Reach]]
@@ -103,7 +128,7 @@ class Engine:
         switch = SWITCHED.get(match.entry.rule)
         if switch is None or not through or match.entry.category not in ("b", ""):
             return False
-        return all(reach.switches.get(switch, (False, None))[0] for reach in through)
+        return all(reach.held.get(switch) for reach in through)
 
     def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: object) -> Finding:
         entry = match.entry

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
 from typing import Final
 
-from detlint.catalog import Entry, Rule
+from detlint.catalog import Rule
 from detlint.checks.finding import Severity, at_most, lowered
-from detlint.checks.match import Match
+from detlint.checks.match import Match, Matcher
 from detlint.config import Settings
 from detlint.facts.model import Facts, Function, Member, Ref, Site
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
-LOWEST_GPU_WORDS: Final = {"cuda": "cuda", "nccl": "cuda", "npu": "ascend", "ascend": "ascend",
-                           "hccl": "ascend", "tpu": "tpu", "xla": "tpu", "mps": "mps"}  # fmt: skip
 
 
 def is_test(path: str, root: str) -> bool:
@@ -24,53 +21,19 @@ def is_test(path: str, root: str) -> bool:
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
 
 
-def targets(facts: Facts, settings: Settings) -> frozenset[str]:
-    """The hardware that a file is judged for.
-
-    What the configuration says; else what the file mentions; PyTorch and TensorFlow train on CUDA, MindSpore on Ascend.
-    """
-    if settings.targets:
-        return frozenset(settings.targets)
-    found = {LOWEST_GPU_WORDS[word] for word in facts.mentions}
-    roots = {name.partition(".")[0] for name in facts.imports}
-    if roots & {"mindspore", "mindcv", "torch_npu"}:
-        found.add("ascend")
-    if not found or roots & {"torch", "torchvision", "tensorflow", "keras", "mmcv", "mmdet"}:
-        found.add("cuda")
-    return frozenset(found)
-
-
-@lru_cache(maxsize=1024)
-def _requirement(text: str) -> tuple[str, object]:
-    from packaging.requirements import Requirement
-
-    requirement = Requirement(text)
-    return requirement.name, requirement.specifier
-
-
-def applies_to_version(entry: Entry, settings: Settings) -> bool:
-    """Whether an entry holds for the configured version of its library; unknown means the newest."""
-    if not entry.versions:
-        return True
-    from packaging.specifiers import SpecifierSet
-
-    name, specifier = _requirement(entry.versions)
-    assert isinstance(specifier, SpecifierSet)
-    return specifier.contains(settings.versions.get(name, "9999"), prereleases=True)
-
-
 class Levels:
     """Judges matches of one module."""
 
-    def __init__(self, settings: Settings, resolver: Resolver, root: str) -> None:
+    def __init__(self, settings: Settings, matcher: Matcher, root: str) -> None:
         self.settings = settings
-        self.resolver = resolver
+        self.matcher = matcher
+        self.resolver: Resolver = matcher.resolver
         self.root = root
         self._gradient_free: dict[str, set[int]] = {}
         self._no_grad = {
             name
-            for name, entries in resolver.catalog.calls.items()
-            if any("no-grad" in resolver.catalog.entries[i].contexts for i in entries)
+            for name, entries in self.resolver.catalog.calls.items()
+            if any("no-grad" in self.resolver.catalog.entries[i].contexts for i in entries)
         }
 
     def severity(self, match: Match, rule: Rule, module: Module, site: Site, seeded: bool | None) -> Severity | None:
@@ -80,10 +43,6 @@ class Levels:
             seeded: whether every entry point that reaches it seeds its streams; None: the caller decides.
         """
         entry = match.entry
-        if entry.targets and not targets(module.facts, self.settings) & set(entry.targets):
-            return None
-        if not applies_to_version(entry, self.settings):
-            return None
         level = entry.level_or(rule.level)
         align = self.settings.profile == "align"
         severity: Severity
@@ -128,8 +87,10 @@ class Levels:
         return isinstance(value, Ref) and self.resolver.layer(value.name) is not None
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
+        if any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i)):
+            return True
         function: Function = module.function_of(site)
-        return any(self._is_no_grad(module, name) for name in (*site.within, *filter(None, function.decorators)))
+        return any(self._is_no_grad(module, name) for name in function.decorators if name)
 
     def gradient_free(self, module: Module) -> set[int]:
         """Functions of a file that it only calls without gradients: from under `no_grad`, or from one another."""

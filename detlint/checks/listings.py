@@ -24,7 +24,10 @@ def becomes_data(module: Module, site: Site) -> bool:
 def _keeps(use: str, module: Module, function: Function, seen: set[str]) -> bool:
     kind, _, what = use.partition(":")
     if kind == "data-loop":
-        return not what or not all(_is_ordered(name, module, function) for name in what.split(","))
+        grown, _, handed = what.partition(";")
+        if handed and all(_is_ordered(name, module, function) for name in handed.split(",") if name != "_"):
+            return False
+        return not grown or not all(_is_ordered(name, module, function) for name in grown.split(","))
     if kind in ("collected", "returned", "index"):
         return True
     if kind == "argument":
@@ -32,8 +35,8 @@ def _keeps(use: str, module: Module, function: Function, seen: set[str]) -> bool
         return bool(what) and what not in ORDERLESS and last not in ("sorted", "natsorted", "len", "set", "sort")
     if kind != "assigned" or not what or what in seen or _is_ordered(what, module, function):
         return False
-    if "." in what:
-        return True
+    if "." in what or (not function.name and what not in function.fates):
+        return True  # kept: an attribute, or a name of the module that others use
     return any(_keeps(fate, module, function, seen | {what}) for fate in function.fates.get(what, ()))
 
 

@@ -7,7 +7,10 @@ from functools import cached_property
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bind
-from detlint.facts.model import Const, Either, Function, Member, Param, Ref, Result, Site, Value
+from detlint.checks.expressions import settle
+from detlint.checks.scope import applies_to_version, targets
+from detlint.config import Settings
+from detlint.facts.model import Const, Either, Function, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.program.resolve import Module, Resolver
 
@@ -26,10 +29,14 @@ class Match:
 class Matcher:
     """Matches sites against the catalog; every site is matched once."""
 
-    def __init__(self, resolver: Resolver, catalog: Catalog) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings) -> None:
         self.resolver = resolver
-        self.catalog = catalog
-        self.judge = Judge(resolver.type_of, resolver._tensors, self._first_argument)
+        self.catalog: Catalog = resolver.catalog
+        self.settings = settings
+        self._targets: dict[str, frozenset[str]] = {}
+        self.judge = Judge(
+            resolver.type_of, resolver.tensors, self._first_argument, self._named_argument, self._indexable
+        )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[tuple[int, int], list[Match]] = {}
 
@@ -79,9 +86,8 @@ class Matcher:
             # Alternatives count only when each of them is known to behave alike.
             rules = [{self.catalog.entries[i].rule for _, entries in named for i in entries} for named in found]
             same = len(found) == len(target.options) and all(rule == rules[0] for rule in rules)
-            return found[0] if found and same else []
-        named = self._named(target)
-        return named or self._copied(site, target)
+            return found[0] if found and same and found[0] else self._copied(target)
+        return self._named(target) or self._copied(site.target) or self._copied(target)
 
     def _named(self, target: Value | None) -> list[tuple[str, list[int]]]:
         calls = self.catalog.calls
@@ -125,14 +131,11 @@ class Matcher:
                     return found
         return []
 
-    def _copied(self, site: Site, target: Value | None) -> list[tuple[str, list[int]]]:
+    def _copied(self, target: Value | None) -> list[tuple[str, list[int]]]:
         """A project's own copy of a known kernel, recognised by its name: `MSDeformAttnFunction.apply(...)`."""
-        if not isinstance(site.target, Ref):
-            return []
-        parts = site.target.name.split(".")
-        last = parts[-2] if parts[-1] == "apply" and len(parts) > 1 else parts[-1]
-        entries = self.catalog.copies.get(last, [])
-        return [(last, entries)] if entries else []
+        names = [name.removesuffix(".apply").rpartition("::")[2].rpartition(".")[2] for name in _names(target)]
+        entries = [self.catalog.copies.get(name, []) for name in names]
+        return [(names[0], entries[0])] if entries and all(entries) else []
 
     def _fulfilled(
         self, module: Module, site: Site, function: Function, name: str, entries: list[int]
@@ -141,30 +144,88 @@ class Matcher:
             return []
         arguments = self.call_arguments(module, site, function)
         known = self.catalog.entries
+        active = self._active(module)
+        entries = [
+            i
+            for i in entries
+            if (not known[i].targets or not active.isdisjoint(known[i].targets)) and applies_to_version(known[i], self.settings)
+        ]
         signature = self.catalog.signatures.get(name) or next(
             (s for i in entries for n in known[i].names if (s := self.catalog.signatures.get(n)) and n.endswith(name)), []
         )
         bound = bind(arguments, signature, partial=site.kind == "partial")
+        if isinstance(site.target, Member) and site.kind == "call":
+            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
         found = []
         for i in entries:
             verdict: Verdict = self.judge.fulfilled(known[i], bound)
-            if verdict or (verdict is None and known[i].unsure == "report"):
-                found.append(Match(known[i], name, verdict is True, bound))
+            if verdict is None and known[i].when:
+                # Undecided because the caller, or the command line, may choose: then the default is what to expect.
+                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in bound.items()}
+                if known[i].unsure == "report" or self.judge.fulfilled(known[i], usual):
+                    found.append(Match(known[i], name, False, bound))
+            elif verdict:
+                found.append(Match(known[i], name, True, bound))
         return found
+
+    def _active(self, module: Module) -> frozenset[str]:
+        if module.path not in self._targets:
+            self._targets[module.path] = targets(module.facts, self.settings)
+        return self._targets[module.path]
+
+    def on_cpu(self, match: Match) -> bool:
+        """Whether a call is surely handed tensors on the CPU: `f(x.cpu())`, `f(x.to("cpu"))`."""
+        return any(
+            isinstance(argument.value, Result) and self.judge.made_on_accelerator(argument.value) is False
+            for argument in match.arguments.values()
+        )
 
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""
         normal = self.resolver.normal
         return [CallArgument(arg.name, normal(module.path, arg.value, function)) for arg in site.args]
 
-    def _first_argument(self, global_site: int) -> Value | None:
-        """The first argument of the call that made a value."""
+    def by_default(self, module: Module, value: Value | None) -> Value | None:
+        """What a value is when the user gives no option: an argument's default, a command line's."""
+        value = settle(value)
+        if isinstance(value, Param) and value.default is not None:
+            return value.default
+        if isinstance(value, Either):
+            settled = [self.by_default(module, option) for option in value.options]
+            return settled[0] if settled and all(option == settled[0] for option in settled) else value
+        if isinstance(value, Member) and value.attr in module.facts.options and is_parsed(value.base):
+            return self.resolver.normal(module.path, module.facts.options[value.attr])
+        return value
+
+    def _arguments_of(self, global_site: int) -> list[CallArgument]:
+        """The arguments of the call that made a value."""
         module = self._numbers.get(global_site >> 32) if global_site >= 0 else None
         if module is None:
-            return None
+            return []
         site = module.sites[global_site & 0xFFFFFFFF]
-        function = module.function_of(site)
-        return self.resolver.normal(module.path, site.args[0].value, function) if site.args else None
+        return self.call_arguments(module, site, module.function_of(site))
+
+    def _first_argument(self, global_site: int) -> Value | None:
+        return next((argument.value for argument in self._arguments_of(global_site)), None)
+
+    def _named_argument(self, global_site: int, name: str) -> Value | None:
+        return next((a.value for a in self._arguments_of(global_site) if a.name == name), None)
+
+    def _indexable(self, value: Value) -> Verdict:
+        """Whether a value has items by position: a generator and a class that only iterates have not."""
+        if isinstance(value, (Items, Const)):
+            return True
+        target = value.of if isinstance(value, Result) else value
+        if not (isinstance(target, Ref) and "::" in target.name):
+            return None
+        path, _, inside = target.name.partition("::")
+        module = self.resolver.by_path[path]
+        if module is None:
+            return None
+        if inside in module.functions:
+            return False if module.functions[inside].yields else None
+        found = self.resolver.attribute_of_class(target.name, "__getitem__")
+        return True if found is not None else False if self.resolver.is_surely_no_layer(target.name) else None
 
 
 def known_constant(argument: Argument | None) -> object:
@@ -174,11 +235,21 @@ def known_constant(argument: Argument | None) -> object:
     return ...
 
 
-def is_optional(value: Value | None) -> bool:
-    """Whether a value is an option that defaults to None."""
-    return isinstance(value, Param) and value.default in (Const(None), Const(-1))
+def is_parsed(value: Value | None) -> bool:
+    """Whether a value is what a command line was parsed into."""
+    while isinstance(value, (Result, Member)):
+        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
+        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
+        if attr.startswith("parse_") or name.rpartition(".")[2].startswith(("parse_", "get_args")):
+            return True
+        value = value.of if isinstance(value, Result) else value.base
+    return isinstance(value, Param)
 
 
-def made_by(value: Value | None) -> str:
-    """The name of what was called to make a value, "" for anything else."""
-    return value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
+def _names(value: Value | None) -> list[str]:
+    """The dotted names that a value may have, an attribute of alternatives included."""
+    if isinstance(value, Ref):
+        return [value.name]
+    if isinstance(value, Member):
+        return [f"{name}.{value.attr}" for name in _names(value.base)]
+    return [name for option in value.options for name in _names(option)] if isinstance(value, Either) else []

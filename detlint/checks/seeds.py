@@ -43,24 +43,12 @@ class SeedReader:
             return "fixed"
         if argument.given is False and (argument.value is None or argument.value == Const(None)):
             return "entropy" if entry.absent == "entropy" else "fixed"
-        value = self.default(module, argument.value)
+        value = self.matcher.by_default(module, argument.value)
         if value == Const(None):
             if argument.value == Const(None):
                 return "fixed" if entry.absent == "fixed" else "entropy"
             return "fixed" if entry.absent == "fixed" else "optional"
         return "entropy" if self.is_entropy(value) else "fixed"
-
-    def default(self, module: Module, value: Value | None) -> Value | None:
-        """What a value is when the user gives no option: an argument's default, a command line's."""
-        value = settle(value)
-        if isinstance(value, Param) and value.default is not None:
-            return value.default
-        if isinstance(value, Member) and value.attr in module.facts.options and _is_parsed(value.base):
-            return self.resolver.normal(module.path, module.facts.options[value.attr])
-        if isinstance(value, Either):
-            settled = [self.default(module, option) for option in value.options]
-            return settled[0] if settled and all(option == settled[0] for option in settled) else None
-        return value
 
     def is_entropy(self, value: Value | None) -> bool:
         """Whether a value differs in every run: the clock, the process, the system's entropy."""
@@ -131,24 +119,13 @@ class SeedReader:
             base = names.get(node.value.value)
             if base is not None:
                 value = self.resolver.member(self.resolver.normal(module.path, base), node.attr.value)
-                return self.default(module, value)
+                return self.matcher.by_default(module, value)
             return None
         if isinstance(node, cst.Name) and node.value in names:
-            return self.default(module, self.resolver.normal(module.path, names[node.value]))
+            return self.matcher.by_default(module, self.resolver.normal(module.path, names[node.value]))
         if isinstance(node, cst.BaseExpression):
             return evaluate(Expression(cst.Module([]).code_for_node(node), {}))
         return None
-
-
-def _is_parsed(value: Value | None) -> bool:
-    """Whether a value is what a command line was parsed into."""
-    while isinstance(value, (Result, Member)):
-        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
-        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
-        if attr.startswith("parse_") or name.rpartition(".")[2].startswith(("parse_", "get_args")):
-            return True
-        value = value.of if isinstance(value, Result) else value.base
-    return isinstance(value, Param)
 
 
 class SeedRules:

@@ -1,27 +1,51 @@
-"""DET304: a generator object kept on a Dataset, which every worker copies and every epoch resets."""
+"""What several workers do to random numbers: DET304 (copies of a generator, NumPy before torch 1.9) and DET303's race."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from detlint.catalog import Catalog
+from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding
-from detlint.facts.model import Result
+from detlint.checks.match import Matcher
+from detlint.config import Settings
+from detlint.facts.model import Const, Function, Items, Partial, Ref, Result, Span, Value
 from detlint.program.resolve import Module, Resolver
 
-def findings(module: Module, resolver: Resolver, catalog: Catalog) -> Iterator[Finding]:
-    """One finding for each attribute of a Dataset class that holds a generator object."""
-    rule = catalog.rules["DET304"]
-    for body in module.facts.classes:
-        if not any(isinstance(value, Result) for value in body.attributes.values()):
-            continue
-        if not _is_dataset(f"{module.path}::{body.name}", resolver):
-            continue
+
+def findings(module: Module, matcher: Matcher, settings: Settings) -> Iterator[Finding]:
+    """A finding for each attribute of a Dataset class that holds a generator object; none where no workers run."""
+    resolver, catalog = matcher.resolver, matcher.catalog
+    datasets = [body for body in module.facts.classes if _is_dataset(f"{module.path}::{body.name}", resolver)]
+    if not datasets or _never_has_workers(module, matcher):
+        return
+    for body in datasets:
         for name, value in body.attributes.items():
-            if isinstance(value, Result) and value.site >= 0 and resolver.type_of(resolver.normal(module.path, value)) == "generator":
-                site = module.sites[value.site]
+            if isinstance(value, Result) and value.site >= 0 and _makes_generator(resolver.normal(module.path, value), catalog):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
-                yield Finding(module.path, site.span, rule.code, rule.name, "error", message, rule.remedy)
+                yield _finding(module, module.sites[value.site].span, catalog, message)
+        if _copies_numpy(settings) and not _seeds_workers(module, matcher):
+            message = "NumPy's global stream is the same in every worker before torch 1.9"
+            for index, site in enumerate(module.sites):
+                if module.function_of(site).owner == body.name and _draws(module, index, matcher, {"numpy"}):
+                    yield _finding(module, site.span, catalog, message)
+
+
+def draws_in_map(module: Module, index: int, matcher: Matcher) -> bool:
+    """Whether a call hands a Python function that draws to workers that race for its stream."""
+    site = module.sites[index]
+    for argument in matcher.call_arguments(module, site, module.function_of(site)):
+        values = argument.value.values if isinstance(argument.value, Items) else (argument.value,)
+        for value in values:
+            target = _function(value, matcher.resolver)
+            if target is not None and _function_draws(*target, matcher):
+                return True
+    return False
+
+
+def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
+    rule = catalog.rules["DET304"]
+    return Finding(module.path, span, rule.code, rule.name, "error", message, rule.remedy)
 
 
 def _is_dataset(name: str, resolver: Resolver, depth: int = 0) -> bool:
@@ -30,5 +54,66 @@ def _is_dataset(name: str, resolver: Resolver, depth: int = 0) -> bool:
         if any("dataset" in entries[i].contexts for i in calls.get(base, ())):
             return True
         if depth < 8 and "::" in base and _is_dataset(base, resolver, depth + 1):
+            return True
+    return False
+
+
+def _makes_generator(value: Value | None, catalog: Catalog) -> bool:
+    if not (isinstance(value, Result) and isinstance(value.of, Ref)):
+        return False
+    return any(catalog.entries[i].returns == "generator" for i in catalog.calls.get(value.of.name, ()))
+
+
+def _loaders(module: Module, matcher: Matcher) -> Iterator[dict[str, Argument]]:
+    """The arguments of the loaders that the file builds."""
+    for index, site in enumerate(module.sites):
+        for match in matcher.matches(module, index):
+            if "loader" in match.entry.contexts and site.kind == "call":
+                yield match.arguments
+                break
+
+
+def _never_has_workers(module: Module, matcher: Matcher) -> bool:
+    """Whether the file builds its loaders itself, and none of them has workers."""
+    counts = [arguments.get("num_workers") for arguments in _loaders(module, matcher)]
+    return bool(counts) and all(count is not None and count.value == Const(0) for count in counts)
+
+
+def _seeds_workers(module: Module, matcher: Matcher) -> bool:
+    given = [arguments.get("worker_init_fn") for arguments in _loaders(module, matcher)]
+    return any(argument is not None and argument.given is not False for argument in given)
+
+
+def _copies_numpy(settings: Settings) -> bool:
+    """Whether the configured torch is older than 1.9, which began to seed NumPy in each worker."""
+    from packaging.version import Version
+
+    return "torch" in settings.versions and Version(settings.versions["torch"]) < Version("1.9")
+
+
+def _draws(module: Module, index: int, matcher: Matcher, streams: set[str]) -> bool:
+    return any(streams & set(match.entry.draws) for match in matcher.matches(module, index))
+
+
+def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
+    """The program's function that a value is, through `partial`."""
+    if isinstance(value, Partial):
+        value = value.of
+    if isinstance(value, Ref) and "::" in value.name:
+        key, _, inside = value.name.partition("::")
+        module = resolver.by_path[key]
+        function = module.functions.get(inside) if module is not None else None
+        return (module, function) if module is not None and function is not None else None
+    return None
+
+
+def _function_draws(module: Module, function: Function, matcher: Matcher, depth: int = 0) -> bool:
+    for index, site in enumerate(module.sites):
+        if site.function != function.number:
+            continue
+        if _draws(module, index, matcher, {"python", "numpy"}):
+            return True
+        target = _function(matcher.resolver.normal(module.path, site.target), matcher.resolver) if depth < 4 else None
+        if target is not None and _function_draws(*target, matcher, depth + 1):
             return True
     return False

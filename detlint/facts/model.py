@@ -121,8 +121,8 @@ class Site(Record):
     span: Span
     function: int
     """The function that it stands in, as a position in `Facts.functions`; 0 is the module's top level."""
-    within: tuple[str, ...] = ()
-    """Context managers around it, by dotted name."""
+    within: tuple[int, ...] = ()
+    """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
     them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) or nothing."""
@@ -171,6 +171,8 @@ class Function(Record):
     """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
     number: int = 0
     """Its position in `Facts.functions`."""
+    yields: bool = False
+    """Whether calling it makes a generator."""
 
 
 class Class(Record):

@@ -53,7 +53,7 @@ DEEPEST_VALUE: Final = 8
 UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
-GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
+GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
 def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
@@ -111,9 +111,10 @@ class _Reader:
         self.steps: list[Step] = []
         self.returned: list[Value | None] = []
         self.ordered: set[str] = set()
+        self.yields = False
         self.fates: dict[str, list[str]] = {}
         """Local names that hold what a site gave -> how they are used."""
-        self.within: tuple[str, ...] = ()
+        self.within: tuple[int, ...] = ()
         self.use = ""
 
     # -- the file -----------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.ordered, self.fates = set(), {}
+        self.ordered, self.fates, self.yields = set(), {}, False
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
@@ -160,7 +161,7 @@ class _Reader:
         head = self.functions[index]
         self.functions[index] = Function(
             head.name, head.owner, head.parameters, head.decorators, head.line, head.end_line,
-            join(self.returned), self.in_order(), self.used(), index,
+            join(self.returned), self.in_order(), self.used(), index, self.yields,
         )  # fmt: skip
         self.flow[index] = tuple(self.steps)
 
@@ -210,6 +211,7 @@ class _Reader:
             self.assign(node.target, value, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
+        self.use = f"data-loop:{_dotted(node.target)}"
         value = self.value(node.value)
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
         if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
@@ -234,6 +236,9 @@ class _Reader:
         elif isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             key = self.expression(target.slice)
+            if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
+                changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
+                self.scope.bind(target.value.id, _updated(base, changed))
             if isinstance(base, Ref) and base.name == "os.environ" and isinstance(key, Const) and isinstance(key.value, str):
                 self.environment([(key.value, value)], statement)
 
@@ -245,6 +250,8 @@ class _Reader:
                 owner.attribute(target.attr, value)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
+        elif isinstance(base, Result) and target.attr in self.words:
+            self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
 
     def environment(self, pairs: Iterable[tuple[str, Value | None]], node: ast.AST) -> None:
         for name, value in pairs:
@@ -303,7 +310,7 @@ class _Reader:
         self.use = "loop"
         iterated = self.expression(node.iter)
         if len(self.sites) > before or any(len(self.fates[name]) > count for name, count in fates):
-            self.gathered(node.body, before, fates)
+            self.gathered(node, before, fates)
         item = None
         if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
             item = join(iterated.values)
@@ -313,12 +320,16 @@ class _Reader:
         self.branch("loop", None, [node.body])
         self.block(node.orelse)
 
-    def gathered(self, body: list[ast.stmt], before: int, fates: list[tuple[str, int]]) -> None:
-        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`."""
-        grown = _grown(body)
+    def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
+        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
+
+        After a `;` stand the lists that the loop is handed (`for root, dirs, names in os.walk(...)`).
+        """
+        targets = [_dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else []
+        grown = _grown(node.body, targets[0] if len(targets) == 2 else "")
         if grown is None:
             return
-        use = "data-loop:" + ",".join(grown)
+        use = "data-loop:" + ",".join(grown) + (";" + ",".join(targets[1:]) if len(targets) == 3 else "")
         self.sites[before:] = [_with_use(s, use) if s.use == "loop" else s for s in self.sites[before:]]
         for name, count in fates:
             self.fates[name][count:] = [use if u == "loop" else u for u in self.fates[name][count:]]
@@ -340,10 +351,15 @@ class _Reader:
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         outer = self.within
         for item in node.items:
+            name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
+            before = len(self.sites)
+            self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
+            if name and len(self.sites) > before:
+                self.fates.setdefault(name, [])
             entered = value.of if isinstance(value, Result) else value
-            if isinstance(entered, Ref) and entered.name.rpartition(".")[2] in self.words:
-                self.within = (*self.within, entered.name)
+            if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
+                self.within = (*self.within, value.site)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value, node)
         stopped = self.block(node.body)
@@ -545,16 +561,23 @@ class _Reader:
     def _call(self, node: ast.Call) -> Value | None:
         use, self.use = self.use, ""
         function = node.func
+        if type(function) is ast.Call:
+            self.use = use  # `Parallel(...)(...)`: what is built here makes what is used there
         callee = self.expression(function)
         name = callee.name if isinstance(callee, Ref) else ""
         if callee is None and isinstance(function, ast.Attribute) and function.attr in self.catalog.methods:
             callee = Member(UNKNOWN_RECEIVER, function.attr)
-        wanted = callee is not None and self.wanted(callee)
+        wanted = callee is not None and (
+            self.wanted(callee) or (name != "" and any(keyword.arg == "device" for keyword in node.keywords)) or _moves(node)
+        )
         # The text of an argument only matters to the rules, so only where the catalog may know the callee.
         read = self.value if wanted and _tail(callee) in self.words else self.expression
         args: list[Arg] = []
         passed = use if name in _TRANSPARENT else f"argument:{name}"
-        keep = wanted or name in _SPECIAL or name in _PASSES or (type(function) is ast.Attribute and function.attr == "add_argument")
+        attr = function.attr if type(function) is ast.Attribute else ""
+        if attr in GROWS:
+            passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
+        keep = wanted or name in _SPECIAL or name in _PASSES or attr in ("add_argument", "update")
         for argument in node.args:
             self.use = passed
             if type(argument) is ast.Starred:
@@ -571,10 +594,12 @@ class _Reader:
                 self.expression(keyword.value)
         self.use = ""
         if isinstance(function, ast.Attribute):
-            if function.attr == "sort":
+            if attr == "sort":
                 self.ordered.add(_dotted(function.value))
-            elif function.attr == "add_argument":
+            elif attr == "add_argument":
                 self.option(args)
+            elif attr == "update" and callee is None:
+                self.dictionary_update(function.value, args)
         if name:
             special = _SPECIAL.get(name)
             if special is not None:
@@ -643,10 +668,27 @@ class _Reader:
         return Partial(target, site)
 
     def _dict(self, node: ast.Call, args: list[Arg]) -> Value | None:
-        keys = [arg.name for arg in args]
-        if "" in keys or "*" in keys or "**" in keys:
+        first = args[0].value if args and args[0].name in ("", "**") else None
+        named = {arg.name: arg.value for arg in (args[1:] if first is not None else args)}
+        if "" in named or "*" in named or "**" in named:
             return None
-        return self.mapping(keys, [arg.value for arg in args], node)
+        if isinstance(first, Mapping):
+            return _updated(first, named)
+        return self.mapping([*named], [*named.values()], node) if first is None and (not args or args[0].name) else None
+
+    def dictionary_update(self, target: ast.expr, args: list[Arg]) -> None:
+        """`options.update(shuffle=True)` on a dictionary that is known."""
+        base = self.scope.look_up(target.id) if isinstance(target, ast.Name) else None
+        if isinstance(target, ast.Name) and isinstance(base, Mapping):
+            named: dict[str, Value | None] | None = {}
+            for arg in args:
+                if isinstance(arg.value, Mapping) and arg.name in ("", "**") and named is not None:
+                    named.update(zip(arg.value.keys, arg.value.values, strict=True))
+                elif arg.name not in ("", "*", "**") and named is not None:
+                    named[arg.name] = arg.value
+                else:
+                    named = None
+            self.scope.bind(target.id, _updated(base, named))
 
     def _super(self, node: ast.Call, args: list[Arg]) -> Value | None:
         owner = self.scope.owner
@@ -698,6 +740,8 @@ class _Reader:
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
+        if isinstance(node.op, ast.Not):
+            self.use = "tested"
         value = self.expression(node.operand)
         if isinstance(node.op, ast.USub) and isinstance(value, Const) and isinstance(value.value, (int, float)):
             return Const(-value.value)
@@ -706,19 +750,26 @@ class _Reader:
         return _operation(value, None)
 
     def _conditional(self, node: ast.IfExp) -> Value | None:
-        self.expression(node.test)
-        options = (self.value(node.body), self.value(node.orelse))
-        return join(options) if options != (None, None) else None
+        outer, self.use = self.use, "tested"
+        test = self.expression(node.test)
+        options = []
+        for arm in (node.body, node.orelse):
+            self.use = outer
+            options.append(self.value(arm))
+        if isinstance(test, Const):
+            return options[0 if test.value else 1]
+        return join(options) if options != [None, None] else None
 
     def _bool(self, node: ast.BoolOp) -> Value | None:
-        options = [self.expression(value) for value in node.values]
+        outer = self.use if isinstance(node.op, ast.Or) else "tested"
+        options = [self.passing(value, outer) for value in node.values]
         # `x or default`: either of them, when both are known.
         if isinstance(node.op, ast.Or) and None not in options:
             return join(options)
         return None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
-        self.use = "item" if type(node.slice) is ast.Constant else "index"
+        self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
         base = self.expression(node.value)
         self.use = ""
         key = self.expression(node.slice)
@@ -732,21 +783,26 @@ class _Reader:
             return member(base, f"[{key.value}]")
         return member(base, "[*]")
 
+    def passing(self, node: ast.expr, use: str) -> Value | None:
+        """A part of a display: what becomes of the whole becomes of it."""
+        self.use = use
+        return self.expression(node)
+
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
-        self.use = ""
+        outer, self.use = self.use, ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
                 if not isinstance(element, ast.Constant):
                     self.expression(element)
             return None
         kind: Any = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
-        values = tuple(self.expression(e.value if isinstance(e, ast.Starred) else e) for e in node.elts)
+        values = tuple([self.passing(e.value if isinstance(e, ast.Starred) else e, outer) for e in node.elts])
         if any(isinstance(element, ast.Starred) for element in node.elts):
             return None
         return Items(values, kind)
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
-        self.use = ""
+        outer, self.use = self.use, ""
         keys, values, literal = [], [], len(node.keys) <= LONGEST_DISPLAY
         for key, item in zip(node.keys, node.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -755,6 +811,7 @@ class _Reader:
                 literal = False
                 if key is not None:
                     self.expression(key)
+            self.use = outer
             values.append(self.value(item) if literal else self.expression(item))
         return self.mapping(keys, values, node) if literal else None
 
@@ -793,6 +850,7 @@ class _Reader:
             self.expression(node.key)
             self.expression(node.value)
         else:
+            self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
         for name, before in saved.items():
             if isinstance(before, Missing):
@@ -835,6 +893,7 @@ class _Reader:
             self.use = "returned"
             self.expression(node.value)
         self.returned.append(None)
+        self.yields = True
 
     # -- annotations --------------------------------------------------------------------------------------------
 
@@ -972,8 +1031,28 @@ def _is_main_test(node: ast.expr) -> bool:
     )
 
 
-def _grown(body: list[ast.stmt]) -> list[str] | None:
-    """The names that a loop's body gathers into (appends, adds up); None where it gathers nothing. A yield has none."""
+def _moves(node: ast.Call) -> bool:
+    """Whether a call is `x.to("cpu")`, with the device spelled out."""
+    return (
+        type(node.func) is ast.Attribute
+        and node.func.attr == "to"
+        and bool(node.args)
+        and type(node.args[0]) is ast.Constant
+        and type(node.args[0].value) is str
+    )
+
+
+def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | None:
+    """A dictionary with some keys set anew; None when it isn't known which."""
+    if changed is None:
+        return None
+    merged = dict(zip(base.keys, base.values, strict=True)) | changed
+    return Mapping(tuple(merged), tuple(merged.values()))
+
+
+def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
+    """The names that a loop's body gathers into (appends, adds up, numbers with `index`); None where it gathers nothing.
+    A yield has none."""
     names: dict[str, None] = {}
     gathers = False
     for statement in body:
@@ -986,6 +1065,9 @@ def _grown(body: list[ast.stmt]) -> list[str] | None:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
                 gathers = True
                 names[_dotted(node.func.value)] = None
+            elif index and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and _dotted(node.value) == index:
+                gathers = True
+                names[_dotted(node.targets[0].value)] = None
     return list(names) if gathers else None
 
 

@@ -7,6 +7,7 @@ intersection, loops run their body once, a constructor runs `__init__`, calling 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -18,6 +19,8 @@ from detlint.program.resolve import Module, Resolver
 
 DEEPEST_CALL: Final = 40
 MOST_CALLS: Final = 20_000
+# What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
+HOOKS: Final = re.compile(r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*")
 
 
 class Effect(Protocol):
@@ -80,6 +83,12 @@ class Reach:
     seedings: list[Seeding] = field(default_factory=list)
     drawn: set[str] = field(default_factory=set)
     switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
+    """What some way through the run sets, and where."""
+    held: dict[str, Scalar] = field(default_factory=dict)
+    """What every way through the run has set at its end."""
+    trains: bool = False
+    infers: bool = False
+    """It says that it only evaluates: `model.eval()`, `set_train(False)`."""
     functions: set[tuple[str, str]] = field(default_factory=set)
     """(module, function) that the run passes through."""
     places: list[Place] = field(default_factory=list)
@@ -91,9 +100,10 @@ class _State:
     """What holds at a point of the run: a stream is absent, `seeded`, `optional` or `entropy`."""
 
     streams: dict[str, str] = field(default_factory=dict)
+    switches: dict[str, Scalar] = field(default_factory=dict)
 
     def copy(self) -> _State:
-        return _State(dict(self.streams))
+        return _State(dict(self.streams), dict(self.switches))
 
 
 Effects = Callable[[Module, int], Sequence[Effect]]
@@ -136,11 +146,13 @@ class _Run:
         self.result = Reach(entry)
         self.state = _State()
         self.path: tuple[Place, ...] = ()
-        self.done: dict[tuple[str, str, frozenset[tuple[str, str]]], dict[str, str]] = {}
+        self.done: dict[tuple[str, str, frozenset[tuple[str, str]]], tuple[dict[str, str], dict[str, Scalar]]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
         self.seen: set[tuple[str, int]] = set()
         self.calls = 0
+        self.built: dict[str, Place] = {}
+        """Classes of the program that the run has built objects of, and where first."""
         self.loads = False
         """Whether the run loads weights."""
         self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
@@ -150,12 +162,33 @@ class _Run:
         entry = self.result.entry
         self.imports(entry.module)
         self.steps(entry.module, entry.module.steps(entry.function))
+        self.objects()
+        self.result.held = self.state.switches
         for stream, place, self.path in self.later:
             self.draw(stream, place)
         if self.loads:
             for stream in [s for s, draws in self.result.unseeded.items() if draws.only_weights]:
                 del self.result.unseeded[stream]
         return self.result
+
+    def objects(self) -> None:
+        """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
+        done: set[str] = set()
+        while waiting := [name for name in self.built if name not in done]:
+            for name in waiting:
+                done.add(name)
+                key, _, inside = name.partition("::")
+                module = self.flow.resolver.by_path[key]
+                if module is None:
+                    continue
+                layer = self.flow.resolver.layer(name)
+                for method in module.classes[inside].methods:
+                    if HOOKS.fullmatch(method) or (layer is not None and method == layer.forward):
+                        function = module.functions.get(f"{inside}.{method}")
+                        if function is not None:
+                            self.path = (self.built[name],)
+                            self.call(module, function, self.built[name])
+        self.path = ()
 
     def imports(self, module: Module) -> None:
         """Run the top level of the program's modules that this one imports, first."""
@@ -212,7 +245,8 @@ class _Run:
         A stream that only some arms seed is `optional` when the test is known to be false by default. Where the test
         can't be known (a configuration file), the program offers a seed, and that is taken at its word.
         """
-        met = _State()
+        shared = ends[0].switches.items()
+        met = _State(switches={k: v for k, v in shared if all(end.switches.get(k) == v for end in ends)})
         for stream in dict.fromkeys(stream for end in ends for stream in end.streams):
             kinds = {end.streams.get(stream, "") for end in ends}
             if len(kinds) == 1:
@@ -236,22 +270,32 @@ class _Run:
             self.result.places.append(place)
         for effect in self.flow.effects(module, index):
             self.loads = self.loads or "loads-weights" in effect.entry.contexts
+            self.result.infers = self.result.infers or "evaluates" in effect.entry.contexts
+            self.result.trains = self.result.trains or "trains" in effect.entry.contexts
             if effect.entry.seeds:
                 self.seed(place, effect)
             if effect.entry.unseeds:
                 self.state.streams.update(dict.fromkeys(effect.entry.unseeds, "entropy"))
             weights = self.flow.resolver.layer(effect.name) is not None
-            for stream in effect.entry.draws:
+            # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
+            own = effect.entry.rule.startswith("DET1")
+            for stream in () if own else effect.entry.draws:
                 if is_object(effect):
                     self.later.append((stream, place, self.path))
                 else:
                     self.draw(stream, place, weights)
             for switch, value in effect.entry.sets.items():
-                self.result.switches[switch] = (self.flow.switch(module, index, effect, value), place)
+                chosen = self.flow.switch(module, index, effect, value)
+                if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                    self.result.switches[switch] = (chosen, place)
+                    self.state.switches[switch] = chosen
         if site.kind != "call":
             return
         function = module.function_of(site)
-        for callee_module, callee in self.callees(self.flow.resolver.normal(module.path, site.target, function)):
+        target = self.flow.resolver.normal(module.path, site.target, function)
+        if isinstance(target, Ref) and "::" in target.name and self.flow.resolver.is_class(target.name):
+            self.built.setdefault(target.name, place)
+        for callee_module, callee in self.callees(target):
             self.call(callee_module, callee, place)
 
     def seed(self, place: Place, effect: Effect) -> None:
@@ -290,7 +334,8 @@ class _Run:
         self.result.functions.add(name)
         key = (*name, frozenset(self.state.streams.items()))
         if key in self.done:
-            self.state.streams = dict(self.done[key])
+            streams, switches = self.done[key]
+            self.state = _State(dict(streams), {**self.state.switches, **switches})
             return
         self.stack.append(name)
         outer, self.path = self.path, (*self.path, place)
@@ -299,7 +344,7 @@ class _Run:
         self.steps(module, module.steps(function))
         self.path = outer
         self.stack.pop()
-        self.done[key] = dict(self.state.streams)
+        self.done[key] = (dict(self.state.streams), dict(self.state.switches))
 
     def callees(self, target: Value | None) -> list[tuple[Module, Function]]:
         """The functions of the program that calling a value runs."""
@@ -325,5 +370,5 @@ class _Run:
         return []
 
     def method(self, name: str, method: str) -> list[tuple[Module, Function]]:
-        found = self.flow.resolver._attribute_of_class(name, method)
+        found = self.flow.resolver.attribute_of_class(name, method)
         return self.callees(found) if isinstance(found, Ref) and "::" in found.name else []

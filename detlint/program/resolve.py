@@ -37,7 +37,7 @@ from detlint.program.modules import Modules
 DEEPEST: Final = 24
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Module:
     """A file of the program, with its facts indexed by name."""
 
@@ -196,8 +196,7 @@ class Resolver:
         if isinstance(value, Member):
             return self.member(self.normal(path, value.base, function), value.attr)
         if isinstance(value, Result):
-            of = self.normal(path, value.of, function)
-            return Result(of, self._global_site(path, value.site)) if of is not None else None
+            return self._result(path, value, function)
         if isinstance(value, Instance):
             named = self.name(path, value.of)
             return Instance(named.name) if isinstance(named, Ref) else None
@@ -213,6 +212,23 @@ class Resolver:
         if isinstance(value, Mapping):
             return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values))
         return value
+
+    def _result(self, path: str, value: Result, function: Function | None) -> Value | None:
+        """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument."""
+        of = self.normal(path, value.of, function)
+        if isinstance(of, Ref) and "::" not in of.name:
+            contexts = self._contexts(of.name)
+            if "returns-self" in contexts and isinstance(value.of, Member):
+                return self.normal(path, value.of.base, function)
+            if "returns-first" in contexts and value.site >= 0:
+                module = self.module(path)
+                site = module.sites[value.site] if module is not None else None
+                if site is not None and site.args and not site.args[0].name:
+                    return self.normal(path, site.args[0].value, function)
+        return Result(of, self._global_site(path, value.site)) if of is not None else None
+
+    def _contexts(self, name: str) -> set[str]:
+        return {c for i in self.catalog.calls.get(name, ()) for c in self.catalog.entries[i].contexts}
 
     def _global_site(self, path: str, site: int) -> int:
         module = self.module(path)
@@ -252,7 +268,7 @@ class Resolver:
             return self._inherited(base.base.of, attr)
         kind = self.type_of(base)
         if kind and not attr.startswith(("[", "<")):
-            found = self._attribute_of_class(kind, attr)
+            found = self.attribute_of_class(kind, attr)
             if found is not None:
                 return found
         if isinstance(base, (Const, Partial)):
@@ -268,9 +284,9 @@ class Resolver:
         module = self.by_path[key]
         if not inside:
             return self.name(module.path, f"{module.facts.module}.{attr}") if module.facts.module else None
-        return self._attribute_of_class(name, attr) if inside in module.classes else None
+        return self.attribute_of_class(name, attr) if inside in module.classes else None
 
-    def _attribute_of_class(self, name: str, attr: str) -> Value | None:
+    def attribute_of_class(self, name: str, attr: str) -> Value | None:
         """`Class.attr` in the order of inheritance."""
         key = (name, attr)
         if key not in self._members:
@@ -297,7 +313,7 @@ class Resolver:
 
     def _inherited(self, name: str, attr: str) -> Value | None:
         for base in self.bases(name):
-            found = self._attribute_of_class(base, attr)
+            found = self.attribute_of_class(base, attr)
             if found is not None:
                 return found
         return None
@@ -372,17 +388,23 @@ class Resolver:
             return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(value, Member) and value.attr.startswith("["):
             kind = self.type_of(value.base)
-            return kind if kind in self._tensors else ""
+            return kind if kind in self.tensors else ""
         if isinstance(value, Param):
             return self.type_of(value.default) if value.default not in (None, Const(None)) else ""
         return self._type_of_result(value.of) if isinstance(value, Result) else ""
+
+    @cached_property
+    def _closed(self) -> frozenset[str]:
+        """Classes whose operators give the class again (`Path / "x"`)."""
+        calls, entries = self.catalog.calls, self.catalog.entries
+        return frozenset(name for name, found in calls.items() if any("closed" in entries[i].contexts for i in found))
 
     @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self.catalog.frameworks for name in framework.plain)
 
     @cached_property
-    def _tensors(self) -> frozenset[str]:
+    def tensors(self) -> frozenset[str]:
         return frozenset(framework.tensor for framework in self.catalog.frameworks if framework.tensor)
 
     def _type_of_result(self, of: Value) -> str:
@@ -393,7 +415,7 @@ class Resolver:
             return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(of, Member) and of.attr == "<op>":
             kind = self.type_of(of.base)
-            return kind if kind in self._tensors else ""
+            return kind if kind in self.tensors or kind in self._closed else ""
         if isinstance(of, Ref):
             if of.name not in self._returned:
                 self._returned[of.name] = ""
@@ -404,7 +426,8 @@ class Resolver:
 
     def _returned_by(self, name: str) -> str:
         """The class of what a callable returns."""
-        if self.is_class(name) and not any(self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())):
+        returns = {self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())} - {"", "generator"}
+        if self.is_class(name) and not returns:
             return name
         key, colon, inside = name.partition("::")
         if colon:
@@ -413,7 +436,8 @@ class Resolver:
             return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
         for i in self.catalog.calls.get(name, ()):
             if self.catalog.entries[i].returns:
-                return self.catalog.entries[i].returns
+                # Generator objects keep the name of what made them: their methods are known under it.
+                return self.catalog.entries[i].returns if self.catalog.entries[i].returns != "generator" else name
         for framework in self.catalog.frameworks:
             if framework.tensor and name not in self._plain:
                 owner, _, last = name.rpartition(".")
