@@ -126,6 +126,8 @@ class Engine:
     def _switched(self, match: Match, through: list[Reach]) -> bool:
         """Whether every run that passes here has switched the deterministic path on."""
         switch = SWITCHED.get(match.entry.rule)
+        if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
+            switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
         if switch is None or not through or match.entry.category not in ("b", ""):
             return False
         return all(reach.held.get(switch) for reach in through)

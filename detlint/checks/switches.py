@@ -8,19 +8,25 @@ from typing import Final
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
-from detlint.checks.match import Matcher
+from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, targets
-from detlint.facts.model import Span
-from detlint.program.flow import Reach
+from detlint.program.flow import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
+FRAMEWORKS: Final = {
+    "torch": ("DET602", TORCH, {"cuda", "ascend"}),
+    "mindspore": ("DET608", MINDSPORE, {"ascend"}),
+    "tensorflow": ("DET607", "tensorflow-determinism", {"cuda"}),
+    "keras": ("DET607", "tensorflow-determinism", {"cuda"}),
+}
+"""Framework -> the rule for a run without its switch, the switch, the targets that it is about."""
 
 
 def findings(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, levels, catalog)
-    yield from _workspace(reach, matcher, levels, catalog)
+    for check in (_determinism_off, _workspace, _communication, _twice):
+        yield from check(reach, matcher, levels, catalog)
 
 
 def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -53,29 +59,18 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
 
 
 def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
-    """DET602 for PyTorch, DET608 for MindSpore: once for each entry point that trains there and sets no switch."""
-    training = [
-        (place, match)
-        for place in reach.places
-        for match in matcher.matches(place.module, place.site)
-        if "trains" in match.entry.contexts
-    ]
+    """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
+    training = _with_context("trains", reach, matcher)
     if not training:
         return
-    frameworks = {match.name.partition(".")[0] for _, match in training}
-    mindspore = bool(frameworks & {"mindspore"})
-    code, switch = ("DET608", MINDSPORE) if mindspore else ("DET602", TORCH)
-    if reach.switches.get(switch, (False, None))[0]:
+    place, match = training[0]
+    code, switch, possible = FRAMEWORKS.get(match.name.partition(".")[0], FRAMEWORKS["torch"])
+    active = sorted(_hardware(reach, levels) & possible)
+    if code == "DET608":
+        active = active or ["ascend"]
+    if not active or reach.switches.get(switch, (False, None))[0]:
         return
     module = reach.entry.module
-    modules = {place.module.path: place.module for place in reach.places} | {module.path: module}
-    words = {word for m in modules.values() for word in m.facts.mentions}
-    used = {DEVICES[word] for word in words} | set(levels.settings.targets)
-    if mindspore:
-        used.add("ascend")
-    active = sorted(used & {"cuda", "ascend"} & targets(module.facts, levels.settings) if levels.settings.targets else used & {"cuda", "ascend"})
-    if not active:
-        return
     severity: Severity = "warning"
     if active == ["cuda"] and reach.switches.get("cudnn-deterministic", (False, None))[0]:
         severity = "note"
@@ -86,12 +81,52 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     counted = sum(
         1 for p in reach.places for match in matcher.matches(p.module, p.site) if match.entry.category in ("b", "c")
     )
-    rule = catalog.rules[code]
-    place, match = training[0]
     what = f"; {counted} operators on its way could be deterministic" if counted else ""
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{what}"
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
+    rule = catalog.rules[code]
     yield Finding(
-        module.path, reach.entry.span, code, rule.name, severity,
-        f"this run trains on {' and '.join(active)} and never switches determinism on{what}",
-        rule.remedy, tuple(active), (step,), api=match.name,
-    )  # fmt: skip
+        module.path, reach.entry.span, code, rule.name, severity, message, rule.remedy, tuple(active), (step,), api=match.name
+    )
+
+
+def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+    """DET605: devices that sum over HCCL in order of arrival."""
+    starts = _with_context("starts-communication", reach, matcher)
+    # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
+    decided = "hccl-deterministic" in reach.switches
+    if not starts or decided or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE)):
+        return
+    place, match = starts[0]
+    rule = catalog.rules["DET605"]
+    message = f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
+    span = place.module.sites[place.site].span
+    yield Finding(place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",))
+
+
+def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+    """DET608: MindSpore's switch may be set once; the second call raises."""
+    for switch, place in reach.again:
+        if switch == MINDSPORE:
+            rule = catalog.rules["DET608"]
+            message = "determinism is switched a second time, which raises"
+            span = place.module.sites[place.site].span
+            yield Finding(
+                place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",)
+            )
+
+
+def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Match]]:
+    return [
+        (place, match)
+        for place in reach.places
+        for match in matcher.matches(place.module, place.site)
+        if context in match.entry.contexts
+    ]
+
+
+def _hardware(reach: Reach, levels: Levels) -> set[str]:
+    """The targets that the files on the way mention, within those configured."""
+    modules = {place.module.path: place.module for place in reach.places} | {reach.entry.module.path: reach.entry.module}
+    mentioned = {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
+    return mentioned & set(levels.settings.targets) if levels.settings.targets else mentioned

@@ -1076,7 +1076,7 @@ def _with_use(site: Site, use: str) -> Site:
 
 
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
-_DEVICES: Final = ("ascend", "cuda", "hccl", "mps", "nccl", "npu", "tpu", "xla")
+_DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")

@@ -84,6 +84,8 @@ class Reach:
     drawn: set[str] = field(default_factory=set)
     switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
     """What some way through the run sets, and where."""
+    again: list[tuple[str, Place]] = field(default_factory=list)
+    """Switches that are set although they were, and where."""
     held: dict[str, Scalar] = field(default_factory=dict)
     """What every way through the run has set at its end."""
     trains: bool = False
@@ -287,6 +289,9 @@ class _Run:
             for switch, value in effect.entry.sets.items():
                 chosen = self.flow.switch(module, index, effect, value)
                 if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                    before = self.result.switches.get(switch)
+                    if before is not None and before[1] != place and chosen:
+                        self.result.again.append((switch, place))
                     self.result.switches[switch] = (chosen, place)
                     self.state.switches[switch] = chosen
         if site.kind != "call":

@@ -379,6 +379,10 @@ class Resolver:
         """The class of a normal value, by normal name; "" when unknown."""
         if isinstance(value, Instance):
             return value.of
+        if isinstance(value, Ref):
+            # A property that the catalog types: `Path(__file__).parent`.
+            owner = value.name.rpartition(".")[0].rpartition(".")[2]
+            return self._returned_by(value.name) if owner[:1].isupper() and value.name in self.catalog.calls else ""
         if isinstance(value, Const):
             return f"builtins.{type(value.value).__name__}"
         if isinstance(value, (Items, Mapping)):
