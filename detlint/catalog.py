@@ -24,6 +24,8 @@ Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
 Scalar = bool | int | float | str | None
 
 CODE = re.compile(r"DET\d{3}")
+JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
+"""Rules whose findings depend on what becomes of a call's result."""
 
 
 class CatalogError(Exception):
@@ -104,6 +106,24 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What a block under `with` or a decorator means: `no-grad`."""
     note: str = ""
     source: str = ""
+
+    @property
+    def acts(self) -> bool:
+        """Whether a call of it matters where it stands."""
+        contexts = [context for context in self.contexts if context not in ("returns-self", "closed", "layer")]
+        return (
+            bool(
+                self.rule
+                or self.draws
+                or self.seeds
+                or self.sets
+                or self.unseeds
+                or self.entropy
+                or contexts
+                or self.category
+            )
+            or self.returns == "generator"
+        )
 
     def level_or(self, default: str) -> str:
         """The entry's own level, else `default`."""
@@ -212,10 +232,30 @@ class Catalog:
         return frozenset(module for framework in self.frameworks for module in framework.modules)
 
     @cached_property
+    def acting(self) -> frozenset[str]:
+        """The names whose calls matter where they stand; others only tell the type of what they give back."""
+        return frozenset(name for name, found in self.calls.items() if any(self.entries[i].acts for i in found))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
-        tables = (self.calls, self.registry, self.copies, self.assignments, self.environment, self.members)
+        tables = (self.acting, self.registry, self.copies, self.assignments, self.environment, self.members)
         return frozenset(name.rpartition(".")[2] for table in tables for name in table)
+
+    @cached_property
+    def method_words(self) -> frozenset[str]:
+        """The last component of everything that may be called on an object."""
+        tables = (self.acting, self.copies)
+        split = [name.rpartition(".") for table in tables for name in table]
+        return frozenset(
+            last for owner, _, last in split if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
+        )
+
+    @cached_property
+    def ordered_words(self) -> frozenset[str]:
+        """The last component of what is judged by what becomes of its result."""
+        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE)
+        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
 
     def canonical(self, name: str) -> str:
         """The public name of `name`: `torch.nn.modules.dropout.Dropout` -> `torch.nn.Dropout`."""

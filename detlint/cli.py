@@ -51,27 +51,87 @@ def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 
 @main.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Rules to check, by code or prefix, comma-separated. [default: DET]")
-@click.option("--extend-select", multiple=True, callback=_codes, metavar="CODES", help="Rules to add to those selected.")
+@click.option(
+    "--select",
+    multiple=True,
+    callback=_codes,
+    metavar="CODES",
+    help="Rules to check, by code or prefix, comma-separated. [default: DET]",
+)
+@click.option(
+    "--extend-select", multiple=True, callback=_codes, metavar="CODES", help="Rules to add to those selected."
+)
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out.")
-@click.option("--extend-ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out, added to those ignored.")
-@click.option("--profile", type=click.Choice(["reproduce", "align"]), help="reproduce: does the same command give the same result twice? align: can the run be compared with another back end? [default: reproduce]")
-@click.option("--target", "targets", multiple=True, type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]), help="Hardware to judge for; may be repeated. [default: what each file mentions]")
-@click.option("--output-format", type=click.Choice(["text", "concise", "json"]), help="How to print findings. [default: text]")
-@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there instead of to standard output.")
+@click.option(
+    "--extend-ignore",
+    multiple=True,
+    callback=_codes,
+    metavar="CODES",
+    help="Rules to leave out, added to those ignored.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["reproduce", "align"]),
+    help="reproduce: does the same command give the same result twice? align: can the run be compared with another back end? [default: reproduce]",
+)
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]),
+    help="Hardware to judge for; may be repeated. [default: what each file mentions]",
+)
+@click.option(
+    "--output-format", type=click.Choice(["text", "concise", "json"]), help="How to print findings. [default: text]"
+)
+@click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report there instead of to standard output.",
+)
 @click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
-@click.option("--fail-on", type=click.Choice(["error", "warning", "note"]), help="The lowest level that makes the exit code 1. [default: warning]")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note"]),
+    help="The lowest level that makes the exit code 1. [default: warning]",
+)
 @click.option("--exit-zero", "-e", is_flag=True, help="Exit with 0 even when there are findings.")
-@click.option("--exclude", multiple=True, metavar="PATTERNS", help="Paths to leave out, as in .gitignore, comma-separated; replaces the defaults.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERNS",
+    help="Paths to leave out, as in .gitignore, comma-separated; replaces the defaults.",
+)
 @click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Paths to leave out, besides the others.")
-@click.option("--force-exclude/--no-force-exclude", default=None, help="Leave out excluded files even when they are named.")
-@click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what git ignores. [default: on]")
-@click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of the file that is read from standard input (PATH is `-`).")
+@click.option(
+    "--force-exclude/--no-force-exclude", default=None, help="Leave out excluded files even when they are named."
+)
+@click.option(
+    "--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what git ignores. [default: on]"
+)
+@click.option(
+    "--stdin-filename",
+    type=click.Path(path_type=Path),
+    help="The name of the file that is read from standard input (PATH is `-`).",
+)
 @click.option("--no-cache", "-n", is_flag=True, help="Neither read nor write the cache.")
-@click.option("--cache-dir", type=click.Path(path_type=Path, file_okay=False), envvar="DETLINT_CACHE_DIR", help="Where the cache lives. [default: .detlint_cache in the project's root]")
-@click.option("--jobs", "-j", type=click.IntRange(min=0), help="Processes to use; 0 means one for each CPU. [default: 0]")
-@click.option("--config", "config_file", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="DETLINT_CACHE_DIR",
+    help="Where the cache lives. [default: .detlint_cache in the project's root]",
+)
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=0), help="Processes to use; 0 means one for each CPU. [default: 0]"
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.",
+)
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Print the settings in force, and stop.")
@@ -147,7 +207,9 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
         chosen["targets"] = list(options["targets"])
     for name in ("exclude", "extend_exclude"):
         if options[name]:
-            chosen[name.replace("_", "-")] = [part.strip() for item in options[name] for part in item.split(",") if part.strip()]
+            chosen[name.replace("_", "-")] = [
+                part.strip() for item in options[name] for part in item.split(",") if part.strip()
+            ]
     return chosen
 
 
@@ -210,7 +272,9 @@ def rule(code: str | None, everything: bool, output_format: str) -> None:
     if output_format == "json":
         import msgspec
 
-        click.echo(msgspec.json.format(msgspec.json.encode([rules.data(catalog, r) for r in chosen]), indent=2).decode())
+        click.echo(
+            msgspec.json.format(msgspec.json.encode([rules.data(catalog, r) for r in chosen]), indent=2).decode()
+        )
         return
     click.echo("\n\n".join("\n".join(rules.page(catalog, r)) for r in chosen))
 
@@ -244,7 +308,9 @@ class _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        bar = Progress(TextColumn("reading"), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True), transient=True)
+        bar = Progress(
+            TextColumn("reading"), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True), transient=True
+        )
         task = bar.add_task("reading")
         bar.start()
         self.update = lambda done, total: bar.update(task, completed=done, total=total)

@@ -74,7 +74,9 @@ class Config(msgspec.Struct, frozen=True):
     source: Path | None = None
 
 
-def load(start: Path, file: Path | None = None, isolated: bool = False, overrides: dict[str, Any] | None = None) -> Config:
+def load(
+    start: Path, file: Path | None = None, isolated: bool = False, overrides: dict[str, Any] | None = None
+) -> Config:
     """The settings that hold for `start`.
 
     Args:
@@ -107,7 +109,9 @@ def _convert(raw: dict[str, Any], label: str) -> Settings:
         if unknown:
             known = sorted(field.encode_name for field in msgspec.structs.fields(Settings))
             close = _closest(unknown[1], known)
-            raise ConfigError(f"{label}: unknown key `{unknown[1]}`" + (f"; did you mean `{close}`?" if close else "")) from None
+            raise ConfigError(
+                f"{label}: unknown key `{unknown[1]}`" + (f"; did you mean `{close}`?" if close else "")
+            ) from None
         raise ConfigError(f"{label}: `{place.strip('`').removeprefix('$.') or 'tool.detlint'}`: {reason}") from None
 
 
@@ -147,7 +151,13 @@ def check_codes(settings: Settings, known: Iterable[str]) -> None:
         ConfigError: a selector that matches no rule.
     """
     codes = list(known)
-    for selector in [*settings.select, *settings.extend_select, *settings.ignore, *settings.extend_ignore, *settings.severity]:
+    for selector in [
+        *settings.select,
+        *settings.extend_select,
+        *settings.ignore,
+        *settings.extend_ignore,
+        *settings.severity,
+    ]:
         if selector != "ALL" and not any(code.startswith(selector) for code in codes):
             raise ConfigError(f"unknown rule `{selector}`; `detlint rule --all` lists them")
 

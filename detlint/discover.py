@@ -81,7 +81,11 @@ class _Walker:
                 if not is_folder and not entry.name.endswith(SUFFIXES):
                     continue
                 path = os.path.join(folder, entry.name) if folder != "." else entry.name
-                if entry.name in self.names or self.excluded(path) or (ignores and self.ignored(path, is_folder, ignores)):
+                if (
+                    entry.name in self.names
+                    or self.excluded(path)
+                    or (ignores and self.ignored(path, is_folder, ignores))
+                ):
                     continue
                 if is_folder:
                     waiting.append(path)
@@ -106,7 +110,11 @@ class _Walker:
         """Whether a pattern that is more than a name excludes a path."""
         if len(self.names) == len(self.patterns):
             return False
-        relative = os.path.relpath(path, self.root) if os.path.isabs(path) else os.path.relpath(os.path.abspath(path), self.root)
+        relative = (
+            os.path.relpath(path, self.root)
+            if os.path.isabs(path)
+            else os.path.relpath(os.path.abspath(path), self.root)
+        )
         return self.exclude.match_file(relative.replace(os.sep, "/"))
 
     def excluded_above(self, path: Path) -> bool:

@@ -216,7 +216,13 @@ class Judge:
 
     def made_on_accelerator(self, tensor: Result) -> Verdict:
         """Whether a call makes a tensor on an accelerator: `zeros(3, device="cuda")`, `x.cuda()`; no for `x.cpu()`."""
-        attr = tensor.of.attr if isinstance(tensor.of, Member) else tensor.of.name.rpartition(".")[2] if isinstance(tensor.of, Ref) else ""
+        attr = (
+            tensor.of.attr
+            if isinstance(tensor.of, Member)
+            else tensor.of.name.rpartition(".")[2]
+            if isinstance(tensor.of, Ref)
+            else ""
+        )
         if attr == "cpu":
             return False
         if attr != "to" and self.type_of(tensor) not in self.tensors:

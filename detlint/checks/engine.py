@@ -104,9 +104,7 @@ class Engine:
                 if severity is not None:
                     yield self._finding(module, site, match, rule, severity)
 
-    def _on_the_way(
-        self, match: Match, severity: Severity, seeded: bool | None, through: list[Reach]
-    ) -> Severity:
+    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Reach]) -> Severity:
         """The severity where it depends on what the runs that pass here have done, or on there being none."""
         code, caller = match.entry.rule, not through and self.settings.library == "caller"
         if code == "DET606" and caller:
@@ -117,9 +115,7 @@ class Engine:
             return at_most(severity, "warning")
         return severity
 
-    def _told_elsewhere(
-        self, match: Match, site: Site, index: int, passed: list[tuple[set[int], Reach]]
-    ) -> bool:
+    def _told_elsewhere(self, match: Match, site: Site, index: int, passed: list[tuple[set[int], Reach]]) -> bool:
         """Whether the seed flow of an entry point that passes here says it already."""
         return match.entry.rule == "DET110" and bool(match.entry.seeds) and any(index in sites for sites, _ in passed)
 

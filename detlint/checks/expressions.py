@@ -117,7 +117,11 @@ def _arithmetic(operator: cst.BaseBinaryOp, left: Value | None, right: Value | N
 def _converted(function: cst.BaseExpression, value: Value | None) -> Value | None:
     import libcst as cst
 
-    if not isinstance(value, Const) or not isinstance(value.value, (int, float, str)) or not isinstance(function, cst.Name):
+    if (
+        not isinstance(value, Const)
+        or not isinstance(value.value, (int, float, str))
+        or not isinstance(function, cst.Name)
+    ):
         return None
     try:
         return constant({"float": float, "int": int, "bool": bool}[function.value](value.value))

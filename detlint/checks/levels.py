@@ -125,4 +125,6 @@ class Levels:
 
 def _last(site: Site) -> str:
     target = site.target
-    return target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""
+    return (
+        target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""
+    )

@@ -9,7 +9,8 @@ from detlint.program.resolve import Module
 
 # Callees that don't care about the order of what they are given, or put it right.
 ORDERLESS: Final = frozenset(
-    f"builtins.{name}" for name in ("sorted", "set", "frozenset", "len", "any", "all", "max", "min", "sum", "dict", "bool", "next")
+    f"builtins.{name}"
+    for name in ("sorted", "set", "frozenset", "len", "any", "all", "max", "min", "sum", "dict", "bool", "next")
 ) | {"natsort.natsorted", "collections.Counter", "numpy.sort", "numpy.unique"}
 
 

@@ -93,7 +93,11 @@ class Matcher:
         calls = self.catalog.calls
         if isinstance(target, Member) and target.base == UNKNOWN_RECEIVER:
             return [(target.attr, self.catalog.methods.get(target.attr, []))]
-        if isinstance(target, Member) and target.attr in self.catalog.methods and not self.resolver.type_of(target.base):
+        if (
+            isinstance(target, Member)
+            and target.attr in self.catalog.methods
+            and not self.resolver.type_of(target.base)
+        ):
             return [(target.attr, self.catalog.methods[target.attr])]
         if not isinstance(target, Ref):
             return []
@@ -137,9 +141,7 @@ class Matcher:
         entries = [self.catalog.copies.get(name, []) for name in names]
         return [(names[0], entries[0])] if entries and all(entries) else []
 
-    def _fulfilled(
-        self, module: Module, site: Site, function: Function, name: str, entries: list[int]
-    ) -> list[Match]:
+    def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
         if not entries:
             return []
         arguments = self.call_arguments(module, site, function)
@@ -148,10 +150,12 @@ class Matcher:
         entries = [
             i
             for i in entries
-            if (not known[i].targets or not active.isdisjoint(known[i].targets)) and applies_to_version(known[i], self.settings)
+            if (not known[i].targets or not active.isdisjoint(known[i].targets))
+            and applies_to_version(known[i], self.settings)
         ]
         signature = self.catalog.signatures.get(name) or next(
-            (s for i in entries for n in known[i].names if (s := self.catalog.signatures.get(n)) and n.endswith(name)), []
+            (s for i in entries for n in known[i].names if (s := self.catalog.signatures.get(n)) and n.endswith(name)),
+            [],
         )
         bound = bind(arguments, signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":

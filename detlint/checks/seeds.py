@@ -166,7 +166,9 @@ class SeedRules:
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
             else:
                 message = rule.message.format(api=api, value="") + more
-            yield self._finding(rule.code, draws.first, message, self.catalog.rules[code].remedy, tuple(steps), site.span)
+            yield self._finding(
+                rule.code, draws.first, message, self.catalog.rules[code].remedy, tuple(steps), site.span
+            )
 
     def _entropy(self, reach: Reach) -> Iterator[Finding]:
         for seeding in dict.fromkeys(s for s in reach.seedings if s.kind == "entropy"):
@@ -200,7 +202,14 @@ class SeedRules:
         if is_test(place.module.path, self.root):
             severity = lowered(severity)
         return Finding(
-            place.module.path, span or _span(place), code, rule.name, severity, message, remedy or rule.remedy, steps=steps
+            place.module.path,
+            span or _span(place),
+            code,
+            rule.name,
+            severity,
+            message,
+            remedy or rule.remedy,
+            steps=steps,
         )
 
 

@@ -44,7 +44,14 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     if setting is None:
         message = f"torch {version} raises under the deterministic switch, because CUBLAS_WORKSPACE_CONFIG is not set"
         yield Finding(
-            place.module.path, place.module.sites[place.site].span, rule.code, rule.name, "warning", message, rule.remedy, ("cuda",)
+            place.module.path,
+            place.module.sites[place.site].span,
+            rule.code,
+            rule.name,
+            "warning",
+            message,
+            rule.remedy,
+            ("cuda",),
         )
         return
     for earlier in reach.places[: reach.places.index(setting)]:
@@ -86,7 +93,16 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[code]
     yield Finding(
-        module.path, reach.entry.span, code, rule.name, severity, message, rule.remedy, tuple(active), (step,), api=match.name
+        module.path,
+        reach.entry.span,
+        code,
+        rule.name,
+        severity,
+        message,
+        rule.remedy,
+        tuple(active),
+        (step,),
+        api=match.name,
     )
 
 
@@ -99,7 +115,9 @@ def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Cata
         return
     place, match = starts[0]
     rule = catalog.rules["DET605"]
-    message = f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
+    message = (
+        f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
+    )
     span = place.module.sites[place.site].span
     yield Finding(place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",))
 
@@ -111,9 +129,7 @@ def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> 
             rule = catalog.rules["DET608"]
             message = "determinism is switched a second time, which raises"
             span = place.module.sites[place.site].span
-            yield Finding(
-                place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",)
-            )
+            yield Finding(place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",))
 
 
 def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Match]]:
@@ -127,6 +143,8 @@ def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Pl
 
 def _hardware(reach: Reach, levels: Levels) -> set[str]:
     """The targets that the files on the way mention, within those configured."""
-    modules = {place.module.path: place.module for place in reach.places} | {reach.entry.module.path: reach.entry.module}
+    modules = {place.module.path: place.module for place in reach.places} | {
+        reach.entry.module.path: reach.entry.module
+    }
     mentioned = {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
     return mentioned & set(levels.settings.targets) if levels.settings.targets else mentioned

@@ -21,7 +21,11 @@ def findings(module: Module, matcher: Matcher, settings: Settings) -> Iterator[F
         return
     for body in datasets:
         for name, value in body.attributes.items():
-            if isinstance(value, Result) and value.site >= 0 and _makes_generator(resolver.normal(module.path, value), catalog):
+            if (
+                isinstance(value, Result)
+                and value.site >= 0
+                and _makes_generator(resolver.normal(module.path, value), catalog)
+            ):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
                 yield _finding(module, module.sites[value.site].span, catalog, message)
         if _copies_numpy(settings) and not _seeds_workers(module, matcher):

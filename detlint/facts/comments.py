@@ -18,7 +18,10 @@ WORTH_READING = re.compile(
 )
 _BLANKET = re.compile(rb"#\s*noqa(?!\s*[:\w])", re.I)
 
-_NOQA = re.compile(r"#\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b(?P<list>\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)?)?", re.I)
+_NOQA = re.compile(
+    r"#\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b(?P<list>\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)?)?",
+    re.I,
+)
 _OURS = re.compile(r"#\s*detlint\s*:\s*(?P<rest>[^#]*)", re.I)
 _IGNORE = re.compile(r"ignore(?P<file>-file)?\s*\[(?P<codes>[^\]]*)\]", re.I)
 _CODE = re.compile(r"DET\d{0,3}")
@@ -30,16 +33,27 @@ def directives(data: bytes) -> tuple[Directive, ...]:
     In a file that has nothing but blanket `# noqa`, these are taken by their looks: `confirmed` reads the tokens for
     the few that stand where something is found.
     """
-    if b"detlint" in data or WORTH_READING.search(data):
+    if b"detlint" in data:
         return tuple(_from_tokens(data))
-    if b"noqa" not in data and b"NOQA" not in data:
-        return ()
     found = []
-    for match in _BLANKET.finditer(data):
-        line = data.count(b"\n", 0, match.start()) + 1
-        column = match.start() - data.rfind(b"\n", 0, match.start()) - 1
-        found.append(Directive(line, column, column + len(match[0]), "noqa", "line", ()))
+    end = 0
+    while (place := _next_noqa(data, end)) >= 0:
+        start = data.rfind(b"\n", 0, place) + 1
+        end = data.find(b"\n", place)
+        end = len(data) if end < 0 else end
+        text = data[start:end]
+        if WORTH_READING.search(text):
+            return tuple(_from_tokens(data))
+        for match in _BLANKET.finditer(text):
+            line = data.count(b"\n", 0, start) + 1
+            found.append(Directive(line, match.start(), match.end(), "noqa", "line", ()))
     return tuple(found)
+
+
+def _next_noqa(data: bytes, start: int) -> int:
+    """Where the word stands next; a search for a literal is many times faster than any regular expression."""
+    places = [place for word in (b"noqa", b"NOQA", b"NoQA") if (place := data.find(word, start)) >= 0]
+    return min(places, default=-1)
 
 
 def confirmed(directive: Directive, data: bytes) -> bool:
@@ -74,14 +88,18 @@ def _ours(match: re.Match[str], line: int, column: int) -> Directive:
         return Directive(*span, "ignore", "file", ())
     ignore = _IGNORE.match(rest)
     if ignore is None:
-        why = "name the codes: `# detlint: ignore[DET201] reason`" if re.match(r"ignore\b", rest, re.I) else (
-            "expected `ignore[CODE]`, `ignore-file[CODE]` or `skip-file`"
+        why = (
+            "name the codes: `# detlint: ignore[DET201] reason`"
+            if re.match(r"ignore\b", rest, re.I)
+            else ("expected `ignore[CODE]`, `ignore-file[CODE]` or `skip-file`")
         )
         return Directive(*span, "ignore", "line", (), why)
     codes = tuple(code.strip().upper() for code in ignore["codes"].split(",") if code.strip())
     wrong = [code for code in codes if not _CODE.fullmatch(code)]
     if wrong or not codes:
-        return Directive(*span, "ignore", "line", (), f"`{wrong[0]}` is not a DET code" if wrong else "no code is named")
+        return Directive(
+            *span, "ignore", "line", (), f"`{wrong[0]}` is not a DET code" if wrong else "no code is named"
+        )
     return Directive(*span, "ignore", "file" if ignore["file"] else "line", codes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from detlint.catalog import Catalog
-from detlint.facts.comments import WORTH_READING
+from detlint.facts.comments import directives
 
 
 class Gate:
@@ -16,14 +16,14 @@ class Gate:
 
     def __init__(self, catalog: Catalog) -> None:
         roots = set(catalog.roots)
-        roots |= {name.partition(".")[0] for name in catalog.calls}
+        roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
         roots |= {name for table in (catalog.registry, catalog.copies, catalog.environment) for name in table}
         roots |= {"_target_", "__main__"}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
 
     def passes(self, data: bytes) -> bool:
         """Whether the file may produce a finding."""
-        return self._words.search(data) is not None or b"detlint" in data or WORTH_READING.search(data) is not None
+        return self._words.search(data) is not None or b"detlint" in data or any(d.codes for d in directives(data))
 
 
 def _trie(words: set[bytes]) -> bytes:

@@ -73,7 +73,9 @@ def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
         message = error.msg or "invalid syntax"
         if message.startswith(("Missing parentheses in call to", "multiple exception types")):
             message += " (Python 2?)"
-        return Facts(module, problem=Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0)))
+        return Facts(
+            module, problem=Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0))
+        )
     except (ValueError, LookupError) as error:
         return Facts(module, problem=Problem(f"can't be parsed: {error}"))
     except (RecursionError, MemoryError):
@@ -196,7 +198,7 @@ class _Reader:
             before = len(self.sites)
             self.use = f"assigned:{name}"
             value = self.value(right)
-            if name and len(self.sites) > before:
+            if name and self.has_order(before):
                 self.fates.setdefault(name, [])
         for target in node.targets:
             self.assign(target, value, node)
@@ -231,7 +233,11 @@ class _Reader:
             if isinstance(value, Items) and len(value.values) == len(target.elts):
                 values = value.values
             for i, element in enumerate(target.elts):
-                part = values[i] if values else (Member(value, f"[{i}]") if _deep(value) < DEEPEST_VALUE and value else None)
+                part = (
+                    values[i]
+                    if values
+                    else (Member(value, f"[{i}]") if _deep(value) < DEEPEST_VALUE and value else None)
+                )
                 self.assign(element.value if isinstance(element, ast.Starred) else element, part, statement)
         elif isinstance(target, ast.Subscript):
             base = self.expression(target.value)
@@ -239,7 +245,12 @@ class _Reader:
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
-            if isinstance(base, Ref) and base.name == "os.environ" and isinstance(key, Const) and isinstance(key.value, str):
+            if (
+                isinstance(base, Ref)
+                and base.name == "os.environ"
+                and isinstance(key, Const)
+                and isinstance(key.value, str)
+            ):
                 self.environment([(key.value, value)], statement)
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
@@ -309,7 +320,7 @@ class _Reader:
         before, fates = len(self.sites), [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
-        if len(self.sites) > before or any(len(self.fates[name]) > count for name, count in fates):
+        if self.has_order(before) or any(len(self.fates[name]) > count for name, count in fates):
             self.gathered(node, before, fates)
         item = None
         if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
@@ -319,6 +330,10 @@ class _Reader:
         self.assign(node.target, item, node)
         self.branch("loop", None, [node.body])
         self.block(node.orelse)
+
+    def has_order(self, before: int) -> bool:
+        """Whether one of the sites since `before` is judged by what becomes of its result."""
+        return any(site.use for site in self.sites[before:])
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
         """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
@@ -355,7 +370,7 @@ class _Reader:
             before = len(self.sites)
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
-            if name and len(self.sites) > before:
+            if name and self.has_order(before):
                 self.fates.setdefault(name, [])
             entered = value.of if isinstance(value, Result) else value
             if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
@@ -418,7 +433,11 @@ class _Reader:
         return f"{around}.{name}" if around else name
 
     def define(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str, decorators: tuple[str, ...], end: int
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        name: str,
+        decorators: tuple[str, ...],
+        end: int,
     ) -> int:
         """Queue a function's body to be read after the block around it; its position in `functions`."""
         method = self.scope.kind == "class"
@@ -510,8 +529,9 @@ class _Reader:
         names = {}
         for name in _IDENTIFIERS.findall(text):
             found = self.scope.look_up(name)
-            if found is not None and found is not MISSING and _deep(found) < 4:
-                names[name] = found
+            kept = _simple(found) if not isinstance(found, Missing) else None
+            if kept is not None:
+                names[name] = kept
         return Expression(text, names)
 
     def text(self, node: ast.expr) -> str | None:
@@ -568,7 +588,9 @@ class _Reader:
         if callee is None and isinstance(function, ast.Attribute) and function.attr in self.catalog.methods:
             callee = Member(UNKNOWN_RECEIVER, function.attr)
         wanted = callee is not None and (
-            self.wanted(callee) or (name != "" and any(keyword.arg == "device" for keyword in node.keywords)) or _moves(node)
+            self.wanted(callee)
+            or (name != "" and any(keyword.arg == "device" for keyword in node.keywords))
+            or _moves(node)
         )
         # The text of an argument only matters to the rules, so only where the catalog may know the callee.
         read = self.value if wanted and _tail(callee) in self.words else self.expression
@@ -621,10 +643,10 @@ class _Reader:
     def wanted(self, callee: Value) -> bool:
         """Whether a call is worth recording: the catalog may know it, or the program may define it."""
         if isinstance(callee, Ref):
-            root, _, tail = callee.name.partition(".")
-            return (tail.rpartition(".")[2] or root) in self.words or root not in self.foreign
+            root = callee.name.partition(".")[0]
+            return root not in self.foreign or self.acts(callee.name)
         if isinstance(callee, Member):
-            if callee.attr in self.words:
+            if callee.attr in self.catalog.method_words:
                 return True
             root_value: Value | None = callee
             while isinstance(root_value, (Member, Result)):
@@ -638,7 +660,18 @@ class _Reader:
             return self.wanted(callee.of)
         return isinstance(callee, (Partial, Instance))
 
+    def acts(self, name: str) -> bool:
+        """Whether the catalog knows an external name as one whose calls matter."""
+        last = name.rpartition(".")[2]
+        if last not in self.words and last != "__init__":
+            return False
+        return last in self.catalog.copies or last == "apply" or self.catalog.canonical(name) in self.catalog.acting
+
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
+        if _tail(target) not in self.words:
+            args = tuple(Arg(arg.name, _simple(arg.value)) for arg in args)
+        if use and _tail(target) not in self.catalog.ordered_words:
+            use = ""
         span = Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
         self.sites.append(Site(kind, target, args, span, self.scope.function, self.within, use))
         self.steps.append(len(self.sites) - 1)
@@ -646,15 +679,23 @@ class _Reader:
 
     def option(self, args: list[Arg]) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
-        flags = [a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)]
+        flags = [
+            a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)
+        ]
         named = {a.name: a.value for a in args if a.name}
         long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
         given = named.get("dest")
-        name = given.value if isinstance(given, Const) and isinstance(given.value, str) else long.lstrip("-").replace("-", "_")
+        name = (
+            given.value
+            if isinstance(given, Const) and isinstance(given.value, str)
+            else long.lstrip("-").replace("-", "_")
+        )
         if "default" in named:
             self.options[name] = named["default"]
         elif "action" in named:
-            self.options[name] = {Const("store_true"): Const(False), Const("store_false"): Const(True)}.get(named["action"])  # type: ignore[arg-type]
+            self.options[name] = {Const("store_true"): Const(False), Const("store_false"): Const(True)}.get(
+                named["action"]
+            )  # type: ignore[arg-type]
         else:
             self.options[name] = Const(None) if long.startswith("-") and "required" not in named else None
 
@@ -778,7 +819,11 @@ class _Reader:
         if isinstance(key, Const):
             if isinstance(base, Mapping) and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None
-            if isinstance(base, Items) and isinstance(key.value, int) and -len(base.values) <= key.value < len(base.values):
+            if (
+                isinstance(base, Items)
+                and isinstance(key.value, int)
+                and -len(base.values) <= key.value < len(base.values)
+            ):
                 return base.values[key.value]
             return member(base, f"[{key.value}]")
         return member(base, "[*]")
@@ -1031,6 +1076,19 @@ def _is_main_test(node: ast.expr) -> bool:
     )
 
 
+def _simple(value: Value | None) -> Value | None:
+    """A value if it is short to write down."""
+    kind = type(value)
+    if kind is Const or kind is Ref or kind is Instance:
+        return value
+    if kind is Param:
+        return value if type(value.default) in (Const, type(None)) else Param(value.name)  # type: ignore[union-attr]
+    if kind is Either:
+        options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
+        return Either(options) if None not in options else None
+    return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
+
+
 def _moves(node: ast.Call) -> bool:
     """Whether a call is `x.to("cpu")`, with the device spelled out."""
     return (
@@ -1059,13 +1117,22 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return []
-            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not isinstance(node.value, ast.Constant):
+            if (
+                isinstance(node, ast.AugAssign)
+                and isinstance(node.op, ast.Add)
+                and not isinstance(node.value, ast.Constant)
+            ):
                 gathers = True
                 names[_dotted(node.target)] = None
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
                 gathers = True
                 names[_dotted(node.func.value)] = None
-            elif index and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and _dotted(node.value) == index:
+            elif (
+                index
+                and isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Subscript)
+                and _dotted(node.value) == index
+            ):
                 gathers = True
                 names[_dotted(node.targets[0].value)] = None
     return list(names) if gathers else None
@@ -1081,8 +1148,12 @@ _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
 )
-_PASSES: Final = frozenset(f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter"))
-_CONTAINERS: Final = frozenset(f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float"))
+_PASSES: Final = frozenset(
+    f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter")
+)
+_CONTAINERS: Final = frozenset(
+    f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float")
+)
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from detlint.facts.model import Branch, Function, Span, Step
 from detlint.program.resolve import Module
 
+
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
     """A place where a run starts: the function whose steps it takes, and the line that says so."""

@@ -20,7 +20,9 @@ from detlint.program.resolve import Module, Resolver
 DEEPEST_CALL: Final = 40
 MOST_CALLS: Final = 20_000
 # What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
-HOOKS: Final = re.compile(r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*")
+HOOKS: Final = re.compile(
+    r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
+)
 
 
 class Effect(Protocol):
@@ -201,7 +203,9 @@ class _Run:
             if target is not None and target.path not in self.imported and len(self.imported) < 2_000:
                 self.imports(target)
                 top = target.facts.functions[0]
-                self.steps(target, tuple(s for s in target.steps(top) if not (isinstance(s, Branch) and s.kind == "main")))
+                self.steps(
+                    target, tuple(s for s in target.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+                )
 
     def steps(self, module: Module, steps: Iterable[Step]) -> bool:
         """Take steps in order; whether the flow leaves at their end."""

@@ -341,8 +341,10 @@ class Resolver:
             entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
             returned = {entry.returns for entry in entries if "layer" in entry.contexts}
             for framework in self.catalog.frameworks:
-                if name == framework.module or framework.module in returned or (
-                    last[:1].isupper() and any(name == prefix + last for prefix in framework.layers)
+                if (
+                    name == framework.module
+                    or framework.module in returned
+                    or (last[:1].isupper() and any(name == prefix + last for prefix in framework.layers))
                 ):
                     found = framework
         else:

@@ -37,7 +37,11 @@ def page(catalog: Catalog, rule: Rule) -> Iterator[str]:
 
 
 def _entry(entry: Entry) -> Iterator[str]:
-    names = [*entry.names, *(f'type="{name}"' for name in entry.registry), *(f"copies of {name}" for name in entry.copies)]
+    names = [
+        *entry.names,
+        *(f'type="{name}"' for name in entry.registry),
+        *(f"copies of {name}" for name in entry.copies),
+    ]
     yield from textwrap.wrap("- " + ", ".join(names), 100, subsequent_indent="  ", break_long_words=False)
     if entry.when:
         yield "  when " + " and ".join(f"{name} {condition_text(c)}" for name, c in entry.when.items())

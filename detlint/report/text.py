@@ -108,10 +108,16 @@ def summary(report: Report, show_notes: bool) -> Iterator[str]:
         yield from statistics(report, show_notes)
         yield ""
     levels = Counter(finding.severity for finding in report.findings)
-    counted = [f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning") if levels[level]]
+    counted = [
+        f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning") if levels[level]
+    ]
     files = f"{report.files} file{'s' if report.files != 1 else ''}"
     notes = levels["note"]
-    hint = f"{notes} note{'s' if notes != 1 else ''}" + ("" if show_notes else " (--show-notes lists them)") if notes else ""
+    hint = (
+        f"{notes} note{'s' if notes != 1 else ''}" + ("" if show_notes else " (--show-notes lists them)")
+        if notes
+        else ""
+    )
     if counted or (show_notes and notes):
         yield f"Found {' and '.join(counted) or 'no problems'} in {files}." + (f" {hint}." if hint else "")
     else:
