@@ -118,7 +118,7 @@ def test_the_command_line_wins(project: Project) -> None:
         ('extend-exclude = ["*.py"]', []),
         ('profile = "align"', ["DET201", "DET402", "DET403"]),
         ('targets = ["cpu"]', []),
-        ('targets = ["ascend"]', ["DET403"]),
+        ('targets = ["ascend"]', ["DET402", "DET403"]),
         ("show-notes = true", ["DET201", "DET402", "DET403"]),
         ('severity = { DET403 = "off" }', ["DET402"]),
         ('severity = { DET201 = "warning" }', ["DET201", "DET402", "DET403"]),

@@ -1,0 +1,349 @@
+"""The catalog: what is shipped, what a team adds, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import detlint
+
+from detlint.catalog import Catalog, CatalogError, directory, load, parse
+
+Project = Callable[..., Path]
+
+CODES = {
+    **{f"DET{n:03}": name for n, name in enumerate(["unreadable-file", "unused-suppression"], 1)},
+    **{f"DET{n}": name for n, name in enumerate(
+        ["unseeded-python", "unseeded-numpy", "unseeded-generator", "unseeded-torch", "unseeded-mindspore", "unseeded-tensorflow",
+         "unset-random-state", "unseeded-other"], 101)},
+    **{f"DET{n}": name for n, name in enumerate(
+        ["entropy-seed", "optional-seed", "late-seed", "partial-seed", "late-hash-seed", "hash-order", "jax-key"], 110)},
+    **{f"DET{n}": name for n, name in enumerate(["dropout", "inner-dropout", "stochastic-layer"], 201)},
+    **{f"DET{n}": name for n, name in enumerate(
+        ["random-transform", "shuffle", "parallel-workers", "worker-rng", "unsorted-listing", "completion-order"], 301)},
+    **{f"DET{n}": name for n, name in enumerate(
+        ["nondeterministic-operator", "switchable-operator", "grid-sample", "deformable-attention", "atomic-kernel",
+         "ascend-operator", "tensorflow-operator", "silent-operator"], 401)},
+    **{f"DET{n}": name for n, name in enumerate(["device-random", "device-generator"], 501)},
+    **{f"DET{n}": name for n, name in enumerate(
+        ["cudnn-benchmark", "determinism-off", "cublas-workspace", "unknown-switch", "communication", "contradicted-switch",
+         "tensorflow-switch", "mindspore-switch"], 601)},
+}  # fmt: skip
+BY_DESIGN = {"DET201", "DET202", "DET203", "DET301", "DET302", "DET303"}
+STREAMS = {"python", "numpy", "torch", "cuda", "npu", "mindspore", "tensorflow"}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load()
+
+
+def found(*arguments: str) -> list[tuple[str, str, int]]:
+    result = detlint("check", "--no-cache", "--show-notes", "--output-format", "json", *arguments)
+    assert result.exit_code in (0, 1), result.stderr
+    return [(row["code"], Path(row["filename"]).name, row["location"]["row"]) for row in json.loads(result.stdout)]
+
+
+# -- what is shipped ------------------------------------------------------------------------------------------------
+
+
+def test_every_rule_is_there(catalog: Catalog) -> None:
+    assert {code: rule.name for code, rule in catalog.rules.items() if code in CODES} == CODES
+
+
+def test_rules_are_explained(catalog: Catalog) -> None:
+    for rule in catalog.rules.values():
+        assert rule.summary.endswith("."), rule.code
+        assert len(rule.why.split()) > 20, rule.code
+        assert rule.message and not rule.message.endswith("."), rule.code
+        assert rule.remedy, rule.code
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name), rule.code
+    assert len({rule.name for rule in catalog.rules.values()}) == len(catalog.rules)
+
+
+def test_levels(catalog: Catalog) -> None:
+    assert {code for code, rule in catalog.rules.items() if rule.level == "design"} == BY_DESIGN
+
+
+def test_every_entry_has_its_rule_and_its_source(catalog: Catalog) -> None:
+    for entry in catalog.entries:
+        label = str([*entry.names, *entry.registry, *entry.copies][:1])
+        if entry.rule:
+            assert entry.rule in catalog.rules, label
+            assert entry.source, label
+            assert entry.remedy or catalog.rules[entry.rule].remedy, label
+
+
+def test_each_stream_has_one_rule(catalog: Catalog) -> None:
+    streams = [stream for rule in catalog.rules.values() for stream in rule.streams]
+    assert len(streams) == len(set(streams))
+    assert set(streams) >= STREAMS
+    used = {stream for entry in catalog.entries for stream in (*entry.draws, *entry.seeds, *entry.unseeds)}
+    assert used <= set(streams)
+
+
+def test_signatures_are_parsed_and_fit_their_entries(catalog: Catalog) -> None:
+    assert len(catalog.signatures) > 200
+    for name, parameters in catalog.signatures.items():
+        names = [parameter for parameter, _ in parameters]
+        assert len(names) == len(set(names)), name
+        assert all(re.fullmatch(r"\*?[^\W\d]\w*|\*", parameter) for parameter in names), name
+    assert catalog.signatures["torch.nn.Dropout"][:2] == [("p", 0.5), ("inplace", False)]
+
+
+def test_versions_are_requirements(catalog: Catalog) -> None:
+    from packaging.requirements import Requirement
+
+    for entry in catalog.entries:
+        if entry.versions:
+            assert str(Requirement(entry.versions).specifier), entry.names
+
+
+def test_names_are_dotted_and_canonical(catalog: Catalog) -> None:
+    for entry in catalog.entries:
+        for name in entry.names:
+            assert re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", name), name
+        assert len(entry.names) == len(set(entry.names)), entry.names
+
+
+def test_aliases_come_to_an_end(catalog: Catalog) -> None:
+    for name in catalog.aliases:
+        assert catalog.canonical(catalog.canonical(f"{name}.Thing")) == catalog.canonical(f"{name}.Thing")
+    assert catalog.canonical("torch.nn.modules.dropout.Dropout") == "torch.nn.Dropout"
+    assert catalog.canonical("nobody.knows.this") == "nobody.knows.this"
+
+
+def test_shipped_files_are_found() -> None:
+    assert {"torch", "mindspore", "numpy", "python"} <= {path.name for path in directory().iterdir()}
+    for file in directory().rglob("*.toml"):
+        parse(str(file), file.read_bytes())
+
+
+# -- a team's own ---------------------------------------------------------------------------------------------------
+
+OURS = """
+[[api]]
+rule = "DET201"
+names = ["ours.layers.SoftDropout"]
+registry = ["SoftDropout"]
+when = { rate = { above = 0 } }
+draws = ["torch"]
+source = "ours/layers.py"
+
+[[api]]
+rule = "DET405"
+names = ["ours.kernels.splat"]
+targets = ["cuda"]
+pass = "backward"
+remedy = "Call ours.kernels.slow_splat."
+source = "ours/kernels.cu"
+
+[[api]]
+names = ["ours.util.fix_everything"]
+seeds = ["python", "numpy", "torch", "cuda"]
+seed = "value"
+
+[signatures]
+"ours.layers.SoftDropout" = "rate=0.3, *, noisy=False"
+"ours.util.fix_everything" = "value=0"
+
+[aliases]
+"ours.SoftDropout" = "ours.layers.SoftDropout"
+"""
+SETTINGS = 'catalogs = ["ours.toml"]\n'
+
+
+def test_own_dropout(project: Project) -> None:
+    text = "import ours\nfrom ours import layers\n\n\ndef f(rate):\n    layers.SoftDropout()\n    layers.SoftDropout(0.0)\n    ours.SoftDropout(rate=0.1)\n    dict(type='SoftDropout', rate=0.2)\n"
+    project(**{"a.py": text, "ours.toml": OURS, "detlint.toml": SETTINGS})
+    assert found() == [("DET201", "a.py", 6), ("DET201", "a.py", 8), ("DET201", "a.py", 9)]
+
+
+def test_own_kernel_and_remedy(project: Project) -> None:
+    project(**{"a.py": "from ours.kernels import splat\n\n\ndef f(x):\n    return splat(x)\n", "ours.toml": OURS, "detlint.toml": SETTINGS})
+    assert found("a.py") == [("DET405", "a.py", 5)]
+    assert "help: Call ours.kernels.slow_splat." in detlint("--no-cache", "a.py").stdout
+    assert found("--target", "cpu", "a.py") == []
+
+
+def test_own_seed_helper(project: Project) -> None:
+    text = "import random\n\nfrom ours.util import fix_everything\n\nif __name__ == '__main__':\n    {}\n    random.random()\n"
+    project(**{"good.py": text.format("fix_everything(3)"), "bad.py": text.format("pass"), "ours.toml": OURS, "detlint.toml": SETTINGS})
+    assert found() == [("DET101", "bad.py", 7)]
+
+
+def test_own_seed_helper_that_the_project_defines(project: Project) -> None:
+    text = "import random\n\nfrom ours.util import fix_everything\n\nif __name__ == '__main__':\n    fix_everything(3)\n    random.random()\n"
+    project(
+        **{"a.py": text, "ours/__init__.py": "", "ours/util.py": "import ctypes\n\n\ndef fix_everything(value=0):\n    ctypes.fix(value)\n",
+           "ours.toml": OURS, "detlint.toml": SETTINGS}
+    )  # fmt: skip
+    assert found("a.py") == []
+
+
+def test_own_rule(project: Project) -> None:
+    rule = '[[rule]]\ncode = "DET499"\nname = "our-kernel"\nlevel = "warning"\nsummary = "Ours."\nmessage = "`{api}` races"\nwhy = "It does."\n'
+    entry = '[[api]]\nrule = "DET499"\nnames = ["ours.race"]\nsource = "us"\n'
+    project(**{"a.py": "import ours\n\n\ndef f():\n    ours.race()\n", "ours.toml": rule + entry, "detlint.toml": SETTINGS})
+    assert found("a.py") == [("DET499", "a.py", 5)]
+    assert found("--select", "DET499", "a.py") == [("DET499", "a.py", 5)]
+    assert "`ours.race` races" in detlint("--no-cache", "a.py").stdout
+
+
+def test_without_the_setting_nothing_is_known(project: Project) -> None:
+    project(**{"a.py": "import ours\n\n\ndef f():\n    ours.layers.SoftDropout()\n", "ours.toml": OURS})
+    assert found("a.py") == []
+
+
+# -- what is refused ------------------------------------------------------------------------------------------------
+
+API = '[[api]]\nnames = ["a.b"]\n'
+RULE = '[[rule]]\ncode = "DET499"\nname = "n"\nlevel = "note"\nsummary = "s"\nmessage = "m"\nwhy = "w"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[[api]\n", ["TOML"]),
+        ("[[apis]]\n", ["apis"]),
+        ("api = 1\n", ["api"]),
+        ("[api]\nnames = ['a']\n", ["api", "[[api]]"]),
+        ("[[signatures]]\n", ["signatures"]),
+        ("aliases = []\n", ["aliases"]),
+        ("api = [1]\n", ["[[api]] 1"]),
+        ("[[api]]\n", ["[[api]] 1", "names"]),
+        ("[[api]]\nnames = []\n", ["[[api]] 1", "names"]),
+        ("[[api]]\nnames = 'a.b'\n", ["[[api]] 1", "names"]),
+        ("[[api]]\nnames = [1]\n", ["[[api]] 1", "names"]),
+        (API + "remdy = 'x'\n", ["[[api]] 1 (a.b)", "remdy"]),
+        (API + API + "rule = 4\n", ["[[api]] 2 (a.b)", "rule"]),
+        (API + "rule = 'F401'\nsource = 's'\n", ["[[api]] 1 (a.b)", "rule", "F401"]),
+        (API + "rule = 'DET403'\n", ["[[api]] 1 (a.b)", "source"]),
+        (API + "kind = 'method'\n", ["[[api]] 1 (a.b)", "kind", "method"]),
+        (API + "kind = 'unknown-member'\n", ["[[api]] 1 (a.b)", "known"]),
+        (API + "targets = ['gpu']\n", ["[[api]] 1 (a.b)", "targets", "gpu"]),
+        (API + "targets = 'cuda'\n", ["[[api]] 1 (a.b)", "targets"]),
+        (API + "pass = 'sideways'\n", ["[[api]] 1 (a.b)", "pass", "sideways"]),
+        (API + "category = 'e'\n", ["[[api]] 1 (a.b)", "category"]),
+        (API + "level = 'fatal'\n", ["[[api]] 1 (a.b)", "level", "fatal"]),
+        (API + "when = 'p > 0'\n", ["[[api]] 1 (a.b)", "when"]),
+        (API + "when = { p = { over = 0 } }\n", ["[[api]] 1 (a.b)", "when", "over"]),
+        (API + "when = { p = { above = 'zero' } }\n", ["[[api]] 1 (a.b)", "above"]),
+        (API + "when = { p = 1 }\n", ["[[api]] 1 (a.b)", "when"]),
+        (API + "when = { p = { in = 1 } }\n", ["[[api]] 1 (a.b)", "in"]),
+        (API + "fix = 'remove'\n", ["[[api]] 1 (a.b)", "fix"]),
+        (API + "fix = { kind = 'x', applicability = 'maybe' }\n", ["[[api]] 1 (a.b)", "applicability"]),
+        (API + "sets = ['x']\n", ["[[api]] 1 (a.b)", "sets"]),
+        (API + "absent = 'random'\n", ["[[api]] 1 (a.b)", "absent"]),
+        (API + "versions = 'newer than two'\n", ["[[api]] 1 (a.b)", "versions"]),
+        (API + "versions = 'torch >= x.y'\n", ["[[api]] 1 (a.b)", "versions"]),
+        (RULE.replace("DET499", "D1"), ["[[rule]] 1", "code", "D1"]),
+        (RULE.replace("note", "fatal"), ["[[rule]] 1", "level", "fatal"]),
+        (RULE.replace('why = "w"\n', ""), ["[[rule]] 1", "why"]),
+        (RULE + "extra = 1\n", ["[[rule]] 1", "extra"]),
+        ("[[framework]]\nname = 'x'\n", ["[[framework]] 1", "modules"]),
+        ("[[framework]]\nname = 'x'\nmodules = ['x']\ntargets = ['gpu']\n", ["[[framework]] 1", "targets"]),
+        ("[signatures]\n'a.b' = 1\n", ["[signatures] a.b"]),
+        ("[signatures]\n'a.b' = 'p='\n", ["[signatures] a.b"]),
+        ("[signatures]\n'a.b' = 'p=other()'\n", ["[signatures] a.b"]),
+        ("[signatures]\n'a.b' = 'p, p'\n", ["[signatures] a.b"]),
+        ("[signatures]\n'a.b' = 'x): pass\\ndef g(y'\n", ["[signatures] a.b"]),
+        ("[aliases]\n'a' = 1\n", ["[aliases]"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_catalog_names_file_entry_and_key(text: str, parts: list[str]) -> None:
+    with pytest.raises(CatalogError) as refused:
+        parse("ours.toml", text.encode())
+    for part in ["ours.toml", *parts]:
+        assert part in str(refused.value)
+
+
+def test_not_text() -> None:
+    with pytest.raises(CatalogError, match=r"ours\.toml.*TOML"):
+        parse("ours.toml", b"\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (API + "rule = 'DET498'\nsource = 's'\n", ["ours.toml", "[[api]] 1", "DET498"]),
+        (RULE.replace("DET499", "DET403"), ["ours.toml", "DET403", "already"]),
+        ("[aliases]\n'ours' = 'ours.x'\n'ours.x' = 'ours'\n", ["ours.toml", "ours"]),
+        ("[[api]]\nnames = ['a']\nremdy = 'x'\n", ["ours.toml", "remdy"]),
+        ("", []),
+    ],
+)
+def test_the_command_line_refuses_it(project: Project, text: str, parts: list[str]) -> None:
+    project(**{"a.py": "import ours\n\n\ndef f(): return ours.x.y()\n", "ours.toml": text, "detlint.toml": SETTINGS})
+    result = detlint("--no-cache", "a.py")
+    assert result.exit_code == (2 if parts else 0)
+    for part in parts:
+        assert part in result.stderr
+
+
+def test_a_draw_from_an_unknown_stream_is_refused(project: Project) -> None:
+    project(**{"a.py": "import ours\n\nours.draw()\n", "ours.toml": "[[api]]\nnames = ['ours.draw']\ndraws = ['trch']\n", "detlint.toml": SETTINGS})
+    result = detlint("--no-cache", "a.py")
+    assert result.exit_code == 2
+    assert "trch" in result.stderr
+
+
+def test_a_catalog_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=r"none\.toml"):
+        load([tmp_path / "none.toml"])
+    with pytest.raises(CatalogError, match=re.escape(str(tmp_path))):
+        load([tmp_path])
+
+
+# -- the compiled copy ----------------------------------------------------------------------------------------------
+
+
+def contents(catalog: Catalog) -> tuple[Any, ...]:
+    return (catalog.rules, catalog.entries, catalog.frameworks, catalog.signatures, catalog.aliases, catalog.fingerprint)
+
+
+def test_the_compiled_copy_is_the_same(tmp_path: Path) -> None:
+    plain, cold, warm = load(), load(cache=tmp_path), load(cache=tmp_path)
+    assert contents(plain) == contents(cold) == contents(warm)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_compiled_copy_is_used(tmp_path: Path) -> None:
+    load(cache=tmp_path)
+    (first,), (other,) = (list(tmp_path.iterdir()), [tmp_path / "other"])
+    before = first.read_bytes()
+    load([], tmp_path)
+    assert first.read_bytes() == before
+    # What stands in it is believed: a shorter list of documents gives a smaller catalog.
+    first.write_bytes(b"\x90")
+    assert load(cache=tmp_path).entries == []
+    assert not other.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"\x00" * 100, b"not msgpack at all", b"\x91\x01", b"\x93\xc0"])
+def test_a_broken_compiled_copy_is_made_anew(tmp_path: Path, content: bytes) -> None:
+    whole = load(cache=tmp_path)
+    (compiled,) = tmp_path.iterdir()
+    good = compiled.read_bytes()
+    for broken in (content, good[: len(good) // 2]):
+        compiled.write_bytes(broken)
+        assert contents(load(cache=tmp_path)) == contents(whole)
+        assert compiled.read_bytes() == good
+
+
+def test_a_compiled_copy_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert contents(load(cache=tmp_path / "file" / "sub")) == contents(load())
+
+
+def test_a_changed_catalog_is_compiled_anew(project: Project) -> None:
+    root = project(**{"a.py": "import ours\n\n\ndef f():\n    ours.op()\n", "detlint.toml": SETTINGS})
+    seen = []
+    for rule in ("DET401", "DET404", "DET401"):
+        (root / "ours.toml").write_text(f'[[api]]\nrule = "{rule}"\nnames = ["ours.op"]\nsource = "us"\n')
+        seen.append(detlint("--cache-dir", "cache", "--output-format", "concise", "a.py").stdout[19:25])
+    assert [code.strip() for code in seen] == ["DET401", "DET404", "DET401"]

@@ -1,0 +1,228 @@
+"""The output formats: what programs parse, and what people read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, detlint, findings
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+Project = Callable[..., Path]
+
+SCHEMA = json.loads((Path(__file__).parent / "data" / "report.schema.json").read_text("utf-8"))
+CONCISE = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>[1-9]\d*): (?P<level>error|warning|note): (?P<code>DET\d{3}) (?P<text>\S.*)")
+
+SOURCE = """\
+import random
+
+import torch
+import torch.nn.functional as F
+
+
+def warp(x, g):
+    return F.grid_sample(
+        x,
+        g,
+    )
+
+
+if __name__ == "__main__":
+    random.shuffle([1, 2])
+    warp(torch.rand(2), 1)  # noqa: DET999
+"""
+
+
+def output(form: str, *arguments: str) -> str:
+    return detlint("check", "--isolated", "--no-cache", "--output-format", form, *arguments).stdout
+
+
+@pytest.fixture(scope="module")
+def everything() -> list[dict[str, Any]]:
+    """The findings of all fixtures under the stricter profile: every rule's shape of finding."""
+    return findings("--profile", "align", REPOSITORY / "fixtures")
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_json_follows_its_schema(everything: list[dict[str, Any]]) -> None:
+    assert len(everything) > 300
+    errors = [f"{error.json_path}: {error.message}" for error in Draft202012Validator(SCHEMA).iter_errors(everything)]
+    assert errors == []
+
+
+def test_json_of_nothing(project: Project) -> None:
+    project(**{"a.py": "x = 1\n"})
+    assert json.loads(output("json", "a.py")) == []
+
+
+def test_json_of_an_unreadable_file(project: Project) -> None:
+    project(**{"a.py": "import torch\n(\n"})
+    rows = json.loads(output("json", "a.py"))
+    assert list(Draft202012Validator(SCHEMA).iter_errors(rows)) == []
+    assert [row["code"] for row in rows] == ["DET001"]
+
+
+def test_json_fields(project: Project) -> None:
+    root = project(**{"a.py": SOURCE})
+    row = next(row for row in json.loads(output("json", "a.py")) if row["code"] == "DET403")
+    assert row["filename"] == str(root / "a.py")
+    assert (row["name"], row["family"], row["severity"]) == ("grid-sample", 4, "error")
+    assert (row["location"], row["end_location"]) == ({"row": 8, "column": 12}, {"row": 11, "column": 6})
+    assert (row["fix"], row["cell"], row["path"]) == (None, None, [])
+    assert row["url"].endswith("/grid-sample")
+    assert row["target"] == ["cuda"]
+    assert "grid_sample" in row["message"]
+    assert row["remedy"].endswith(".")
+
+
+def test_json_path_from_the_entry_point(project: Project) -> None:
+    root = project(
+        **{
+            "data.py": "import random\n\n\ndef order(x):\n    random.shuffle(x)\n",
+            "train.py": "from data import order\n\n\ndef main():\n    order([1, 2])\n\n\nif __name__ == '__main__':\n    main()\n",
+        }
+    )
+    (row,) = json.loads(output("json"))
+    assert (row["code"], row["filename"], row["location"]["row"]) == ("DET101", str(root / "data.py"), 5)
+    steps = [(Path(step["filename"]).name, step["location"]["row"]) for step in row["path"]]
+    assert ("train.py", 9) in steps
+    assert ("train.py", 5) in steps
+    assert len(steps) == len(set(steps))
+
+
+def test_end_is_never_before_the_start(everything: list[dict[str, Any]]) -> None:
+    for row in everything:
+        start, end = row["location"], row["end_location"]
+        assert (start["row"], start["column"]) <= (end["row"], end["column"])
+
+
+def test_order(everything: list[dict[str, Any]]) -> None:
+    keys = [(row["filename"], row["location"]["row"], row["location"]["column"], row["code"]) for row in everything]
+    assert keys == sorted(keys)
+
+
+def test_nothing_twice(everything: list[dict[str, Any]]) -> None:
+    rows = [json.dumps(row, sort_keys=True) for row in everything]
+    assert len(rows) == len(set(rows))
+
+
+def test_messages_are_sentences_without_holes(everything: list[dict[str, Any]]) -> None:
+    for row in everything:
+        for text in (row["message"], row["remedy"], *(step["message"] for step in row["path"])):
+            assert not re.search(r"\{\w*\}|\bNone\b.*\bNone\b|\s\s|\n", text.replace("{}", "")), text
+
+
+# -- concise --------------------------------------------------------------------------------------------------------
+
+
+def test_concise_lines(everything: list[dict[str, Any]]) -> None:
+    lines = output("concise", "--show-notes", "--profile", "align", str(REPOSITORY / "fixtures")).splitlines()
+    assert len(lines) == len(everything)
+    for line, row in zip(lines, everything, strict=True):
+        match = CONCISE.fullmatch(line)
+        assert match is not None, line
+        assert (int(match["line"]), int(match["column"])) == (row["location"]["row"], row["location"]["column"])
+        assert (match["level"], match["code"], match["text"]) == (row["severity"], row["code"], row["message"])
+        assert row["filename"].endswith(match["file"].removeprefix(".."))
+
+
+# -- text -----------------------------------------------------------------------------------------------------------
+
+
+def test_text_marks_the_span(project: Project) -> None:
+    project(**{"a.py": "import torch.nn.functional as F\n\n\ndef f(x, g):\n    return F.grid_sample(x, g) + 1\n"})
+    lines = output("text", "a.py").splitlines()
+    assert lines[0].startswith("error[DET403] ")
+    assert lines[1].split() == ["-->", "a.py:5:12", "grid-sample"]
+    at = lines.index("5 |     return F.grid_sample(x, g) + 1")
+    assert lines[at + 1] == "  |            ^^^^^^^^^^^^^^^^^^^"
+    assert lines[at + 2].startswith("  = help: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ("    return 'é', F.grid_sample(x, g)", "F.grid_sample(x, g)"),
+        ("    return '中文', F.grid_sample(x, g)", "F.grid_sample(x, g)"),
+        ("    é = F.grid_sample('é', g)", "F.grid_sample('é', g)"),
+        ("    return    F.grid_sample(x,g)   ", "F.grid_sample(x,g)"),
+    ],
+)
+def test_text_marks_characters(project: Project, line: str, marked: str) -> None:
+    project(**{"a.py": f"import torch.nn.functional as F\ndef f(x, g):\n{line}\n"})
+    lines = output("text", "a.py").splitlines()
+    at = next(i for i, text in enumerate(lines) if text.startswith("3 | "))
+    assert lines[at] == f"3 | {line.rstrip()}"
+    start = lines[at + 1].index("^")
+    assert lines[at + 1].count("^") == len(marked)
+    assert lines[at][start : start + len(marked)] == marked
+
+
+def test_text_marks_behind_tabs(project: Project) -> None:
+    project(**{"a.py": "import torch.nn.functional as F\ndef f(x, g):\n\treturn\tF.grid_sample(x, g)\n"})
+    lines = output("text", "a.py").splitlines()
+    at = next(i for i, text in enumerate(lines) if text.startswith("3 | "))
+    assert "\t" not in lines[at]
+    assert lines[at][lines[at + 1].index("^") :] == "F.grid_sample(x, g)"
+
+
+def test_text_of_several_lines(project: Project) -> None:
+    project(**{"a.py": SOURCE})
+    text = output("text", "--select", "DET403", "a.py")
+    assert " 8 |     return F.grid_sample(\n" in f"\n {text}".replace("\n8 |", "\n 8 |")
+    assert "(to line 11)" in text
+
+
+def test_text_of_a_long_line(project: Project) -> None:
+    project(**{"a.py": f"import torch.nn.functional as F\ndef f(x, g): return {'1, ' * 500}F.grid_sample(x, g)\n"})
+    assert max(map(len, output("text", "a.py").splitlines())) < 200
+
+
+def test_text_shows_the_path_and_the_remedy(project: Project) -> None:
+    project(**{"a.py": SOURCE})
+    text = output("text", "--select", "DET101", "a.py")
+    assert "error[DET101]" in text
+    assert re.search(r"^ +\|? *= path: a\.py:\d+: ", text, re.M)
+    assert re.search(r"^ += help: .+\.$", text, re.M)
+
+
+def test_text_summary(project: Project) -> None:
+    project(**{"a.py": SOURCE, "b.py": SOURCE.replace("warp", "bend"), "c.py": "x = 1\n"})
+    text = output("text", "--select", "DET403")
+    assert text.splitlines()[-3:] == ["2  DET403  grid-sample  error", "", "Found 2 errors in 3 files."]
+    assert output("text", "c.py") == "No problems found in 1 file.\n"
+
+
+def test_text_counts_notes(project: Project) -> None:
+    project(**{"a.py": "import torch.nn as nn\ndef f(): return nn.Dropout(0.1), nn.Dropout(0.2)\n"})
+    assert output("text", "a.py") == "No problems found in 1 file. 2 notes (--show-notes lists them).\n"
+    assert output("text", "--show-notes", "a.py").splitlines()[-1] == "Found no problems in 1 file. 2 notes."
+
+
+def test_text_folds_what_one_switch_answers(project: Project) -> None:
+    calls = "".join(f"    x = torch.index_add(x, {i}, i, x)\n" for i in range(6))
+    project(**{"a.py": f"import torch\n\n\ndef f(x, i):\n{calls}", "b.py": f"import torch\n\n\ndef f(x, i):\n{calls}"})
+    text = output("text")
+    assert text.count("warning[DET402]") == 1
+    assert "11 more" in text
+    assert "12  DET402  switchable-operator  warning" in text
+    assert output("concise").count("DET402") == 12
+
+
+def test_paths_are_relative_to_the_current_folder(project: Project) -> None:
+    root = project(**{"sub/a.py": SOURCE})
+    for form in ("text", "concise"):
+        text = output(form, str(root / "sub"))
+        assert f"sub{os.sep}a.py:8:12" in text
+        assert str(root) not in text
