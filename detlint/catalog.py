@@ -396,7 +396,7 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         shown = str(file.relative_to(top.parent)) if file.is_relative_to(top) else str(file)
         sources.append((shown, data))
         digest.update(b"\0" + shown.encode() + b"\0" + data)
-    digest.update(Path(__file__).read_bytes())
+    digest.update(_own_code())
     fingerprint = digest.hexdigest()
     compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
     documents = _read_compiled(compiled) if compiled else None
@@ -406,6 +406,12 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         if compiled:
             _write_compiled(compiled, documents)
     return Catalog(documents, fingerprint)
+
+
+def _own_code() -> bytes:
+    """What tells one state of detlint's code from another: what the cache keeps was made by it."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    return repr([(str(file), (status := file.stat()).st_size, status.st_mtime_ns) for file in files]).encode()
 
 
 def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) -> None:

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pytest
 from conftest import detlint
 
@@ -272,7 +272,6 @@ def test_not_text() -> None:
     [
         (API + "rule = 'DET498'\nsource = 's'\n", ["ours.toml", "[[api]] 1", "DET498"]),
         (RULE.replace("DET499", "DET403"), ["ours.toml", "DET403", "already"]),
-        ("[aliases]\n'ours' = 'ours.x'\n'ours.x' = 'ours'\n", ["ours.toml", "ours"]),
         ("[[api]]\nnames = ['a']\nremdy = 'x'\n", ["ours.toml", "remdy"]),
         ("", []),
     ],
@@ -283,6 +282,14 @@ def test_the_command_line_refuses_it(project: Project, text: str, parts: list[st
     assert result.exit_code == (2 if parts else 0)
     for part in parts:
         assert part in result.stderr
+
+
+def test_aliases_in_a_circle(project: Project) -> None:
+    circle = "[aliases]\n'ours' = 'ours.x'\n'ours.x' = 'ours'\n"
+    project(**{"a.py": "import ours\nimport torch\n\n\ndef f(): return ours.x.rand()\n", "ours.toml": circle, "detlint.toml": SETTINGS})
+    result = detlint("--no-cache", "a.py")
+    assert result.exit_code == 2
+    assert "ours.toml" in result.stderr
 
 
 def test_a_draw_from_an_unknown_stream_is_refused(project: Project) -> None:
@@ -302,8 +309,10 @@ def test_a_catalog_that_cannot_be_read(tmp_path: Path) -> None:
 # -- the compiled copy ----------------------------------------------------------------------------------------------
 
 
-def contents(catalog: Catalog) -> tuple[Any, ...]:
-    return (catalog.rules, catalog.entries, catalog.frameworks, catalog.signatures, catalog.aliases, catalog.fingerprint)
+def contents(catalog: Catalog) -> bytes:
+    """Everything in it; in JSON, because a default that is a tuple comes back as a list."""
+    parts = (catalog.rules, catalog.entries, catalog.frameworks, catalog.signatures, catalog.aliases, catalog.fingerprint)
+    return msgspec.json.encode(parts)
 
 
 def test_the_compiled_copy_is_the_same(tmp_path: Path) -> None:
@@ -314,14 +323,13 @@ def test_the_compiled_copy_is_the_same(tmp_path: Path) -> None:
 
 def test_the_compiled_copy_is_used(tmp_path: Path) -> None:
     load(cache=tmp_path)
-    (first,), (other,) = (list(tmp_path.iterdir()), [tmp_path / "other"])
+    (first,) = tmp_path.iterdir()
     before = first.read_bytes()
     load([], tmp_path)
     assert first.read_bytes() == before
     # What stands in it is believed: a shorter list of documents gives a smaller catalog.
     first.write_bytes(b"\x90")
     assert load(cache=tmp_path).entries == []
-    assert not other.exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"\x00" * 100, b"not msgpack at all", b"\x91\x01", b"\x93\xc0"])
@@ -345,5 +353,5 @@ def test_a_changed_catalog_is_compiled_anew(project: Project) -> None:
     seen = []
     for rule in ("DET401", "DET404", "DET401"):
         (root / "ours.toml").write_text(f'[[api]]\nrule = "{rule}"\nnames = ["ours.op"]\nsource = "us"\n')
-        seen.append(detlint("--cache-dir", "cache", "--output-format", "concise", "a.py").stdout[19:25])
-    assert [code.strip() for code in seen] == ["DET401", "DET404", "DET401"]
+        seen.append(re.findall(r"DET\d+", detlint("--cache-dir", "cache", "--output-format", "concise", "a.py").stdout)[0])
+    assert seen == ["DET401", "DET404", "DET401"]

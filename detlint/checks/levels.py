@@ -103,8 +103,9 @@ class Levels:
         if not free and not any(site.within for site in module.sites):
             return free
         callers: dict[int, list[Site]] = {}
-        for site in module.sites:
-            target = self.resolver.normal(module.path, site.target) if site.kind == "call" else None
+        own = {name.rpartition(".")[2] for name in module.functions}
+        for index, site in enumerate(module.sites):
+            target = self.matcher.target(module, index) if site.kind == "call" and _last(site) in own else None
             if isinstance(target, Ref) and target.name.startswith(f"{module.path}::"):
                 called = module.functions.get(target.name.partition("::")[2])
                 if called is not None:

@@ -10,7 +10,7 @@ from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bi
 from detlint.checks.expressions import settle
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
-from detlint.facts.model import Const, Either, Function, Items, Member, Param, Ref, Result, Site, Value
+from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.program.resolve import Module, Resolver
 
@@ -39,6 +39,8 @@ class Matcher:
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[tuple[int, int], list[Match]] = {}
+        self._normal: dict[tuple[int, int], Value | None] = {}
+        self._words = self.catalog.words
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -57,9 +59,12 @@ class Matcher:
         if key not in self._matches:
             self._numbers[module.number] = module
             site = module.sites[index]
+            if site.kind == "call" and self._is_plainly_the_programs(module, site):
+                self._matches[key] = []
+                return []
             function = module.function_of(site)
             found: dict[str, Match] = {}
-            for name, entries in self.candidates(module, site, function):
+            for name, entries in self.candidates(module, index):
                 for match in self._fulfilled(module, site, function, name, entries):
                     other = found.get(match.entry.rule)
                     if match.entry.rule and (other is None or (match.sure and not other.sure)):
@@ -69,14 +74,48 @@ class Matcher:
             self._matches[key] = list(found.values())
         return self._matches[key]
 
-    def candidates(self, module: Module, site: Site, function: Function) -> list[tuple[str, list[int]]]:
+    def _is_plainly_the_programs(self, module: Module, site: Site) -> bool:
+        """Whether a call surely runs a function of the program: most calls do, and need no further look.
+
+        A name that the catalog doesn't know either can still stand for one that it does: by an alias in another
+        module, an attribute (`self.pool = F.max_pool2d`), or a class without a constructor of its own.
+        """
+        target = site.target
+        if isinstance(target, Ref):
+            if target.name.rpartition(".")[2] in self._words:
+                return False
+            value = self.resolver.name(module.path, target.name)
+            if not isinstance(value, Ref):
+                return value is None
+            if "::" not in value.name:
+                return value.name.rpartition(".")[2] not in self._words
+            path, _, inside = value.name.partition("::")
+            found = self.resolver.by_path[path]
+            return found is not None and (inside in found.functions or f"{inside}.__init__" in found.functions)
+        if isinstance(target, Member) and target.attr not in self.catalog.method_words and target.attr != "__init__":
+            if not isinstance(target.base, Instance):
+                return True
+            own = target.base.of.removeprefix(f"{module.facts.module}.")
+            return f"{own}.{target.attr}" in module.functions
+        return False
+
+    def target(self, module: Module, index: int) -> Value | None:
+        """A site's target in normal form; worked out once."""
+        key = (module.number, index)
+        if key not in self._normal:
+            site = module.sites[index]
+            self._normal[key] = self.resolver.normal(module.path, site.target, module.function_of(site))
+        return self._normal[key]
+
+    def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:
         """The names that a site's target may have, each with the entries that know it."""
+        site = module.sites[index]
         table = self._tables[site.kind]
         if site.kind in ("environment", "registry"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             return [(name, table[name])] if name in table else []
-        target = self.resolver.normal(module.path, site.target, function)
+        target = self.target(module, index)
         if site.kind == "assignment" and isinstance(target, Ref):
             owner, _, attr = target.name.rpartition(".")
             unknown = [i for i in self.catalog.members.get(owner, ()) if attr not in self.catalog.entries[i].known]
@@ -137,9 +176,15 @@ class Matcher:
 
     def _copied(self, target: Value | None) -> list[tuple[str, list[int]]]:
         """A project's own copy of a known kernel, recognised by its name: `MSDeformAttnFunction.apply(...)`."""
+        if not self._may_be_copy(target):
+            return []
         names = [name.removesuffix(".apply").rpartition("::")[2].rpartition(".")[2] for name in _names(target)]
         entries = [self.catalog.copies.get(name, []) for name in names]
         return [(names[0], entries[0])] if entries and all(entries) else []
+
+    def _may_be_copy(self, target: Value | None) -> bool:
+        last = target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""
+        return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
         if not entries:

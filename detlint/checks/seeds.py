@@ -22,7 +22,7 @@ STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"
 def flow(resolver: Resolver, matcher: Matcher) -> Flow:
     """The seed flow over what the rule engine matches."""
     reader = SeedReader(resolver, matcher)
-    return Flow(resolver, matcher.matches, reader.kind, reader.switch, reader.taken)
+    return Flow(resolver, matcher.matches, matcher.target, reader.kind, reader.switch, reader.taken)
 
 
 class SeedReader:

@@ -19,6 +19,7 @@ from detlint.program.resolve import Module, Resolver
 
 DEEPEST_CALL: Final = 40
 MOST_CALLS: Final = 20_000
+MOST_MODULES: Final = 500
 # What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
 HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
@@ -120,6 +121,7 @@ class Flow:
     Args:
         resolver: resolves what is called.
         effects: the catalog entries that a site fulfils.
+        target: what a site calls, in normal form.
         seed_kind: whether a seeding's seed is `fixed`, `entropy` or `optional`.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default, None when unknown.
@@ -129,12 +131,14 @@ class Flow:
         self,
         resolver: Resolver,
         effects: Effects,
+        target: Callable[[Module, int], Value | None],
         seed_kind: SeedKind,
         switch: Callable[[Module, int, Effect, Scalar], Scalar],
         taken: Callable[[Module, Value], bool | None],
     ) -> None:
         self.resolver = resolver
         self.effects = effects
+        self.target = target
         self.seed_kind = seed_kind
         self.switch = switch
         self.taken = taken
@@ -197,10 +201,8 @@ class _Run:
     def imports(self, module: Module) -> None:
         """Run the top level of the program's modules that this one imports, first."""
         self.imported.add(module.path)
-        for name in module.facts.imports:
-            place = self.flow.resolver.modules.find(module.path, name)
-            target = self.flow.resolver.module(place[0]) if place is not None else None
-            if target is not None and target.path not in self.imported and len(self.imported) < 2_000:
+        for target in self.flow.resolver.imported(module):
+            if target.path not in self.imported and len(self.imported) < MOST_MODULES:
                 self.imports(target)
                 top = target.facts.functions[0]
                 self.steps(
@@ -300,8 +302,7 @@ class _Run:
                     self.state.switches[switch] = chosen
         if site.kind != "call":
             return
-        function = module.function_of(site)
-        target = self.flow.resolver.normal(module.path, site.target, function)
+        target = self.flow.target(module, index)
         if isinstance(target, Ref) and "::" in target.name and self.flow.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
         for callee_module, callee in self.callees(target):

@@ -85,6 +85,7 @@ class Resolver:
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._returned: dict[str, str] = {}
+        self._imported: dict[str, list[Module]] = {}
         self._busy: set[object] = set()
 
     # -- modules and names --------------------------------------------------------------------------------------
@@ -100,6 +101,15 @@ class Resolver:
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module
         return self.by_path[path]
+
+    def imported(self, module: Module) -> list[Module]:
+        """The program's modules that a module imports, in order."""
+        if module.path not in self._imported:
+            places = [self.modules.find(module.path, name) for name in module.facts.imports]
+            paths = dict.fromkeys(place[0] for place in places if place is not None)
+            found = [self.module(path) for path in paths]
+            self._imported[module.path] = [target for target in found if target is not None]
+        return self._imported[module.path]
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""

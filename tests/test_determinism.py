@@ -1,0 +1,338 @@
+"""One answer: whatever the number of processes, the state of the cache, the order of the files, the hash seed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, detlint
+
+Project = Callable[..., Path]
+
+PACKAGE = {
+    "package/__init__.py": "from .ops import *\nfrom .seeds import seed_everything\n",
+    "package/ops.py": "from torch.nn.functional import grid_sample as warp\nimport torch.nn as nn\n\n\nclass Drop(nn.Dropout):\n    pass\n",
+    "package/seeds.py": "import random\n\nimport torch\n\n\ndef seed_everything(n):\n    random.seed(n)\n    torch.manual_seed(n)\n",
+    "package/data.py": "import os\nimport random\n\nimport numpy as np\n\n\ndef order(x):\n    random.shuffle(x)\n    np.random.shuffle(x)\n    return [open(f) for f in os.listdir(x)]\n",
+    "train.py": "import package\nfrom package.data import order\n\nif __name__ == '__main__':\n    package.seed_everything(1)\n    order([1])\n    package.warp(1, package.Drop(0.5))\n",
+    "unseeded.py": "from package.data import order\n\nif __name__ == '__main__':\n    order([1])\n",
+    "suppressed.py": "import torch\nfrom package import warp\n\n\ndef f(x):\n    warp(x, 1)  # noqa: DET403\n    return x  # noqa: DET201\n",
+}
+
+
+def report(*arguments: str, cache: Path | None = None) -> str:
+    where = ["--cache-dir", str(cache)] if cache is not None else ["--no-cache"]
+    result = detlint("check", "--isolated", "--show-notes", "--output-format", "json", *where, *arguments)
+    assert result.exit_code in (0, 1), result.stderr
+    return result.stdout
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = json.loads(text)
+    return loaded
+
+
+def codes(text: str) -> list[str]:
+    return [row["code"] for row in rows(text)]
+
+
+@pytest.fixture
+def package(project: Project) -> Path:
+    return project(**PACKAGE)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Enough files for the work to be spread over processes, both in reading and in judging."""
+    root = tmp_path_factory.mktemp("many")
+    sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
+    for copy in range(-(-450 // len(sources))):
+        for number, path in enumerate(sources):
+            folder = root / f"part{copy}" / f"group{number % 7}"
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, folder / f"{path.parent.name}_{path.stem.replace('-', '_')}.py")
+    for name, text in PACKAGE.items():
+        file = root / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return root
+
+
+def test_the_package_gives_something_to_compare(package: Path) -> None:
+    found = codes(report())
+    assert set(found) >= {"DET002", "DET101", "DET102", "DET113", "DET201", "DET305", "DET403"}
+
+
+def test_unreadable_files_too(package: Path) -> None:
+    (package / "broken.py").write_text("import torch\nprint 'x'\n")
+    cache = package / "cache"
+    plain = report()
+    assert "DET001" in codes(plain)
+    assert report("--jobs", "3") == report(cache=cache) == report(cache=cache) == plain
+
+
+# -- processes and the cache ----------------------------------------------------------------------------------------
+
+
+def test_processes(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(many)
+    one = report("--jobs", "1")
+    assert len(rows(one)) > 500
+    assert report("--jobs", "3") == one
+    assert report("--jobs", "0") == one
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_cold_and_warm(many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
+    monkeypatch.chdir(many)
+    without = report("--jobs", "1")
+    assert report("--jobs", jobs, cache=tmp_path) == without
+    assert report("--jobs", jobs, cache=tmp_path) == without
+    # The same facts, another report.
+    part = report("--jobs", jobs, "part0", "train.py", cache=tmp_path)
+    assert part == report("--jobs", "1", "part0", "train.py")
+    assert report("--jobs", jobs, "--profile", "align", cache=tmp_path) == report("--jobs", "1", "--profile", "align")
+
+
+def test_all_texts_are_the_same_too(package: Path) -> None:
+    cache = package / "cache"
+    for form in ("text", "concise"):
+        arguments = ["check", "--isolated", "--show-notes", "--output-format", form, "."]
+        plain = detlint(*arguments, "--no-cache").stdout
+        for _ in range(2):
+            assert detlint(*arguments, "--cache-dir", str(cache)).stdout == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("package/seeds.py", ("random.seed(n)", "pass")),
+        ("package/data.py", ("random.shuffle(x)", "pass")),
+        ("package/__init__.py", ("from .ops import *", "warp = Drop = print")),
+        ("package/ops.py", ("grid_sample as warp", "relu as warp")),
+        ("train.py", ("package.seed_everything(1)", "pass")),
+    ],
+)
+@pytest.mark.parametrize("checked", [".", "train.py"])
+def test_a_change_is_seen_through_the_cache(package: Path, name: str, change: tuple[str, str], checked: str) -> None:
+    cache = package / "cache"
+    before = report(checked, cache=cache)
+    file = package / name
+    file.write_text(file.read_text().replace(*change))
+    after = report(checked)
+    assert after != before or checked != "."
+    assert report(checked, cache=cache) == after
+    file.write_text(PACKAGE[name])
+    assert report(checked, cache=cache) == before
+
+
+def test_a_file_that_comes_and_goes_is_seen_through_the_cache(package: Path) -> None:
+    cache = package / "cache"
+    text = "import torch\nfrom package.extra import warp\n\n\ndef f(x):\n    return warp(x, 1)\n"
+    (package / "use.py").write_text(text)
+    assert codes(report("use.py", cache=cache)) == []
+    (package / "package" / "extra.py").write_text("from torch.nn.functional import grid_sample as warp\n")
+    assert codes(report("use.py", cache=cache)) == ["DET403"]
+    (package / "package" / "extra.py").unlink()
+    assert codes(report("use.py", cache=cache)) == []
+
+
+def test_a_moved_file_has_its_new_name(package: Path) -> None:
+    cache = package / "cache"
+    (package / "package" / "sub").mkdir()
+    (package / "package" / "use.py").write_text("import torch\nfrom .ops import warp\n\n\ndef f(x):\n    return warp(x, 1)\n")
+    assert codes(report("package/use.py", cache=cache)) == ["DET403"]
+    shutil.move(package / "package" / "use.py", package / "package" / "sub" / "use.py")
+    assert report("package/sub/use.py", cache=cache) == report("package/sub/use.py")
+
+
+def test_a_project_that_moves_as_a_whole(package: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path_factory.mktemp("cache")
+    here = report(cache=cache)
+    there = tmp_path_factory.mktemp("there")
+    shutil.copytree(package, there, dirs_exist_ok=True)
+    monkeypatch.chdir(there)
+    moved = report(cache=cache)
+    assert moved == report() == here.replace(str(package), str(there))
+
+
+# -- a cache that can't be used -------------------------------------------------------------------------------------
+
+
+def databases(cache: Path) -> list[Path]:
+    return [path for path in cache.iterdir() if path.suffix == ".sqlite"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0", b"not a database", b"SQLite format 3\0" + b"\xff" * 4096, b"\xff" * 9000])
+def test_database_overwritten(package: Path, content: bytes) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (database,) = databases(cache)
+    database.write_bytes(content)
+    assert report(cache=cache) == plain
+    assert report(cache=cache) == plain
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_database_truncated(package: Path, part: float) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (database,) = databases(cache)
+    content = database.read_bytes()
+    database.write_bytes(content[: int(len(content) * part)])
+    assert report(cache=cache) == plain
+
+
+def test_database_with_holes(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (database,) = databases(cache)
+    content = bytearray(database.read_bytes())
+    for start in range(200, len(content), 512):
+        content[start : start + 64] = b"\xa5" * 64
+    database.write_bytes(content)
+    assert report(cache=cache) == plain
+
+
+@pytest.mark.parametrize("facts", [b"\xc1", b"\x93\x01\x02", b"\x80", b"text", b"\xd9", b"\x90" * 10])
+def test_rows_of_nonsense(package: Path, facts: bytes) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    with sqlite3.connect(databases(cache)[0]) as database:
+        database.execute("UPDATE facts SET facts = ?", (facts,))
+    database.close()
+    assert report(cache=cache) == plain
+
+
+def test_table_of_another_shape(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    with sqlite3.connect(databases(cache)[0]) as database:
+        database.execute("DROP TABLE facts")
+        database.execute("CREATE TABLE facts (nothing)")
+    database.close()
+    assert report(cache=cache) == plain
+
+
+def test_a_folder_in_the_place_of_the_database(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    for database in databases(cache):
+        database.unlink()
+        database.mkdir()
+    assert report(cache=cache) == plain
+
+
+def test_a_locked_database_is_a_miss(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    with sqlite3.connect(f"file:{databases(cache)[0]}?mode=ro", uri=True) as reader:
+        reader.execute("SELECT count(*) FROM facts").fetchone()
+        assert report(cache=cache) == plain
+    reader.close()
+
+
+def test_a_cache_below_a_file(package: Path) -> None:
+    (package / "file").write_text("")
+    assert report(cache=package / "file" / "cache") == report()
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that not even root may write")
+def test_a_cache_in_a_folder_that_nobody_may_write() -> None:
+    fixture = str(REPOSITORY / "fixtures" / "rules" / "DET403")
+    assert report(fixture, cache=Path("/proc/self/cache")) == report(fixture)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_cache(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (package / "train.py").write_text(PACKAGE["train.py"] + "\n")
+    for path in [*cache.iterdir(), cache]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        assert report(cache=cache) == plain
+    finally:
+        cache.chmod(0o700)
+
+
+# -- order, subsets, hash seeds -------------------------------------------------------------------------------------
+
+
+def permutations(names: list[str]) -> Iterable[list[str]]:
+    yield names
+    yield names[::-1]
+    yield sorted(names, key=lambda name: name[::-1])
+    yield [*names, *names[:2]]
+
+
+def test_any_order(package: Path) -> None:
+    names = [*PACKAGE]
+    assert len({report(*order) for order in permutations(names)}) == 1
+    assert report(*names) == report(".")
+
+
+def test_a_file_alone_gives_what_it_gives_in_the_full_run(package: Path) -> None:
+    whole = rows(report("."))
+    for name in PACKAGE:
+        path = str(package / name)
+        assert rows(report(name)) == [row for row in whole if row["filename"] == path], name
+
+
+@pytest.mark.parametrize("rules", ["DET2", "DET3", "DET4", "DET5", "DET103", "DET107", "DET110", "DET0"])
+def test_a_subset_gives_what_it_gives_in_the_full_run(many: Path, monkeypatch: pytest.MonkeyPatch, rules: str) -> None:
+    monkeypatch.chdir(many)
+    whole = rows(report("--jobs", "1", "--select", rules, "."))
+    chosen = [str(path) for path in sorted(Path("part0").rglob("*.py"))][::9]
+    names = {str(many / name) for name in chosen}
+    assert rows(report("--select", rules, *chosen)) == [row for row in whole if row["filename"] in names]
+
+
+def test_from_another_folder(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (package / "pyproject.toml").write_text("")
+    here = report(".")
+    monkeypatch.chdir(package / "package")
+    assert report("..") == here
+    assert report(str(package)) == here
+
+
+def test_any_hash_seed(package: Path) -> None:
+    outputs = set()
+    for seed in ("0", "1", "42", "random"):
+        for form in ("json", "text"):
+            result = subprocess.run(
+                [sys.executable, "-m", "detlint", "check", "--isolated", "--no-cache", "--show-notes", "--output-format", form,
+                 ".", str(REPOSITORY / "fixtures" / "rules")],
+                cwd=package, capture_output=True, timeout=300, check=False, env={**os.environ, "PYTHONHASHSEED": seed},
+            )  # fmt: skip
+            assert result.returncode == 1, result.stderr
+            outputs.add((form, result.stdout))
+    assert len(outputs) == 2
+
+
+def test_facts_of_one_hash_seed_serve_another(package: Path) -> None:
+    arguments = [sys.executable, "-m", "detlint", "check", "--isolated", "--cache-dir", "cache", "--output-format", "json", "."]
+    outputs = [
+        subprocess.run(arguments, cwd=package, capture_output=True, timeout=300, check=False, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert rows(outputs[0].decode())
+
+
+def test_statistics_do_not_depend_on_the_cache(package: Path) -> None:
+    outputs = [detlint("check", "--isolated", "--cache-dir", "cache", "--statistics", ".").stdout for _ in range(2)]
+    assert outputs[0] == outputs[1] != ""
+
+
+def test_verbose_counts_do_not_depend_on_the_cache(package: Path) -> None:
+    outputs = [detlint("check", "--isolated", "--cache-dir", "cache", "-v", "suppressed.py").stderr for _ in range(2)]
+    assert all("1 suppressed" in output for output in outputs)
