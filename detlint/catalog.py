@@ -243,6 +243,12 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for table in tables for name in table)
 
     @cached_property
+    def setting_words(self) -> frozenset[str]:
+        """The last component of what seeds a stream or sets a switch."""
+        entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)
+        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+
+    @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
         tables = (self.acting, self.copies)

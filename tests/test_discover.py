@@ -93,7 +93,9 @@ def test_nested_gitignore(project: Project) -> None:
 
 
 def test_nested_gitignore_takes_back(project: Project) -> None:
-    project(**files("a.py", "sub/a.py", "other/a.py", ".git/HEAD"), **{".gitignore": "a.py\n", "sub/.gitignore": "!a.py\n"})
+    project(
+        **files("a.py", "sub/a.py", "other/a.py", ".git/HEAD"), **{".gitignore": "a.py\n", "sub/.gitignore": "!a.py\n"}
+    )
     assert shown() == ["sub/a.py"]
 
 
@@ -135,9 +137,31 @@ def test_gitignore_that_is_a_folder(project: Project) -> None:
 
 @pytest.mark.parametrize(
     "folder",
-    [".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pyenv", ".pytest_cache", ".ruff_cache",
-     ".svn", ".tox", ".venv", ".vscode", "__pypackages__", "_build", "buck-out", "dist", "node_modules", "site-packages", "venv"],
-)  # fmt: skip
+    [
+        ".bzr",
+        ".direnv",
+        ".eggs",
+        ".git",
+        ".hg",
+        ".ipynb_checkpoints",
+        ".mypy_cache",
+        ".nox",
+        ".pyenv",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".tox",
+        ".venv",
+        ".vscode",
+        "__pypackages__",
+        "_build",
+        "buck-out",
+        "dist",
+        "node_modules",
+        "site-packages",
+        "venv",
+    ],
+)
 def test_folders_that_nobody_means(project: Project, folder: str) -> None:
     project(**files("a.py", f"{folder}/b.py", f"sub/{folder}/deep/b.py", f"sub/x{folder}/c.py"))
     assert shown() == ["a.py", f"sub/x{folder}/c.py"]

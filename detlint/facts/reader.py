@@ -191,8 +191,12 @@ class _Reader:
 
     def _assign(self, node: ast.Assign) -> None:
         right = node.value
-        if type(right) is ast.Constant:
+        kind = type(right)
+        if kind is ast.Constant:
             value = constant(right.value)
+        elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
+            self.use = ""
+            value = self.expression(right)
         else:
             name = _dotted(node.targets[0])
             before = len(self.sites)
@@ -206,9 +210,9 @@ class _Reader:
     def _annotated(self, node: ast.AnnAssign) -> None:
         self.use = f"assigned:{_dotted(node.target)}"
         value = self.value(node.value) if node.value is not None else None
-        if value is None:
+        if not isinstance(value, (Const, Ref, Items, Mapping)):
             annotation = self.annotation(node.annotation)
-            value = Instance(annotation) if annotation else None
+            value = Instance(annotation) if annotation and not annotation.startswith("builtins.") else value
         if node.value is not None or value is not None:
             self.assign(node.target, value, node)
 
@@ -312,9 +316,27 @@ class _Reader:
         self.steps = outer
         arms.join()
         if any(all_steps):
-            asked = self.expression_value(test) if test is not None and kind == "if" else None
+            asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             self.steps.append(Branch(kind, asked, tuple(all_steps)))
         return kind != "loop" and all(stops)
+
+    def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
+        """What an `if` asks, kept where it may decide on a seed or a switch."""
+        text = self.text(test)
+        asks = text is not None and _SEEDING.search(text) is not None
+        return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
+
+    def may_seed(self, steps: tuple[Step, ...]) -> bool:
+        """Whether one of some sites may seed a stream or set a switch, by its name."""
+        for step in steps:
+            if isinstance(step, Branch):
+                if any(map(self.may_seed, step.arms)):
+                    return True
+            elif step >= 0:
+                tail = _tail(self.sites[step].target)
+                if tail in self.catalog.setting_words or _SEEDING.search(tail):
+                    return True
+        return False
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         before, fates = len(self.sites), [(name, len(uses)) for name, uses in self.fates.items()]
@@ -333,7 +355,7 @@ class _Reader:
 
     def has_order(self, before: int) -> bool:
         """Whether one of the sites since `before` is judged by what becomes of its result."""
-        return any(site.use for site in self.sites[before:])
+        return len(self.sites) > before and any([site.use for site in self.sites[before:]])
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
         """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
@@ -606,13 +628,13 @@ class _Reader:
                 args.append(Arg("*", read(argument.value)))
             elif keep:
                 args.append(Arg("", read(argument)))
-            elif type(argument) is not ast.Constant:
+            elif type(argument) is not ast.Constant and (type(argument) is not ast.Name or self.fates):
                 self.expression(argument)
         for keyword in node.keywords:
             self.use = passed
             if keep:
                 args.append(Arg(keyword.arg or "**", read(keyword.value)))
-            elif type(keyword.value) is not ast.Constant:
+            elif type(keyword.value) is not ast.Constant and (type(keyword.value) is not ast.Name or self.fates):
                 self.expression(keyword.value)
         self.use = ""
         if isinstance(function, ast.Attribute):
@@ -963,7 +985,7 @@ class _Reader:
             head = _dotted(node.value).rpartition(".")[2]
             if head in TYPING:
                 inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                found = {self.annotation(item) for item in inner if not isinstance(item, ast.Constant)} - {""}
+                found = {self.annotation(item) for item in inner} - {""}
                 return found.pop() if len(found) == 1 else ""
         return ""
 
@@ -1142,6 +1164,7 @@ def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
 
+_SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
 _DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
