@@ -14,6 +14,14 @@ from pathlib import Path
 CACHEDIR_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
 
 
+DIGEST = 8
+
+
+def _digest(data: bytes) -> bytes:
+    """Tells a row that was written whole from a damaged one."""
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
+
+
 def content_key(data: bytes, module: str, package: bool) -> bytes:
     """The key of a file's facts: its bytes, and the name that relative imports start from."""
     return hashlib.blake2b(data + f"\0{module}\0{package}".encode(), digest_size=16).digest()
@@ -59,8 +67,10 @@ class Cache:
             for start in range(0, len(wanted), 500):
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
-                found.update(self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part))
-        except sqlite3.Error:
+                for key, row in self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part):
+                    if isinstance(row, bytes) and row[:DIGEST] == _digest(row[DIGEST:]):
+                        found[key] = row[DIGEST:]
+        except (sqlite3.Error, UnicodeDecodeError):
             return {}
         return found
 
@@ -69,7 +79,8 @@ class Cache:
         if self._database is None or not rows:
             return
         with contextlib.suppress(sqlite3.Error), self._database:
-            self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows.items())
+            signed = ((key, _digest(row) + row) for key, row in rows.items())
+            self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", signed)
 
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""

@@ -7,6 +7,7 @@ and docs/catalog.md describe the keys. Everything here is mechanism: no API is n
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import os
 import re
@@ -24,6 +25,11 @@ Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
 Scalar = bool | int | float | str | None
 
 CODE = re.compile(r"DET\d{3}")
+STREAMS = frozenset({
+    "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
+    "cupy", "jax", "theano",
+})  # fmt: skip
+"""The random-number states that the seed flow tells apart."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -304,6 +310,8 @@ def _signature(path: str, name: str, text: object) -> list[tuple[str, Any]]:
         stop = stop if arguments.vararg or arguments.kwonlyargs else []
         keyword = [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
         read = [(a.arg, "..." if d is None else ast.literal_eval(d)) for a, d in [*pairs, *keyword]]
+        if len({parameter for parameter, _ in read}) < len(read):
+            raise ValueError("a parameter is named twice")
         return [*read[: len(pairs)], *stop, *read[len(pairs) :]]
     except (SyntaxError, ValueError) as error:
         raise _fail(path, f"[signatures] {name}", f"not a parameter list with literal defaults ({error})") from None
@@ -316,6 +324,16 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
         raise _fail(path, label, f"key `rule`: `{entry.rule}` is not a code (DET and three digits)")
     if entry.rule and not entry.source:
         raise _fail(path, label, "key `source`: say which page or file the fact comes from")
+    if entry.versions:
+        from packaging.requirements import InvalidRequirement, Requirement
+
+        try:
+            Requirement(entry.versions)
+        except InvalidRequirement:
+            raise _fail(path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`") from None
+    for key, streams in (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds)):
+        if unknown := set(streams) - STREAMS:
+            raise _fail(path, label, f"key `{key}`: there is no stream `{min(unknown)}`; known are {', '.join(sorted(STREAMS))}")
     if entry.kind == "unknown-member" and not entry.known:
         raise _fail(path, label, "key `known`: list the members that do exist")
 
@@ -404,6 +422,8 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         digest.update(b"\0" + shown.encode() + b"\0" + data)
     digest.update(_own_code())
     fingerprint = digest.hexdigest()
+    if fingerprint in _loaded:
+        return _loaded[fingerprint]
     compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
     documents = _read_compiled(compiled) if compiled else None
     if documents is None:
@@ -411,7 +431,12 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         _check_rules(sources, documents)
         if compiled:
             _write_compiled(compiled, documents)
-    return Catalog(documents, fingerprint)
+    catalog = _loaded[fingerprint] = Catalog(documents, fingerprint)
+    return catalog
+
+
+_loaded: dict[str, Catalog] = {}
+"""What this process has loaded, by fingerprint: an editor's server and the tests ask again and again."""
 
 
 def _own_code() -> bytes:
@@ -421,7 +446,12 @@ def _own_code() -> bytes:
 
 
 def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) -> None:
-    """Every entry's rule exists, and no code is defined twice."""
+    """Every entry's rule exists, no code is defined twice, and aliases lead somewhere."""
+    aliases = {name: target for document in documents for name, target in document.aliases.items()}
+    for (path, _), document in zip(sources, documents, strict=True):
+        for name in document.aliases:
+            if _goes_round(name, aliases):
+                raise CatalogError(f"{path}: [aliases] {name}: leads back to itself")
     codes: dict[str, str] = {}
     for (path, _), document in zip(sources, documents, strict=True):
         for rule in document.rules:
@@ -432,6 +462,18 @@ def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) ->
         for number, entry in enumerate(document.entries, 1):
             if entry.rule and entry.rule not in codes:
                 raise CatalogError(f"{path}: [[api]] {number}: key `rule`: there is no rule {entry.rule}")
+
+
+def _goes_round(name: str, aliases: dict[str, str]) -> bool:
+    """Whether rewriting a name by the aliases never ends."""
+    for _ in range(20):
+        head = name
+        while head and head not in aliases:
+            head = head.rpartition(".")[0]
+        if not head:
+            return False
+        name = aliases[head] + name[len(head) :]
+    return True
 
 
 def _read_compiled(path: Path) -> list[Document] | None:
@@ -449,4 +491,5 @@ def _write_compiled(path: Path, documents: list[Document]) -> None:
         temporary.write_bytes(msgspec.msgpack.encode(documents))
         temporary.replace(path)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -169,11 +169,11 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             _fail("`-` reads standard input and can't be combined with other paths")
         stdin = (options["stdin_filename"] or Path("stdin.py"), sys.stdin.buffer.read())
         paths = (stdin[0],)
-    config = load(paths[0].absolute(), options["config_file"], options["isolated"], _overrides(options))
+    config = load(Path(os.path.abspath(paths[0])), options["config_file"], options["isolated"], _overrides(options))
     settings = config.settings
     cache = None if options["no_cache"] else _cache_folder(config, options["cache_dir"])
     catalog = run.load_catalog(config, cache)
-    check_codes(settings, catalog.rules)
+    check_codes(config, catalog.rules)
     if options["show_settings"]:
         _show_settings(config)
         return 0

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -59,10 +59,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     show_notes: bool = False
     library: Literal["caller", "strict"] = "caller"
     """How draws are judged that no entry point of the program reaches."""
-    max_file_size: int = 1_000_000
+    max_file_size: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
     """Bytes; larger files are reported as DET001 and skipped."""
     cache_dir: str = ""
-    jobs: int = 0
+    jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -72,6 +72,12 @@ class Config(msgspec.Struct, frozen=True):
     root: Path
     """The project's root: the configuration file's folder, else the nearest `.git` or `pyproject.toml`."""
     source: Path | None = None
+    overridden: frozenset[str] = frozenset()
+    """The keys that the command line has set."""
+
+    def says(self, key: str) -> str:
+        """Who set a key, for messages."""
+        return "command line" if key in self.overridden or self.source is None else str(self.source)
 
 
 def load(
@@ -93,11 +99,12 @@ def load(
     raw = _read(source, required=file is not None) if source is not None else {}
     label = str(source) if source is not None else "command line"
     settings = _convert(raw, label)
+    _check(settings, label)
     if overrides:
         settings = _convert({**msgspec.to_builtins(settings), **overrides}, "command line")
-    _check(settings, label)
+        _check(settings, "command line")
     root = source.parent if source is not None and file is None else _root(folder)
-    return Config(settings, root, source)
+    return Config(settings, root, source, frozenset(overrides or ()))
 
 
 def _convert(raw: dict[str, Any], label: str) -> Settings:
@@ -125,15 +132,7 @@ def _check(settings: Settings, label: str) -> None:
     """What types can't say: selectors look like codes, versions are versions, the size is positive."""
     from packaging.version import InvalidVersion, Version
 
-    lists = {
-        "select": settings.select,
-        "extend-select": settings.extend_select,
-        "ignore": settings.ignore,
-        "extend-ignore": settings.extend_ignore,
-        "severity": tuple(settings.severity),
-        **{f"per-file-ignores.{pattern}": codes for pattern, codes in settings.per_file_ignores.items()},
-    }
-    for key, codes in lists.items():
+    for key, codes in _selectors(settings).items():
         for code in codes:
             if not re.fullmatch(r"ALL|DET\d{0,3}", code):
                 raise ConfigError(f"{label}: `{key}`: `{code}` is not a code or a prefix of one (DET, DET4, DET403)")
@@ -144,22 +143,30 @@ def _check(settings: Settings, label: str) -> None:
             raise ConfigError(f"{label}: `versions.{name}`: `{version}` is not a version") from None
 
 
-def check_codes(settings: Settings, known: Iterable[str]) -> None:
+def check_codes(config: Config, known: Iterable[str]) -> None:
     """Every selector must select something.
 
     Raises:
         ConfigError: a selector that matches no rule.
     """
     codes = list(known)
-    for selector in [
-        *settings.select,
-        *settings.extend_select,
-        *settings.ignore,
-        *settings.extend_ignore,
-        *settings.severity,
-    ]:
-        if selector != "ALL" and not any(code.startswith(selector) for code in codes):
-            raise ConfigError(f"unknown rule `{selector}`; `detlint rule --all` lists them")
+    for key, selectors in _selectors(config.settings).items():
+        for selector in selectors:
+            if selector != "ALL" and not any(code.startswith(selector) for code in codes):
+                who = config.says(key.partition(".")[0])
+                raise ConfigError(f"{who}: `{key}`: unknown rule `{selector}`; `detlint rule --all` lists them")
+
+
+def _selectors(settings: Settings) -> dict[str, Iterable[str]]:
+    """The keys that hold codes or prefixes of codes."""
+    return {
+        "select": settings.select,
+        "extend-select": settings.extend_select,
+        "ignore": settings.ignore,
+        "extend-ignore": settings.extend_ignore,
+        "severity": tuple(settings.severity),
+        **{f"per-file-ignores.{pattern}": codes for pattern, codes in settings.per_file_ignores.items()},
+    }
 
 
 def _read(file: Path, required: bool) -> dict[str, Any]:
@@ -191,7 +198,9 @@ def _nearest(folder: Path) -> Path | None:
 def _has_section(file: Path) -> bool:
     try:
         return "detlint" in tomllib.loads(file.read_text("utf-8")).get("tool", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError):
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return True  # reading it says what is wrong
+    except (OSError, AttributeError):
         return False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,6 +147,12 @@ class _Walker:
             if result.include is not None:
                 verdict = result.include
         return verdict
+
+
+@lru_cache(maxsize=256)
+def glob(pattern: str) -> GitIgnoreSpec:
+    """A pattern as .gitignore reads it."""
+    return _spec([pattern])
 
 
 def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import multiprocessing
@@ -11,7 +12,6 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +22,9 @@ from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Config, selected
+from detlint.discover import glob
 from detlint.facts.model import Facts, Problem, Span, decode
-from detlint.facts.store import File, Progress, Store, processes
+from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.program.modules import ModuleNames, Modules
 from detlint.source import Source
 
@@ -75,6 +76,7 @@ def check(
         if collecting:
             gc.enable()
     report.seconds = time.perf_counter() - started
+    report.texts = {real: file.text for real, file in store.files.items() if file.text is not None}
     return report
 
 
@@ -132,7 +134,7 @@ class _Run:
     def _parts(self, paths: list[str]) -> list[_Part]:
         jobs = processes(self.config.settings.jobs)
         if jobs == 1 or len(paths) < FEWEST_FOR_FORKS or sys.platform != "linux":
-            return [self.judge(paths)]
+            return [with_deep_stack(lambda: self.judge(paths))]
         global _forked
         _forked = self
         chunks = [paths[i : i + 64] for i in range(0, len(paths), 64)]
@@ -166,9 +168,16 @@ class _Run:
                 part.findings += self._unreadable(path, facts.problem)
                 continue
             module = engine.resolver.module(path)
-            if module is not None:
+            if module is None:
+                continue
+            try:
                 part.findings += engine.check(module)
-                module.rest()
+            except RecursionError:
+                part.findings += self._unreadable(path, Problem("can't be analysed: it is nested too deeply"))
+            except Exception as error:  # the boundary of one file: the rest of the run goes on
+                reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
+                part.findings += self._unreadable(path, Problem(reason))
+            module.rest()
         part.folders = modules.consulted()
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in before}
         return part
@@ -193,10 +202,16 @@ class _Run:
                 continue
             directives = decode(file.facts).directives if group or _has_directives(file) else ()
             source = Source(file.text if file.text is not None else file.path)
-            left, covered = suppress(group, directives, path, source, unused)
+            left, covered = suppress(group, directives, path, source, unused, self._on)
             report.suppressed += covered
             kept += left
-        return kept
+        level = self.config.settings.severity.get("DET002")
+        return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
+
+    @property
+    def _on(self) -> set[str]:
+        """The rules that are on."""
+        return {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
 
     def _unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")
@@ -210,12 +225,9 @@ class _Run:
     def _ignored(self, finding: Finding) -> bool:
         """Whether `per-file-ignores` turns a rule off for the finding's file."""
         path = finding.path.removeprefix(f"{self.config.root.absolute()}{os.sep}").replace(os.sep, "/")
-        name = path.rpartition("/")[2]
         for pattern, codes in self.config.settings.per_file_ignores.items():
-            negated = pattern.startswith("!")
-            pattern = pattern.removeprefix("!")
-            matches = fnmatch(path, pattern) or fnmatch(name, pattern) or fnmatch(path, f"*/{pattern}")
-            if matches is not negated and any(code == "ALL" or finding.code.startswith(code) for code in codes):
+            matches = glob(pattern.removeprefix("!")).match_file(path)
+            if matches is not pattern.startswith("!") and any(code == "ALL" or finding.code.startswith(code) for code in codes):
                 return True
         return False
 
@@ -254,7 +266,8 @@ class _Run:
         """Keep a report for the next run."""
         if self.others is not None:
             folders = {folder: _changed(folder) for folder in self.folders}
-            self.store.fresh[self._key()] = msgspec.msgpack.encode(_Replay(self.others, folders, report))
+            with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
+                self.store.fresh[self._key()] = msgspec.msgpack.encode(_Replay(self.others, folders, report))
 
 
 _forked: _Run | None = None
@@ -272,7 +285,8 @@ def _start_fork() -> None:
 
 def _judge(paths: list[str]) -> _Part:
     assert _forked is not None
-    return _forked.judge(paths, _forked_engine)
+    run = _forked
+    return with_deep_stack(lambda: run.judge(paths, _forked_engine))
 
 
 def _changed(folder: str) -> int:

@@ -41,7 +41,10 @@ class Source:
         """The lines, in UTF-8, without their ends."""
         data = self.data.removeprefix(BOM)
         if self.encoding not in ("utf-8", "utf-8-sig"):
-            data = data.decode(self.encoding, "replace").encode()
+            try:
+                data = data.decode(self.encoding, "replace").encode()
+            except Exception:  # some codecs are no text encodings, and each fails in its own way
+                return data.splitlines()
         return data.splitlines()
 
     def line(self, number: int) -> str:

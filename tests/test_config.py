@@ -14,7 +14,6 @@ Project = Callable[..., Path]
 
 UNCHECKED = pytest.mark.xfail(reason="negative numbers are accepted", strict=True)
 BROKEN = pytest.mark.xfail(reason="a pyproject.toml that is no TOML is passed over silently", strict=True)
-BODYLESS = pytest.mark.xfail(reason="facts without a body can't be decoded", strict=True)
 SOURCE = """\
 import torch
 import torch.nn as nn
@@ -142,7 +141,7 @@ def test_the_command_line_wins(project: Project) -> None:
         ('severity = { DET403 = "off" }', ["DET402"]),
         ('severity = { DET201 = "warning" }', ["DET201", "DET402", "DET403"]),
         ('severity = { DET403 = "note", DET402 = "note" }', []),
-        pytest.param("max-file-size = 10", ["DET001"], marks=BODYLESS),
+        ("max-file-size = 10", ["DET001"]),
         ("jobs = 1", ["DET402", "DET403"]),
         ('library = "strict"', ["DET402", "DET403"]),
         ("respect-gitignore = false", ["DET402", "DET403"]),
@@ -167,7 +166,6 @@ def test_severity(project: Project, level: str) -> None:
 
 
 @pytest.mark.parametrize(("level", "expected"), [("error", "error"), ("note", "note"), ("off", None)])
-@BODYLESS
 def test_severity_of_an_unreadable_file(project: Project, level: str, expected: str | None) -> None:
     project(**{"a.py": "import torch\n(", "detlint.toml": f'severity = {{ DET001 = "{level}" }}\nshow-notes = true'})
     assert [row["severity"] for row in rows("a.py")] == ([expected] if expected else [])

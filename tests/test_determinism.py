@@ -76,7 +76,6 @@ def test_the_package_gives_something_to_compare(package: Path) -> None:
     assert set(found) >= {"DET002", "DET101", "DET102", "DET113", "DET201", "DET305", "DET403"}
 
 
-@pytest.mark.xfail(reason="facts without a body can't be decoded", strict=True)
 def test_unreadable_files_too(package: Path) -> None:
     (package / "broken.py").write_text("import torch\nprint 'x'\n")
     cache = package / "cache"

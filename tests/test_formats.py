@@ -69,7 +69,6 @@ def test_json_of_nothing(project: Project) -> None:
     assert json.loads(output("json", "a.py")) == []
 
 
-@pytest.mark.xfail(reason="facts without a body can't be decoded", strict=True)
 def test_json_of_an_unreadable_file(project: Project) -> None:
     project(**{"a.py": "import torch\n(\n"})
     rows = json.loads(output("json", "a.py"))

@@ -328,7 +328,6 @@ def test_suppressing_the_finding_about_suppressions(project: Project) -> None:
     assert findings("a.py") == []
 
 
-@pytest.mark.xfail(reason="facts without a body can't be decoded", strict=True)
 def test_unreadable_file_is_not_suppressed_by_accident(project: Project) -> None:
     project(**{"a.py": "import torch\nx = (  # noqa: DET201\n"})
     assert [row["code"] for row in findings("a.py")] == ["DET001"]

@@ -71,3 +71,5 @@ class Report:
     lines: int = 0
     suppressed: int = 0
     seconds: float = 0.0
+    texts: dict[str, bytes] = field(default_factory=dict)
+    """What standard input gave, by path: it is not what the disk has."""

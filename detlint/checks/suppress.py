@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
@@ -13,7 +13,12 @@ from detlint.source import Source
 
 
 def suppress(
-    findings: list[Finding], directives: Sequence[Directive], path: str, source: Source, unused: Rule | None
+    findings: list[Finding],
+    directives: Sequence[Directive],
+    path: str,
+    source: Source,
+    unused: Rule | None,
+    on: Collection[str],
 ) -> tuple[list[Finding], int]:
     """The findings that no comment covers, with those about the comments themselves; and how many were covered.
 
@@ -21,6 +26,7 @@ def suppress(
 
     Args:
         unused: DET002, None when it is off.
+        on: the rules that are on; whether a suppression of another is needed can't be known.
     """
     if not directives:
         return findings, 0
@@ -33,7 +39,9 @@ def suppress(
         if not hits:
             kept.append(finding)
     if unused is not None:
-        kept += [about for i, d in enumerate(directives) if (about := _about(d, i in used, path, unused)) is not None]
+        about = [_about(d, i in used, path, unused, on) for i, d in enumerate(directives)]
+        named = [d for d in directives if unused.code in d.codes]
+        kept += [f for f in about if f is not None and not any(_covers(d, f.code, {f.span.line}) for d in named)]
     return kept, covered
 
 
@@ -77,9 +85,11 @@ def argument_span(source: Source, span: Span, name: str) -> Span | None:
     return None
 
 
-def _about(directive: Directive, used: bool, path: str, rule: Rule) -> Finding | None:
+def _about(directive: Directive, used: bool, path: str, rule: Rule, on: Collection[str]) -> Finding | None:
     if directive.problem:
         message = f"this comment suppresses nothing: {directive.problem}"
+    elif directive.codes and not any(code.startswith(prefix) for prefix in directive.codes for code in on):
+        return None
     elif used or (directive.style == "noqa" and not directive.codes) or directive.scope == "file":
         return None
     else:

@@ -16,7 +16,7 @@ from detlint.facts.model import Directive
 WORTH_READING = re.compile(
     rb"#[^\n\r]*?(?:detlint\s*:|noqa\s*:[^\n\r#]*DET|(?:flake8|ruff)\s*[:=]\s*noqa)|noqa\s*:[^\n\r#]*DET", re.I
 )
-_BLANKET = re.compile(rb"#\s*noqa(?!\s*[:\w])", re.I)
+_BLANKET = re.compile(rb"#\s*noqa\b(?!\s*:)", re.I)
 
 _NOQA = re.compile(
     r"#\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b(?P<list>\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)?)?",
@@ -64,9 +64,12 @@ def confirmed(directive: Directive, data: bytes) -> bool:
 def _from_tokens(data: bytes) -> list[Directive]:
     found: list[Directive] = []
     with contextlib.suppress(tokenize.TokenError, SyntaxError, ValueError, LookupError):
-        for token in tokenize.tokenize(io.BytesIO(data).readline):
+        # Python ends lines at a lone CR too; the tokenizer's own reader doesn't.
+        lines = io.BytesIO(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        for token in tokenize.tokenize(lines.readline):
             if token.type == tokenize.COMMENT:
-                found += _of_comment(token.string, *token.start)
+                line, column = token.start
+                found += _of_comment(token.string, line, len(token.line[:column].encode("utf-8", "replace")))
     return found
 
 

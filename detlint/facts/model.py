@@ -233,7 +233,7 @@ class Facts(Record):
     """Words for devices that occur in the file, lower case, sorted."""
     problem: Problem | None = None
     lines: int = 0
-    body: msgspec.Raw = msgspec.Raw()
+    body: msgspec.Raw = msgspec.Raw(b"\x90")  # an empty array: a `Body` with nothing in it
 
 
 ENCODER: Final = msgspec.msgpack.Encoder()
@@ -253,4 +253,4 @@ def decode(data: bytes) -> Facts:
 
 def decode_body(facts: Facts) -> Body:
     """What happens in a file."""
-    return _BODY.decode(facts.body) if facts.body else Body()
+    return _BODY.decode(facts.body)

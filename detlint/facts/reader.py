@@ -44,6 +44,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
+from detlint.source import Source
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
@@ -303,12 +304,16 @@ class _Reader:
         self.expression(node.test)
         return self.branch("main" if main else "if", node.test, [node.body, node.orelse])
 
-    def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]]) -> bool:
-        """Read alternatives; whether none of them comes out."""
+    def branch(
+        self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()
+    ) -> bool:
+        """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
         outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
-        for body in bodies:
+        for i, body in enumerate(bodies):
             self.steps = []
             arms.start()
+            if names and names[i]:
+                self.scope.bind(names[i], None)
             stopped = self.block(body)
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
@@ -378,11 +383,13 @@ class _Reader:
 
     def _try(self, node: Any) -> bool:
         bodies = [[*node.body, *node.orelse]]
+        names = [""]
         for handler in node.handlers:
             if handler.type is not None:
                 self.expression(handler.type)
             bodies.append(handler.body)
-        stopped = self.branch("try", None, bodies)
+            names.append(handler.name or "")
+        stopped = self.branch("try", None, bodies, names)
         return self.block(node.finalbody) or stopped
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
@@ -558,7 +565,7 @@ class _Reader:
 
     def text(self, node: ast.expr) -> str | None:
         if self._lines is None:
-            self._lines = self.data.removeprefix(b"\xef\xbb\xbf").splitlines()
+            self._lines = Source(self.data).lines
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         if last - first > 4 or last >= len(self._lines):
             return None
@@ -778,6 +785,9 @@ class _Reader:
         for child in ast.walk(node.args[0]) if node.args else ():
             if isinstance(child, (ast.Name, ast.Attribute)):
                 self.ordered.add(_dotted(child))
+
+    def _same(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        return args[0].value if args else None
 
     def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
         value = args[0].value if args else None
@@ -1192,6 +1202,7 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
     "builtins.getattr": _Reader._getattr,
     "builtins.sorted": _Reader._sorted,
     "natsort.natsorted": _Reader._sorted,
+    "builtins.staticmethod": _Reader._same,
     "importlib.import_module": _Reader._import_module,
     "os.putenv": _Reader._set_variable,
     "os.environ.setdefault": _Reader._set_variable,

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import Gate
 from detlint.facts.model import Facts, Problem, decode, encode
 
+_T = TypeVar("_T")
 Progress = Callable[[int, int], None]
 
 FEWEST_FOR_PROCESSES: Final = 40
@@ -119,7 +120,7 @@ class Store:
         full = key + b"+"
         encoded = self.fresh.get(full) or self.cache.get([full]).get(full)
         if encoded is None:
-            encoded = self.fresh[full] = _with_deep_stack(lambda: [_read_one(wanted, self.catalog)])[0]
+            encoded = self.fresh[full] = with_deep_stack(lambda: [_read_one(wanted, self.catalog)])[0]
         return decode(encoded)
 
 
@@ -132,7 +133,7 @@ def _passes(gate: Gate, file: File) -> bool:
 
 def _read_all(files: list[File], catalog: Catalog, jobs: int) -> Iterator[tuple[File, bytes]]:
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
-        yield from zip(files, _with_deep_stack(lambda: [_read_one(f, catalog) for f in files]), strict=True)
+        yield from zip(files, with_deep_stack(lambda: [_read_one(f, catalog) for f in files]), strict=True)
         return
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
@@ -153,7 +154,7 @@ def _start_worker(catalog: Catalog) -> None:
 def _work(chunk: list[File]) -> list[bytes]:
     assert _worker_catalog is not None
     catalog = _worker_catalog
-    return _with_deep_stack(lambda: [_read_one(file, catalog) for file in chunk])
+    return with_deep_stack(lambda: [_read_one(file, catalog) for file in chunk])
 
 
 def _read_one(file: File, catalog: Catalog) -> bytes:
@@ -166,12 +167,14 @@ def _read_one(file: File, catalog: Catalog) -> bytes:
         problem = f"can't be read: {error.strerror}"
     except (RecursionError, MemoryError):
         problem = "can't be analysed: it is nested too deeply"
+    except Exception as error:  # the boundary of one file: the rest of the run goes on
+        problem = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
     return encode(Facts(file.module, problem=Problem(problem)))
 
 
-def _with_deep_stack(work: Callable[[], list[bytes]]) -> list[bytes]:
+def with_deep_stack(work: Callable[[], _T]) -> _T:
     """Run where deeply nested code can be walked: in a thread with a large stack."""
-    result: list[list[bytes]] = []
+    result: list[_T] = []
     failure: list[BaseException] = []
 
     def target() -> None:

@@ -20,7 +20,8 @@ class ModuleNames:
 
     def of(self, path: str) -> tuple[str, bool]:
         """The dotted name of a file, by its absolute path, and whether it is a package itself."""
-        folder, name = os.path.split(path)
+        # A file name need not be text; a module name is.
+        folder, name = os.path.split(path.encode("utf-8", "replace").decode())
         prefix = self._prefix(folder)
         if name == "__init__.py":
             return prefix or os.path.basename(folder), True

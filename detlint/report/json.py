@@ -21,7 +21,7 @@ def report(report: Report, show_notes: bool) -> str:
     characters), `fix` (null, or `applicability`, `message`, `edits`), `cell`, `url`; and of our own `severity`,
     `family`, `target` (a list), `path` (the way from the entry point) and `remedy`.
     """
-    sources: dict[str, Source] = {}
+    sources = {path: Source(text) for path, text in report.texts.items()}
     rows = [_row(f, sources) for f in report.findings if show_notes or f.severity != "note"]
     return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
 
@@ -32,7 +32,7 @@ def _row(finding: Finding, sources: dict[str, Source]) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
-        "filename": finding.path,
+        "filename": text_of(finding.path),
         "location": location,
         "end_location": end,
         "severity": finding.severity,
@@ -40,13 +40,18 @@ def _row(finding: Finding, sources: dict[str, Source]) -> dict[str, Any]:
         "target": list(finding.targets),
         "remedy": finding.remedy,
         "path": [
-            {"filename": s.path, "location": _locations(s.path, s.span, sources)[0], "message": s.message}
+            {"filename": text_of(s.path), "location": _locations(s.path, s.span, sources)[0], "message": s.message}
             for s in finding.steps
         ],
         "fix": None,
         "cell": None,
         "url": URL.format(name=finding.name),
     }
+
+
+def text_of(path: str) -> str:
+    """A path as text; bytes of a name that are none are shown as `\\xff`."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _locations(path: str, span: Span, sources: dict[str, Source]) -> tuple[dict[str, int], dict[str, int]]:

@@ -25,12 +25,12 @@ WIDEST: Final = 160
 def shown(path: str) -> str:
     """A path as people type it: relative to where they are, when it is below."""
     here = os.getcwd() + os.sep
-    return path.removeprefix(here)
+    return path.removeprefix(here).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def concise(report: Report, show_notes: bool) -> Iterator[str]:
     """One line a finding, in the form that editors and GNU tools parse."""
-    sources = _Sources()
+    sources = _Sources({path: Source(text) for path, text in report.texts.items()})
     for finding in _visible(report, show_notes):
         column = sources[finding.path].column(finding.span.line, finding.span.column)
         place = f"{shown(finding.path)}:{finding.span.line}:{column}"
@@ -39,7 +39,7 @@ def concise(report: Report, show_notes: bool) -> Iterator[str]:
 
 def full(report: Report, show_notes: bool) -> Iterator[str]:
     """A paragraph a finding, then the summary. What one switch answers is shown once, with where else it stands."""
-    sources = _Sources()
+    sources = _Sources({path: Source(text) for path, text in report.texts.items()})
     visible = _visible(report, show_notes)
     folded = {code: [f for f in visible if f.code == code] for code in FOLDED}
     for finding in visible:
