@@ -85,7 +85,9 @@ def main() -> None:
         parse = [sys.executable, str(script), str(options.jobs), *paths]
         cache = Path(folder, "cache")
         check = [sys.executable, "-m", "detlint", "check", "--isolated", "--jobs", str(options.jobs), "--statistics"]
-        edited = max((file for path in options.paths for file in path.rglob("*.py")), key=lambda file: file.stat().st_size)
+        edited = max(
+            (file for path in options.paths for file in path.rglob("*.py")), key=lambda file: file.stat().st_size
+        )
         text = edited.read_bytes()
         try:
             for run in range(options.runs):

@@ -227,7 +227,9 @@ class _Run:
         path = finding.path.removeprefix(f"{self.config.root.absolute()}{os.sep}").replace(os.sep, "/")
         for pattern, codes in self.config.settings.per_file_ignores.items():
             matches = glob(pattern.removeprefix("!")).match_file(path)
-            if matches is not pattern.startswith("!") and any(code == "ALL" or finding.code.startswith(code) for code in codes):
+            if matches is not pattern.startswith("!") and any(
+                code == "ALL" or finding.code.startswith(code) for code in codes
+            ):
                 return True
         return False
 

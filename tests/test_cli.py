@@ -348,7 +348,6 @@ def test_names_that_a_terminal_cannot_show(project: Project) -> None:
         assert b"Traceback" not in result.stderr
 
 
-@pytest.mark.xfail(reason="a file name that is not UTF-8 can't be encoded for the report", strict=True)
 def test_names_that_are_not_text(project: Project) -> None:
     root = project(**{"a.py": CLEAN})
     try:
@@ -416,7 +415,6 @@ def test_standard_input_has_the_settings_of_its_name(project: Project) -> None:
     assert detlint("--no-cache", "--stdin-filename", "new.py", "-", stdin=ERROR.encode()).exit_code == 1
 
 
-@pytest.mark.xfail(reason="reports read the file on disk instead of standard input", strict=True)
 def test_standard_input_is_what_is_shown(project: Project) -> None:
     project(**ALL)
     text = "import torch.nn.functional as F\n\n\ndef warp(image, grid):\n    return 'é', F.grid_sample(image, grid)\n"
@@ -426,7 +424,6 @@ def test_standard_input_is_what_is_shown(project: Project) -> None:
         assert "return 'é', F.grid_sample(image, grid)" in result.stdout
 
 
-@pytest.mark.xfail(reason="reports read the file on disk instead of standard input", strict=True)
 def test_standard_input_counts_columns_in_its_own_text(project: Project) -> None:
     project(**ALL)
     text = "import torch.nn.functional as F\ndef warp(x, g): return 'é', F.grid_sample(x, g)\n"

@@ -202,7 +202,6 @@ def test_database_truncated(package: Path, part: float) -> None:
     assert report(cache=cache) == plain
 
 
-@pytest.mark.xfail(reason="a row that is no text ends the run", strict=True)
 def test_database_with_holes(package: Path) -> None:
     cache = package / "cache"
     plain = report(cache=cache)
@@ -215,7 +214,6 @@ def test_database_with_holes(package: Path) -> None:
 
 
 @pytest.mark.parametrize("facts", [b"\xc1", b"\x93\x01\x02", b"\x80", b"text", b"\xd9", b"\x90" * 10])
-@pytest.mark.xfail(reason="rows of the cache are decoded unguarded", strict=True)
 def test_rows_of_nonsense(package: Path, facts: bytes) -> None:
     cache = package / "cache"
     plain = report(cache=cache)
@@ -254,7 +252,6 @@ def test_a_locked_database_is_a_miss(package: Path) -> None:
     reader.close()
 
 
-@pytest.mark.xfail(reason="removing the temporary file of the compiled catalog fails", strict=True)
 def test_a_cache_below_a_file(package: Path) -> None:
     (package / "file").write_text("")
     assert report(cache=package / "file" / "cache") == report()
@@ -313,7 +310,6 @@ def test_a_subset_gives_what_it_gives_in_the_full_run(many: Path, monkeypatch: p
     assert rows(report("--select", rules, *chosen)) == [row for row in whole if row["filename"] in names]
 
 
-@pytest.mark.xfail(reason="`..` is not normalised in the project's root, so imports are not followed", strict=True)
 def test_from_another_folder(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "pyproject.toml").write_text("")
     here = report(".")

@@ -128,10 +128,7 @@ HEAD = "import torch.nn.functional as F\nfrom torch.nn.functional import grid_sa
         "{F: F.grid_sample(1, 2) for F in range(3)}",
         "for F in range(3):\n    F.grid_sample(1, 2)",
         "with open(1) as F:\n    F.grid_sample(1, 2)",
-        pytest.param(
-            "try: pass\nexcept Exception as F:\n    F.grid_sample(1, 2)",
-            marks=pytest.mark.xfail(reason="`except ... as` binds no name", strict=True),
-        ),
+        "try: pass\nexcept Exception as F:\n    F.grid_sample(1, 2)",
         "match 1:\n    case F:\n        F.grid_sample(1, 2)",
         "match 1:\n    case [*F]:\n        F.grid_sample(1, 2)",
         "(F := 3).grid_sample(1, 2)\nF.grid_sample(1, 2)",
@@ -228,10 +225,7 @@ def test_partial(project: Project, text: str) -> None:
     "text",
     [
         "class A:\n    warp = F.grid_sample\n    def f(self):\n        return A.warp(1, 2)  #!",
-        pytest.param(
-            "class A:\n    warp = staticmethod(F.grid_sample)\n    def f(self):\n        return self.warp(1, 2)  #!",
-            marks=pytest.mark.xfail(reason="staticmethod(f) is not seen through", strict=True),
-        ),
+        "class A:\n    warp = staticmethod(F.grid_sample)\n    def f(self):\n        return self.warp(1, 2)  #!",
         "class A:\n    def __init__(self):\n        self.warp = F.grid_sample\n"
         "    def f(self):\n        return self.warp(1, 2)  #!",
         "class A:\n    def __init__(self):\n        self.warp = F.grid_sample\n"

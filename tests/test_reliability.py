@@ -27,11 +27,6 @@ Project = Callable[..., Path]
 GOOD = "import torch.nn.functional as F\n\n\ndef warp(x, g):\n    return F.grid_sample(x, g)\n"
 SOURCES = sorted((REPOSITORY / "fixtures").rglob("*.py"))
 
-CODEC = pytest.mark.xfail(reason="an encoding that is no text encoding ends the run", strict=True)
-SHALLOW = pytest.mark.xfail(
-    reason="facts are decoded, and classes and results followed, with the ordinary recursion limit", strict=True
-)
-
 
 def check(root: Path, *arguments: str) -> list[dict[str, Any]]:
     """Check a folder in a process of its own, so that an overflowing stack is a failed test and no dead test run."""
@@ -198,7 +193,6 @@ def test_declared_encoding_of_other_scripts(project: Project, encoding: str, tex
     assert row["end_location"] == {"row": 3, "column": 25 + len(text) + 19}
 
 
-@pytest.mark.xfail(reason="the text of an argument is cut from the undecoded line", strict=True)
 def test_conditions_are_read_in_the_declared_encoding(project: Project) -> None:
     text = "# coding: latin-1\nimport torch.nn as nn\ndef f(): return 'éééé', nn.Dropout(1 - 1), nn.Dropout(0.5 + 0)\n"
     assert places(beside(project, text.encode("latin-1"))) == [("DET201", 3, 44)]
@@ -213,7 +207,9 @@ def test_conditions_are_read_in_the_declared_encoding(project: Project) -> None:
         "no-such-encoding",
         "utf-16",
         "utf-32",
-        *(pytest.param(name, marks=CODEC) for name in ("rot13", "base64", "undefined")),
+        "rot13",
+        "base64",
+        "undefined",
     ],
 )
 def test_useless_declared_encoding(project: Project, name: str) -> None:
@@ -434,10 +430,7 @@ DEEPLY_NESTED = {
 }
 
 
-MARKS = dict.fromkeys(["elifs", "partials"], SHALLOW)
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in DEEPLY_NESTED])
+@pytest.mark.parametrize("name", list(DEEPLY_NESTED))
 def test_deep_nesting(project: Project, name: str) -> None:
     head = "import random\nfrom functools import partial\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
     beside(project, f"{head}{DEEPLY_NESTED[name]}\n")
@@ -445,7 +438,7 @@ def test_deep_nesting(project: Project, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sum-of-sites", pytest.param("elifs", marks=SHALLOW), "aliases", "ifs-that-python-takes", "functions", "classes"],
+    ["sum-of-sites", "elifs", "aliases", "ifs-that-python-takes", "functions", "classes"],
 )
 def test_findings_in_deep_nesting(project: Project, name: str) -> None:
     head = "import random\nfrom functools import partial\nimport torch.nn as nn\nimport torch.nn.functional as F\n"

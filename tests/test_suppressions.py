@@ -282,7 +282,6 @@ def test_unused_in_a_file_without_any_framework(project: Project) -> None:
     assert [row["code"] for row in findings(".")] == ["DET002", "DET002"]
 
 
-@pytest.mark.xfail(reason="a column in characters is taken for one in bytes", strict=True)
 def test_position_of_an_unused_suppression_is_in_characters(project: Project) -> None:
     project(**{"a.py": "import torch\nx = 'éé中'  # noqa: DET201\n"})
     (row,) = findings("a.py")
@@ -296,7 +295,6 @@ def test_unused_can_be_switched_off(project: Project) -> None:
     assert findings("--select", "DET2", "a.py") == []
 
 
-@pytest.mark.xfail(reason="`severity` is not applied to DET002", strict=True)
 def test_unused_keeps_its_configured_severity(project: Project) -> None:
     project(**{"a.py": "import torch\nx = 1  # noqa: DET201\n", "c.toml": 'severity = { DET002 = "error" }\n'})
     (row,) = findings("--config", "c.toml", "a.py")
@@ -304,7 +302,6 @@ def test_unused_keeps_its_configured_severity(project: Project) -> None:
 
 
 @pytest.mark.parametrize("comment", ["# noqa: DET403", "# detlint: ignore[DET403] reason"])
-@pytest.mark.xfail(reason="is reported as unused", strict=True)
 def test_suppression_of_a_rule_that_is_not_selected(project: Project, comment: str) -> None:
     # Whether it is needed can't be known while the rule is off.
     line = f"return F.grid_sample(x, g)  {comment}"
@@ -322,7 +319,6 @@ def test_partly_used_list(project: Project) -> None:
     assert [row for row in rows if row[0] != "DET002"] == []
 
 
-@pytest.mark.xfail(reason="DET002 can't be suppressed", strict=True)
 def test_suppressing_the_finding_about_suppressions(project: Project) -> None:
     project(**{"a.py": "# detlint: ignore-file[DET002] templates\nimport torch\nx = 1  # noqa: DET201\n"})
     assert findings("a.py") == []
@@ -333,7 +329,6 @@ def test_unreadable_file_is_not_suppressed_by_accident(project: Project) -> None
     assert [row["code"] for row in findings("a.py")] == ["DET001"]
 
 
-@pytest.mark.xfail(reason="`# noqa reason` is blanket only where another comment is ours", strict=True)
 def test_the_rest_of_the_file_does_not_change_what_a_comment_means(project: Project) -> None:
     line = "return F.grid_sample(x, g)  # noqa because it is frozen"
     alone = ("DET403", 1) in found(project, line)
@@ -344,9 +339,7 @@ def test_the_rest_of_the_file_does_not_change_what_a_comment_means(project: Proj
     "end",
     [
         "\r\n",
-        pytest.param(
-            "\r", marks=pytest.mark.xfail(reason="tokens of a file with lone CR are on one line", strict=True)
-        ),
+        "\r",
     ],
     ids=["crlf", "cr"],
 )

@@ -183,7 +183,13 @@ class Matcher:
         return [(names[0], entries[0])] if entries and all(entries) else []
 
     def _may_be_copy(self, target: Value | None) -> bool:
-        last = target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""
+        last = (
+            target.attr
+            if isinstance(target, Member)
+            else target.name.rpartition(".")[2]
+            if isinstance(target, Ref)
+            else ""
+        )
         return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:

@@ -33,6 +33,9 @@ def directives(data: bytes) -> tuple[Directive, ...]:
     In a file that has nothing but blanket `# noqa`, these are taken by their looks: `confirmed` reads the tokens for
     the few that stand where something is found.
     """
+    if b"\r" in data:
+        # Python ends lines at a lone CR too; the tokenizer's own reader doesn't.
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"detlint" in data:
         return tuple(_from_tokens(data))
     found = []
@@ -58,15 +61,14 @@ def _next_noqa(data: bytes, start: int) -> int:
 
 def confirmed(directive: Directive, data: bytes) -> bool:
     """Whether a blanket `# noqa` really is a comment."""
-    return any(d.line == directive.line and d.style == "noqa" and not d.codes for d in _from_tokens(data))
+    lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return any(d.line == directive.line and d.style == "noqa" and not d.codes for d in _from_tokens(lines))
 
 
 def _from_tokens(data: bytes) -> list[Directive]:
     found: list[Directive] = []
     with contextlib.suppress(tokenize.TokenError, SyntaxError, ValueError, LookupError):
-        # Python ends lines at a lone CR too; the tokenizer's own reader doesn't.
-        lines = io.BytesIO(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-        for token in tokenize.tokenize(lines.readline):
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT:
                 line, column = token.start
                 found += _of_comment(token.string, line, len(token.line[:column].encode("utf-8", "replace")))

@@ -299,14 +299,20 @@ class _Reader:
                 self.scope.bind(alias.asname or alias.name, Ref(name))
 
     def _if(self, node: ast.If) -> bool:
-        main = _is_main_test(node.test)
-        self.use = "tested"
-        self.expression(node.test)
-        return self.branch("main" if main else "if", node.test, [node.body, node.orelse])
+        if _is_main_test(node.test):
+            return self.branch("main", node.test, [node.body, node.orelse])
+        # `elif` nests in the tree; as further arms a chain of thousands of them is no deeper than one.
+        bodies, tests = [node.body], [node.test]
+        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node = node.orelse[0]
+            bodies.append(node.body)
+            tests.append(node.test)
+        for test in tests:
+            self.use = "tested"
+            self.expression(test)
+        return self.branch("if", tests[0], [*bodies, node.orelse])
 
-    def branch(
-        self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()
-    ) -> bool:
+    def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
         outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
         for i, body in enumerate(bodies):
@@ -328,7 +334,7 @@ class _Reader:
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
         text = self.text(test)
-        asks = text is not None and _SEEDING.search(text) is not None
+        asks = len(arms) == 2 and text is not None and _SEEDING.search(text) is not None
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
@@ -734,6 +740,8 @@ class _Reader:
         if not args or args[0].value is None or args[0].name or isinstance(args[0].value, (Const, Param, Expression)):
             return None
         target = args[0].value
+        if isinstance(target, Partial) and isinstance(target.of, Partial):
+            return None
         site = self.site("partial", target, tuple(args[1:]), node) if self.wanted(target) else -1
         return Partial(target, site)
 
