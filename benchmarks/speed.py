@@ -57,7 +57,10 @@ def timed(command: Sequence[str], ok: tuple[int, ...] = (0, 1)) -> tuple[float, 
 
 def peak_memory(command: Sequence[str]) -> int:
     """The largest resident size of any one process of a command, in bytes."""
-    code = "import resource,subprocess,sys;subprocess.run(sys.argv[1:],stdout=-3,stderr=-3);print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=-3, stderr=-3); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
     out = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True).stdout
     return int(out) * 1024
 

@@ -72,7 +72,8 @@ def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option(
     "--profile",
     type=click.Choice(["reproduce", "align"]),
-    help="reproduce: does the same command give the same result twice? align: can the run be compared with another back end? [default: reproduce]",
+    help="reproduce: does the same command give the same result twice? "
+    "align: can the run be compared with another back end? [default: reproduce]",
 )
 @click.option(
     "--target",

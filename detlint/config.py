@@ -213,6 +213,12 @@ def _root(folder: Path) -> Path:
     return folder
 
 
+def severity_of(settings: Settings, code: str) -> Literal["error", "warning", "note", "off"] | None:
+    """What the configuration says of a rule's severity: the longest prefix of its code decides."""
+    matching = [prefix for prefix in settings.severity if prefix == "ALL" or code.startswith(prefix)]
+    return settings.severity[max(matching, key=lambda p: 0 if p == "ALL" else len(p))] if matching else None
+
+
 def selected(settings: Settings, code: str) -> bool:
     """Whether a rule is on: the longest selector that matches its code decides, `ignore` winning ties."""
 
@@ -220,4 +226,4 @@ def selected(settings: Settings, code: str) -> bool:
         return max((0 if s == "ALL" else len(s) for s in selectors if s == "ALL" or code.startswith(s)), default=-1)
 
     chosen = longest([*settings.select, *settings.extend_select])
-    return chosen > longest([*settings.ignore, *settings.extend_ignore]) and settings.severity.get(code) != "off"
+    return chosen > longest([*settings.ignore, *settings.extend_ignore]) and severity_of(settings, code) != "off"

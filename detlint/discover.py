@@ -28,7 +28,7 @@ class Found:
 def discover(paths: Iterable[Path], config: Config) -> Found:
     """The source files under some paths.
 
-    A file named explicitly is checked whatever its suffix or the excludes, unless `force-exclude` is on. A file that is
+    A file or folder named explicitly is checked whatever the excludes say of it, unless `force-exclude` is on. A file that is
     reachable twice (by a link) is reported once, under the shortest path. Linked folders are not entered.
 
     Raises:
@@ -58,6 +58,7 @@ class _Walker:
         self.exclude = _spec(self.patterns)
         self.names = {pattern for pattern in self.patterns if not set(pattern) & set("*?[/")}
         self.gitignore = settings.respect_gitignore
+        self.force = settings.force_exclude
         self.ignores: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
         self.problems: list[tuple[Path, str]] = []
         self.folders: dict[str, str] = {}
@@ -65,8 +66,10 @@ class _Walker:
     def walk(self, top: Path) -> Iterator[str]:
         """The source files below a folder."""
         real = top.resolve()
-        if real != self.root and self.root in real.parents and self.excluded_above(top):
+        named_although_excluded = real != self.root and self.root in real.parents and self.excluded_above(top)
+        if named_although_excluded and self.force:
             return
+        patterns = not named_although_excluded and len(self.names) < len(self.patterns)
         waiting = [str(top)]
         while waiting:
             folder = waiting.pop()
@@ -109,8 +112,6 @@ class _Walker:
 
     def excluded(self, path: str) -> bool:
         """Whether a pattern that is more than a name excludes a path."""
-        if len(self.names) == len(self.patterns):
-            return False
         relative = (
             os.path.relpath(path, self.root)
             if os.path.isabs(path)

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +20,8 @@ import msgspec
 from detlint import catalog as catalogs
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.checks.finding import Finding, Report
-from detlint.config import Config, selected
+from detlint.checks.finding import Finding, Report, Step
+from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.model import Facts, Problem, Span, decode
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
@@ -148,7 +148,7 @@ class _Run:
         from detlint.program.resolve import Resolver
 
         root = str(self.config.root.absolute())
-        modules = Modules(root, self._facts)
+        modules = Modules(Path(root), self._facts)
         return Engine(Resolver(modules, self.store.catalog), self.config.settings, root), modules
 
     def _facts(self, path: str) -> Facts | None:
@@ -195,6 +195,13 @@ class _Run:
                 by_file[finding.path].append(finding)
             elif finding.code == "DET001":
                 kept.append(finding)
+            else:
+                # What an entry point reaches in a file that isn't checked is reported on the way to it.
+                step = next((s for s in reversed(finding.steps) if s.path in by_file), None)
+                if step is not None:
+                    there = Step(finding.path, finding.span, "here")
+                    moved = replace(finding, path=step.path, span=step.span, steps=(*finding.steps, there), argument="")
+                    by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]
             if not file.facts:
@@ -205,7 +212,7 @@ class _Run:
             left, covered = suppress(group, directives, path, source, unused, self._on)
             report.suppressed += covered
             kept += left
-        level = self.config.settings.severity.get("DET002")
+        level = severity_of(self.config.settings, "DET002")
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
 
     @property
@@ -218,7 +225,7 @@ class _Run:
         if rule is None or not selected(self.config.settings, rule.code):
             return []
         span = Span(problem.line, problem.column, problem.line, problem.column)
-        level = self.config.settings.severity.get(rule.code, "warning")
+        level = severity_of(self.config.settings, rule.code) or "warning"
         finding = Finding(path, span, rule.code, rule.name, "warning", problem.message, rule.remedy)
         return [finding.with_severity(level)] if level != "off" else []
 

@@ -17,8 +17,7 @@ REPOSITORY = Path(__file__).parent.parent
 
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
-    return result
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
 
 
 def findings(*arguments: str | Path) -> list[dict[str, Any]]:

@@ -418,7 +418,7 @@ print(msgspec.json.encode(parts).decode())
 
 
 def contents(*cache: Path) -> str:
-    """Everything in a catalog that a fresh process loads, in JSON: there, a default that is a tuple is a list as well."""
+    """Everything in a catalog that a fresh process loads, in JSON: there, a tuple as default is a list."""
     return subprocess.run([sys.executable, "-c", SAY_ALL, *cache], capture_output=True, check=True, text=True).stdout
 
 

@@ -66,9 +66,8 @@ def compare(path: Path, tmp_path: Path, default_select: str) -> None:
     for mark, severities in expected.items():
         if counted[mark] != len(severities):
             wrong.append(f"line {mark[0]}: expected {mark[1]} {len(severities)}x, found {counted[mark]}x")
-        for severity in filter(None, severities):
-            if counted[mark] and (mark, severity) not in found:
-                wrong.append(f"line {mark[0]}: {mark[1]} is not a {severity}")
+        missing = [s for s in severities if s and counted[mark] and (mark, s) not in found]
+        wrong += [f"line {mark[0]}: {mark[1]} is not a {severity}" for severity in missing]
     for mark, severity in found:
         if mark not in expected:
             wrong.append(f"line {mark[0]}: unexpected {mark[1]} ({severity})")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.scope import join
 from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.scope import join
 
 Verdict = bool | None
 NO_DEFAULT = "..."

@@ -11,7 +11,7 @@ from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Levels
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import targets
-from detlint.config import Settings, selected
+from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Ref, Site
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Reach
@@ -140,8 +140,8 @@ class Engine:
         )  # fmt: skip
 
     def _as_set(self, finding: Finding) -> Finding:
-        level = self.settings.severity.get(finding.code)
-        return finding.with_severity(level) if level in ("error", "warning", "note") else finding  # type: ignore[arg-type]
+        level = severity_of(self.settings, finding.code)
+        return finding.with_severity(level) if level is not None and level != "off" else finding
 
 
 def target_name(site: Site) -> str:

@@ -42,8 +42,10 @@ def device_prefix(expression: Expression) -> str | None:
     import libcst.matchers as m
 
     node = parse(expression.text)
-    if m.matches(node, m.FormattedString(parts=[m.FormattedStringText(), m.ZeroOrMore()])) and isinstance(
-        node, cst.FormattedString
+    if (
+        node is not None
+        and m.matches(node, m.FormattedString(parts=[m.FormattedStringText(), m.ZeroOrMore()]))
+        and isinstance(node, cst.FormattedString)
     ):
         first = node.parts[0]
         return first.value if isinstance(first, cst.FormattedStringText) else None

@@ -10,7 +10,7 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.match import Match, Matcher
 from detlint.config import Settings
-from detlint.facts.model import Facts, Function, Member, Ref, Site
+from detlint.facts.model import Function, Member, Ref, Site
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")

@@ -162,7 +162,7 @@ class Matcher:
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""
         key, _, inside = name.partition("::")
-        module = self.resolver.by_path[key]
+        module = self.resolver.known(key)
         known = self.catalog.canonical(f"{module.facts.module}.{inside}")
         if known in self.catalog.calls:
             return [(known, self.catalog.calls[known])]

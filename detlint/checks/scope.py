@@ -10,7 +10,8 @@ from detlint.config import Settings
 from detlint.facts.model import Facts
 
 DEVICES: Final = {
-    "ascend": "ascend", "cuda": "cuda", "gpu": "cuda", "hccl": "ascend", "mps": "mps", "nccl": "cuda", "npu": "ascend", "tpu": "tpu", "xla": "tpu",
+    "ascend": "ascend", "cuda": "cuda", "gpu": "cuda", "hccl": "ascend", "mps": "mps", "nccl": "cuda", "npu": "ascend",
+    "tpu": "tpu", "xla": "tpu",
 }  # fmt: skip
 """Words of `Facts.mentions` -> target."""
 

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from detlint.catalog import Catalog, Scalar
-from detlint.checks.expressions import settle
 from detlint.checks.finding import Finding, Severity, Step, lowered
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
-from detlint.facts.model import Const, Either, Expression, Member, Param, Ref, Result, Span, Value
+from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value
 from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
 from detlint.program.resolve import Module, Resolver
-
 
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
@@ -33,7 +31,7 @@ class SeedReader:
         self.matcher = matcher
         self.catalog: Catalog = resolver.catalog
 
-    def kind(self, module: Module, site: int, match: Match) -> str:  # type: ignore[override]
+    def kind(self, module: Module, site: int, match: Match) -> str:
         """`fixed`, `entropy` or `optional`."""
         entry = match.entry
         if not entry.seed:
@@ -61,7 +59,7 @@ class SeedReader:
             return any(self.is_entropy(inner) for inner in value.names.values())
         return False
 
-    def switch(self, module: Module, site: int, match: Match, value: Scalar) -> Scalar:  # type: ignore[override]
+    def switch(self, module: Module, site: int, match: Match, value: Scalar) -> Scalar:
         """The value that a call gives a switch: a literal, or `=name` for that argument's."""
         if isinstance(value, str) and value.startswith("="):
             given = known_constant(match.arguments.get(value[1:]))

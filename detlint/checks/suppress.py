@@ -85,12 +85,17 @@ def argument_span(source: Source, span: Span, name: str) -> Span | None:
     return None
 
 
+def _is_ours(directive: Directive, on: Collection[str]) -> bool:
+    """Whether a directive is about rules that are on; a blanket `noqa` may be another tool's."""
+    if not directive.codes:
+        return directive.style == "ignore"
+    return any(code.startswith(prefix) for prefix in directive.codes for code in on)
+
+
 def _about(directive: Directive, used: bool, path: str, rule: Rule, on: Collection[str]) -> Finding | None:
     if directive.problem:
         message = f"this comment suppresses nothing: {directive.problem}"
-    elif directive.codes and not any(code.startswith(prefix) for prefix in directive.codes for code in on):
-        return None
-    elif used or (directive.style == "noqa" and not directive.codes) or directive.scope == "file":
+    elif used or directive.scope == "file" or not _is_ours(directive, on):
         return None
     else:
         what = ", ".join(directive.codes) if directive.codes else "anything"

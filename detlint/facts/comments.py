@@ -9,6 +9,7 @@ import contextlib
 import io
 import re
 import tokenize
+from typing import Literal
 
 from detlint.facts.model import Directive
 
@@ -75,10 +76,11 @@ def _from_tokens(data: bytes) -> list[Directive]:
     return found
 
 
+Scope = Literal["line", "file"]
+
+
 def _of_comment(text: str, line: int, column: int) -> list[Directive]:
-    found = []
-    for match in _OURS.finditer(text):
-        found.append(_ours(match, line, column))
+    found = [_ours(match, line, column) for match in _OURS.finditer(text)]
     for match in _NOQA.finditer(text):
         directive = _noqa(match, line, column)
         if directive is not None:
@@ -110,7 +112,7 @@ def _ours(match: re.Match[str], line: int, column: int) -> Directive:
 
 def _noqa(match: re.Match[str], line: int, column: int) -> Directive | None:
     """A `noqa` comment, if it concerns us: blanket, or with at least one of our codes."""
-    scope = "file" if match["file"] else "line"
+    scope: Scope = "file" if match["file"] else "line"
     span = (line, column + match.start(), column + match.end())
     if match["list"] is None:
         return Directive(*span, "noqa", scope, ())

@@ -7,7 +7,7 @@ of the file itself is `Ref("<module>.function")`.
 
 from __future__ import annotations
 
-from typing import Final, Literal, Union
+from typing import Final, Literal
 
 import msgspec
 
@@ -16,90 +16,90 @@ class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A compact record: an array on disk, no dictionary in memory."""
 
 
-class Const(Record, tag=0):
+class Const(Record, frozen=True, tag=0):
     """A literal."""
 
     value: bool | int | float | str | None
 
 
-class Ref(Record, tag=1):
+class Ref(Record, frozen=True, tag=1):
     """An imported or defined thing, by its dotted name."""
 
     name: str
 
 
-class Member(Record, tag=2):
+class Member(Record, frozen=True, tag=2):
     """An attribute (`attr`) or an item (`[key]`) of a value."""
 
     base: Value
     attr: str
 
 
-class Result(Record, tag=3):
+class Result(Record, frozen=True, tag=3):
     """What a call gives back. `site` is the position of the call in `Facts.sites`, -1 when it wasn't recorded."""
 
     of: Value
     site: int = -1
 
 
-class Instance(Record, tag=4):
+class Instance(Record, frozen=True, tag=4):
     """Some object of a class: `self`, or a variable with an annotation."""
 
     of: str
 
 
-class Param(Record, tag=5):
+class Param(Record, frozen=True, tag=5):
     """A parameter of the enclosing function: its name and its default."""
 
     name: str
     default: Value | None = None
 
 
-class Items(Record, tag=6):
+class Items(Record, frozen=True, tag=6):
     """A list, tuple or set display."""
 
     values: tuple[Value | None, ...]
     kind: Literal["list", "tuple", "set"] = "list"
 
 
-class Mapping(Record, tag=7):
+class Mapping(Record, frozen=True, tag=7):
     """A dictionary whose keys are all literal strings."""
 
     keys: tuple[str, ...]
     values: tuple[Value | None, ...]
 
 
-class Either(Record, tag=8):
+class Either(Record, frozen=True, tag=8):
     """One of several values, depending on the way taken; None among them is a way that is not known."""
 
     options: tuple[Value | None, ...]
 
 
-class Partial(Record, tag=9):
+class Partial(Record, frozen=True, tag=9):
     """`functools.partial(of, ...)`; the bound arguments stand at `site`."""
 
     of: Value
     site: int = -1
 
 
-class Expression(Record, tag=10):
+class Expression(Record, frozen=True, tag=10):
     """Any other expression: its source text, and what the names in it are."""
 
     text: str
     names: dict[str, Value | None] = {}
 
 
-Value = Union[Const, Ref, Member, Result, Instance, Param, Items, Mapping, Either, Partial, Expression]
+Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
-class Arg(Record):
+class Arg(Record, frozen=True):
     """One argument of a call. `name` is the keyword, "" for a positional, "*" and "**" for splats."""
 
     name: str
     value: Value | None
 
 
-class Span(Record):
+class Span(Record, frozen=True):
     """Where something stands: 1-based lines; columns are 0-based offsets in the UTF-8 of the line."""
 
     line: int
@@ -111,7 +111,7 @@ class Span(Record):
 SiteKind = Literal["call", "partial", "assignment", "environment", "registry"]
 
 
-class Site(Record):
+class Site(Record, frozen=True):
     """A place that the catalog may know: a call, an assignment, an environment write, a registry entry."""
 
     kind: SiteKind
@@ -128,7 +128,7 @@ class Site(Record):
     them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) or nothing."""
 
 
-class Branch(Record):
+class Branch(Record, frozen=True):
     """Alternatives in the flow of a function. `test` is what an `if` asks. An arm is a list of steps."""
 
     kind: Literal["if", "loop", "try", "main"]
@@ -136,15 +136,15 @@ class Branch(Record):
     arms: tuple[tuple[Step, ...], ...]
 
 
-class Stop(Record):
+class Stop(Record, frozen=True):
     """The flow leaves the function (or the loop) here."""
 
 
-Step = Union[int, Branch]
+Step = int | Branch
 """A site, by its position in `Facts.sites` (-1: the flow leaves here), or a branch."""
 
 
-class Parameter(Record):
+class Parameter(Record, frozen=True):
     """A parameter: `kind` is "" for ordinary ones, "*" and "**" for the collecting ones."""
 
     name: str
@@ -153,7 +153,7 @@ class Parameter(Record):
     kind: str = ""
 
 
-class Function(Record):
+class Function(Record, frozen=True):
     """A function or method; position 0 of `Facts.functions` is the module's top level."""
 
     name: str
@@ -175,7 +175,7 @@ class Function(Record):
     """Whether calling it makes a generator."""
 
 
-class Class(Record):
+class Class(Record, frozen=True):
     """A class: bases as values, attributes from its body and from `self.x = ...` in its methods."""
 
     name: str
@@ -185,7 +185,7 @@ class Class(Record):
     line: int
 
 
-class Directive(Record):
+class Directive(Record, frozen=True):
     """A suppression comment. `codes` empty means every code. `scope` is the line's or the file's."""
 
     line: int
@@ -198,7 +198,7 @@ class Directive(Record):
     """Why it is malformed; such a directive suppresses nothing."""
 
 
-class Problem(Record):
+class Problem(Record, frozen=True):
     """Why a file has no facts."""
 
     message: str
@@ -206,7 +206,7 @@ class Problem(Record):
     column: int = 0
 
 
-class Body(Record):
+class Body(Record, frozen=True):
     """What happens in a file, in order: needed where it is checked or run through, not where a name leads into it."""
 
     sites: tuple[Site, ...] = ()
@@ -214,7 +214,7 @@ class Body(Record):
     """The steps of each function, at the function's position."""
 
 
-class Facts(Record):
+class Facts(Record, frozen=True):
     """Everything that later steps need to know of one file. `body` is an encoded `Body`."""
 
     module: str

@@ -44,8 +44,8 @@ from detlint.facts.model import (
     Step,
     Value,
 )
-from detlint.source import Source
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+from detlint.source import Source
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
@@ -193,7 +193,7 @@ class _Reader:
     def _assign(self, node: ast.Assign) -> None:
         right = node.value
         kind = type(right)
-        if kind is ast.Constant:
+        if isinstance(right, ast.Constant):
             value = constant(right.value)
         elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
             self.use = ""
@@ -366,7 +366,7 @@ class _Reader:
 
     def has_order(self, before: int) -> bool:
         """Whether one of the sites since `before` is judged by what becomes of its result."""
-        return len(self.sites) > before and any([site.use for site in self.sites[before:]])
+        return len(self.sites) > before and any(site.use for site in self.sites[before:])
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
         """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
@@ -561,7 +561,7 @@ class _Reader:
         text = self.text(node)
         if text is None:
             return None
-        names = {}
+        names: dict[str, Value | None] = {}
         for name in _IDENTIFIERS.findall(text):
             found = self.scope.look_up(name)
             kept = _simple(found) if not isinstance(found, Missing) else None
@@ -728,9 +728,9 @@ class _Reader:
         if "default" in named:
             self.options[name] = named["default"]
         elif "action" in named:
-            self.options[name] = {Const("store_true"): Const(False), Const("store_false"): Const(True)}.get(
-                named["action"]
-            )  # type: ignore[arg-type]
+            action = named["action"]
+            stored = {"store_true": Const(False), "store_false": Const(True)}
+            self.options[name] = stored.get(str(action.value)) if isinstance(action, Const) else None
         else:
             self.options[name] = Const(None) if long.startswith("-") and "required" not in named else None
 
@@ -919,6 +919,8 @@ class _Reader:
     def _comprehension(self, node: Any) -> Value | None:
         outer, self.use = self.use, ""
         collected = outer if outer.startswith(("argument:", "assigned:", "returned")) else "collected"
+        if isinstance(node, ast.SetComp):
+            collected = "argument:builtins.set"  # a set has no order to begin with
         saved: dict[str, Any] = {}
         for generator in node.generators:
             self.use = collected
@@ -1085,14 +1087,14 @@ def _tail(callee: Value | None) -> str:
     return callee.attr if isinstance(callee, Member) else ""
 
 
-def _deep(value: Value | None) -> int:
+def _deep(value: Any) -> int:
     depth = 0
     while True:
         kind = type(value)
         if kind is Member:
-            value = value.base  # type: ignore[union-attr]
+            value = value.base
         elif kind is Result:
-            value = value.of  # type: ignore[union-attr]
+            value = value.of
         else:
             return depth
         depth += 1
@@ -1122,7 +1124,8 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Const or kind is Ref or kind is Instance:
         return value
     if kind is Param:
-        return value if type(value.default) in (Const, type(None)) else Param(value.name)  # type: ignore[union-attr]
+        default = value.default  # type: ignore[union-attr]
+        return value if default is None or type(default) is Const else Param(value.name)  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None

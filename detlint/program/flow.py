@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Branch, Either, Function, Member, Partial, Ref, Result, Step, Value
@@ -112,7 +112,7 @@ class _State:
 
 
 Effects = Callable[[Module, int], Sequence[Effect]]
-SeedKind = Callable[[Module, int, Effect], str]
+SeedKind = Callable[[Module, int, Any], str]
 
 
 class Flow:
@@ -133,7 +133,7 @@ class Flow:
         effects: Effects,
         target: Callable[[Module, int], Value | None],
         seed_kind: SeedKind,
-        switch: Callable[[Module, int, Effect, Scalar], Scalar],
+        switch: Callable[[Module, int, Any, Scalar], Scalar],
         taken: Callable[[Module, Value], bool | None],
     ) -> None:
         self.resolver = resolver
@@ -172,7 +172,8 @@ class _Run:
         self.steps(entry.module, entry.module.steps(entry.function))
         self.objects()
         self.result.held = self.state.switches
-        for stream, place, self.path in self.later:
+        for stream, place, path in self.later:
+            self.path = path
             self.draw(stream, place)
         if self.loads:
             for stream in [s for s, draws in self.result.unseeded.items() if draws.only_weights]:
@@ -367,7 +368,7 @@ class _Run:
             key, colon, inside = target.name.partition("::")
             if not colon:
                 return []
-            module = resolver.by_path[key]
+            module = resolver.known(key)
             if inside in module.classes:
                 return self.method(target.name, "__init__")
             function = module.functions.get(inside)

@@ -102,6 +102,12 @@ class Resolver:
             self.by_path[path] = module
         return self.by_path[path]
 
+    def known(self, path: str) -> Module:
+        """The module that a normal name begins with."""
+        module = self.by_path[path]
+        assert module is not None, path
+        return module
+
     def imported(self, module: Module) -> list[Module]:
         """The program's modules that a module imports, in order."""
         if module.path not in self._imported:
@@ -249,9 +255,9 @@ class Resolver:
         if function is not None and function.owner:
             module = self.module(path)
             layer = self.layer(f"{module.path}::{function.owner}") if module is not None else None
-            if layer is not None and function.name.rpartition(".")[2] == layer.forward:
-                if value.default is None or value.default == Const(None):
-                    return Instance(layer.tensor)
+            given = value.default is None or value.default == Const(None)
+            if given and layer is not None and function.name.rpartition(".")[2] == layer.forward:
+                return Instance(layer.tensor)
         return Param(value.name, self.normal(path, value.default, function))
 
     def member(self, base: Value | None, attr: str) -> Value | None:
@@ -291,7 +297,7 @@ class Resolver:
         key, colon, inside = name.partition("::")
         if not colon:
             return self._external(f"{name}.{attr}")
-        module = self.by_path[key]
+        module = self.known(key)
         if not inside:
             return self.name(module.path, f"{module.facts.module}.{attr}") if module.facts.module else None
         return self.attribute_of_class(name, attr) if inside in module.classes else None
@@ -311,7 +317,7 @@ class Resolver:
         key, colon, inside = name.partition("::")
         if not colon:
             return self._external(f"{name}.{attr}")
-        module = self.by_path[key]
+        module = self.known(key)
         body = module.classes.get(inside)
         if body is None:
             return None
@@ -384,7 +390,7 @@ class Resolver:
         """Whether a normal name is a class: one of the program's, or an external one by its capital."""
         key, colon, inside = name.partition("::")
         if colon:
-            return inside in self.by_path[key].classes
+            return inside in self.known(key).classes
         return name.rpartition(".")[2][:1].isupper()
 
     def type_of(self, value: Value | None) -> str:
@@ -447,7 +453,7 @@ class Resolver:
             return name
         key, colon, inside = name.partition("::")
         if colon:
-            module = self.by_path[key]
+            module = self.known(key)
             function = module.functions.get(inside)
             return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
         for i in self.catalog.calls.get(name, ()):
