@@ -87,7 +87,7 @@ class _Walker:
                 path = os.path.join(folder, entry.name) if folder != "." else entry.name
                 if (
                     entry.name in self.names
-                    or self.excluded(path)
+                    or (patterns and self.excluded(path))
                     or (ignores and self.ignored(path, is_folder, ignores))
                 ):
                     continue
