@@ -177,7 +177,7 @@ class _Run:
             except Exception as error:  # the boundary of one file: the rest of the run goes on
                 reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
                 part.findings += self._unreadable(path, Problem(reason))
-            module.rest()
+            engine.matcher.forget(module)
         part.folders = modules.consulted()
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in before}
         return part

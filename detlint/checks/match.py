@@ -14,6 +14,9 @@ from detlint.facts.model import Const, Either, Function, Instance, Items, Member
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.program.resolve import Module, Resolver
 
+NOTHING: list[Match] = []
+"""What most sites match; shared, never changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -38,8 +41,9 @@ class Matcher:
             resolver.type_of, resolver.tensors, self._first_argument, self._named_argument, self._indexable
         )
         self._numbers: dict[int, Module] = {}
-        self._matches: dict[tuple[int, int], list[Match]] = {}
-        self._normal: dict[tuple[int, int], Value | None] = {}
+        self._matches: dict[int, dict[int, list[Match]]] = {}
+        self._normal: dict[int, dict[int, Value | None]] = {}
+        """By module number and site, until `forget`."""
         self._words = self.catalog.words
 
     @cached_property
@@ -55,24 +59,32 @@ class Matcher:
 
     def matches(self, module: Module, index: int) -> list[Match]:
         """All entries that a site fulfils, at most one for each rule, in catalog order."""
-        key = (module.number, index)
-        if key not in self._matches:
-            self._numbers[module.number] = module
-            site = module.sites[index]
-            if site.kind == "call" and self._is_plainly_the_programs(module, site):
-                self._matches[key] = []
-                return []
-            function = module.function_of(site)
-            found: dict[str, Match] = {}
-            for name, entries in self.candidates(module, index):
-                for match in self._fulfilled(module, site, function, name, entries):
-                    other = found.get(match.entry.rule)
-                    if match.entry.rule and (other is None or (match.sure and not other.sure)):
-                        found[match.entry.rule] = match
-                    elif not match.entry.rule:
-                        found[f"{len(found)}"] = match
-            self._matches[key] = list(found.values())
-        return self._matches[key]
+        known = self._matches.setdefault(module.number, {})
+        if index not in known:
+            known[index] = self._match(module, index)
+        return known[index]
+
+    def _match(self, module: Module, index: int) -> list[Match]:
+        self._numbers[module.number] = module
+        site = module.sites[index]
+        if site.kind == "call" and self._is_plainly_the_programs(module, site):
+            return NOTHING
+        function = module.function_of(site)
+        found: dict[str, Match] = {}
+        for name, entries in self.candidates(module, index):
+            for match in self._fulfilled(module, site, function, name, entries):
+                other = found.get(match.entry.rule)
+                if match.entry.rule and (other is None or (match.sure and not other.sure)):
+                    found[match.entry.rule] = match
+                elif not match.entry.rule:
+                    found[f"{len(found)}"] = match
+        return list(found.values()) or NOTHING
+
+    def forget(self, module: Module) -> None:
+        """Let go of what is known of a module's sites; it is worked out again if a run passes there later."""
+        self._matches.pop(module.number, None)
+        self._normal.pop(module.number, None)
+        module.rest()
 
     def _is_plainly_the_programs(self, module: Module, site: Site) -> bool:
         """Whether a call surely runs a function of the program: most calls do, and need no further look.
@@ -101,11 +113,11 @@ class Matcher:
 
     def target(self, module: Module, index: int) -> Value | None:
         """A site's target in normal form; worked out once."""
-        key = (module.number, index)
-        if key not in self._normal:
+        known = self._normal.setdefault(module.number, {})
+        if index not in known:
             site = module.sites[index]
-            self._normal[key] = self.resolver.normal(module.path, site.target, module.function_of(site))
-        return self._normal[key]
+            known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
+        return known[index]
 
     def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:
         """The names that a site's target may have, each with the entries that know it."""
