@@ -50,8 +50,9 @@ class Modules:
         self.root = str(root)
         self._read = read
         self._facts: dict[str, Facts | None] = {}
-        self._bases: dict[str, tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str], str | None] = {}
+        self._paths: list[tuple[str, ...]] = []
+        self._scopes: dict[str, int] = {}
+        self._found: dict[tuple[int, str], str | None] = {}
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def facts(self, path: str) -> Facts | None:
@@ -62,12 +63,12 @@ class Modules:
 
     def find(self, importer: str, name: str) -> tuple[str, str] | None:
         """The file that holds `name` when `importer` says it, and what of the name is left inside that file."""
-        folder = importer.rpartition(os.sep)[0]
+        scope = self.scope(importer)
         head, rest = name, ""
         while head:
-            key = (folder, head)
+            key = (scope, head)
             if key not in self._found:
-                self._found[key] = self._search(folder, head)
+                self._found[key] = self._search(scope, head)
             path = self._found[key]
             if path is not None:
                 return path, rest
@@ -75,9 +76,19 @@ class Modules:
             rest = f"{last}.{rest}" if rest else last
         return None
 
-    def _search(self, folder: str, name: str) -> str | None:
+    def scope(self, importer: str) -> int:
+        """A number for where a file imports from: what a name means to one file, it means to all of the same scope."""
+        folder = importer.rpartition(os.sep)[0]
+        if folder not in self._scopes:
+            path = self._search_path(folder)
+            if path not in self._paths:
+                self._paths.append(path)
+            self._scopes[folder] = self._paths.index(path)
+        return self._scopes[folder]
+
+    def _search(self, scope: int, name: str) -> str | None:
         *packages, last = name.split(".")
-        for base in self._search_path(folder):
+        for base in self._paths[scope]:
             place: str | None = base
             for package in packages:
                 place = self._step(place, package) if place is not None else None
@@ -95,13 +106,11 @@ class Modules:
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
         """Where `folder`'s files import from: the folder above their package (or their own), then the roots."""
-        if folder not in self._bases:
-            own = folder
-            while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
-                own = os.path.dirname(own)
-            bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
-            self._bases[folder] = tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
-        return self._bases[folder]
+        own = folder
+        while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
+            own = os.path.dirname(own)
+        bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
+        return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
 
     def consulted(self) -> list[str]:
         """The folders whose listing an answer may depend on."""

@@ -81,7 +81,7 @@ class Resolver:
         self.modules = modules
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
-        self._names: dict[tuple[str, str], Value | None] = {}
+        self._names: dict[tuple[str | int, str], Value | None] = {}
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._returned: dict[str, str] = {}
@@ -119,24 +119,23 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
-        key = (path, name)
+        module = self.module(path)
+        own = module is not None and name.startswith(module.facts.module + ".")
+        # All files that import from the same places share what their names mean, but for their own.
+        key = (path if own else self.modules.scope(path), name)
         if key not in self._names:
             if key in self._busy or len(self._busy) > DEEPEST:
                 return None
             self._busy.add(key)
-            self._names[key] = self._name(path, name)
+            self._names[key] = self._own_name(module, name) if own and module is not None else self._name(path, name)
             self._busy.discard(key)
         return self._names[key]
 
+    def _own_name(self, module: Module, name: str) -> Value | None:
+        found = self._inside(module, name[len(module.facts.module) + 1 :])
+        return found if found is not None else self._name(module.path, name)
+
     def _name(self, path: str, name: str) -> Value | None:
-        module = self.module(path)
-        if module is None:
-            return self._external(name)
-        own = module.facts.module
-        if name.startswith(own + "."):
-            found = self._inside(module, name[len(own) + 1 :])
-            if found is not None:
-                return found
         if name.partition(".")[0] in self._standard:
             return self._external(name)
         place = self.modules.find(path, name)
