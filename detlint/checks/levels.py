@@ -78,7 +78,7 @@ class Levels:
         )
         if not owner or not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
             return False
-        if any(self._is_layer(module, p.annotation) for p in function.parameters if p.annotation):
+        if any(self._is_layer(module, p.annotation) for p in module.detail(function).parameters if p.annotation):
             return False  # handed a layer: it does part of that layer's work
         return not any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
 
@@ -90,7 +90,7 @@ class Levels:
         if any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i)):
             return True
         function: Function = module.function_of(site)
-        return any(self._is_no_grad(module, name) for name in function.decorators if name)
+        return any(self._is_no_grad(module, name) for name in module.detail(function).decorators if name)
 
     def gradient_free(self, module: Module) -> set[int]:
         """Functions of a file that it only calls without gradients: from under `no_grad`, or from one another."""
@@ -99,7 +99,10 @@ class Levels:
         return self._gradient_free[module.path]
 
     def _find_gradient_free(self, module: Module) -> set[int]:
-        free = {f.number for f in module.facts.functions if any(self._is_no_grad(module, d) for d in f.decorators if d)}
+        details = module.body.details
+        free = {
+            i for i, detail in enumerate(details) if any(self._is_no_grad(module, d) for d in detail.decorators if d)
+        }
         if not free and not any(site.within for site in module.sites):
             return free
         callers: dict[int, list[Site]] = {}

@@ -36,13 +36,13 @@ def _keeps(use: str, module: Module, function: Function, seen: set[str]) -> bool
         return bool(what) and what not in ORDERLESS and last not in ("sorted", "natsorted", "len", "set", "sort")
     if kind != "assigned" or not what or what in seen or _is_ordered(what, module, function):
         return False
-    if "." in what or (not function.name and what not in function.fates):
+    if "." in what or (not function.name and what not in module.detail(function).fates):
         return True  # kept: an attribute, or a name of the module that others use
-    return any(_keeps(fate, module, function, seen | {what}) for fate in function.fates.get(what, ()))
+    return any(_keeps(fate, module, function, seen | {what}) for fate in module.detail(function).fates.get(what, ()))
 
 
 def _is_ordered(name: str, module: Module, function: Function) -> bool:
     """Whether a local name, or an attribute anywhere in the file, is put in order."""
     if "." in name:
-        return any(name in other.ordered for other in module.facts.functions)
-    return name in function.ordered
+        return any(name in detail.ordered for detail in module.body.details)
+    return name in module.detail(function).ordered

@@ -160,19 +160,22 @@ class Function(Record, frozen=True):
     """Its name inside the module, dotted: `Net.forward`, `main.<locals>.step`."""
     owner: str
     """The class it is a method of, as a name inside the module; "" for none."""
-    parameters: tuple[Parameter, ...]
-    decorators: tuple[str, ...]
-    line: int
-    end_line: int
-    returns: Value | None
-    ordered: tuple[str, ...] = ()
-    """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
-    fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
+    returns: Value | None = None
     number: int = 0
     """Its position in `Facts.functions`."""
     yields: bool = False
     """Whether calling it makes a generator."""
+
+
+class Detail(Record, frozen=True):
+    """What only matters of a function where its own file is checked."""
+
+    parameters: tuple[Parameter, ...] = ()
+    decorators: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
+    """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
+    fates: dict[str, tuple[str, ...]] = {}
+    """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
 
 
 class Class(Record, frozen=True):
@@ -212,6 +215,8 @@ class Body(Record, frozen=True):
     sites: tuple[Site, ...] = ()
     steps: tuple[tuple[Step, ...], ...] = ()
     """The steps of each function, at the function's position."""
+    details: tuple[Detail, ...] = ()
+    """The details of each function, at the function's position."""
 
 
 class Facts(Record, frozen=True):

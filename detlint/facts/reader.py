@@ -24,6 +24,7 @@ from detlint.facts.model import (
     Branch,
     Class,
     Const,
+    Detail,
     Either,
     Expression,
     Facts,
@@ -102,6 +103,7 @@ class _Reader:
 
         self.sites: list[Site] = []
         self.functions: list[Function] = []
+        self.details: list[Detail] = []
         self.flow: list[tuple[Step, ...]] = []
         """The steps of each function."""
         self.classes: dict[str, _ClassBody] = {}
@@ -124,10 +126,11 @@ class _Reader:
 
     def file(self, tree: ast.Module) -> Facts:
         lines = self.data.count(b"\n") + 1
-        self.functions.append(Function("", "", (), (), 1, lines, None))
+        self.functions.append(Function("", ""))
+        self.details.append(Detail())
         self.flow.append(())
         self.block(tree.body)
-        self.functions[0] = Function("", "", (), (), 1, lines, None, self.in_order(), self.used())
+        self.details[0] = Detail((), (), self.in_order(), self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
         while self.waiting:
@@ -143,7 +146,7 @@ class _Reader:
             options=self.options,
             mentions=mentions(self.data),
             lines=lines,
-            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow)))),
+            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details)))),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -161,11 +164,9 @@ class _Reader:
             self.returned.append(self.expression(node.body))
         else:
             self.block(node.body)
-        head = self.functions[index]
-        self.functions[index] = Function(
-            head.name, head.owner, head.parameters, head.decorators, head.line, head.end_line,
-            join(self.returned), self.in_order(), self.used(), index, self.yields,
-        )  # fmt: skip
+        head, detail = self.functions[index], self.details[index]
+        self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields)
+        self.details[index] = Detail(detail.parameters, detail.decorators, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
 
     # -- statements ---------------------------------------------------------------------------------------------
@@ -455,7 +456,7 @@ class _Reader:
             value = self.expression(decorator)
             value = value.of if isinstance(value, Result) else value
             decorators.append(value.name if isinstance(value, Ref) else "")
-        self.define(node, name, tuple(decorators), node.end_lineno or node.lineno)
+        self.define(node, name, tuple(decorators))
         replaced = any(d and not d.startswith("builtins.") for d in decorators)
         value = None if replaced and any(d.startswith("?") for d in decorators) else Ref(f"{self.module}.{name}")
         self.scope.bind(node.name, value)
@@ -472,7 +473,6 @@ class _Reader:
         node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
         name: str,
         decorators: tuple[str, ...],
-        end: int,
     ) -> int:
         """Queue a function's body to be read after the block around it; its position in `functions`."""
         method = self.scope.kind == "class"
@@ -483,7 +483,8 @@ class _Reader:
         scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
         scope.names.update(bound)
         self.waiting.append((node, scope, len(self.functions)))
-        self.functions.append(Function(name, owner, parameters, decorators, node.lineno, end, None))
+        self.functions.append(Function(name, owner, None, len(self.functions)))
+        self.details.append(Detail(parameters, decorators))
         self.flow.append(())
         return len(self.functions) - 1
 
@@ -961,10 +962,10 @@ class _Reader:
             # A lambda in a class body is no method; what it binds stays unknown.
             scope = self.scope
             self.scope = Scope("function", scope, scope.function, scope.owner)
-            self.define(node, name, (), node.end_lineno or node.lineno)
+            self.define(node, name, ())
             self.scope = scope
         else:
-            self.define(node, name, (), node.end_lineno or node.lineno)
+            self.define(node, name, ())
         return Ref(f"{self.module}.{name}")
 
     def _named(self, node: ast.NamedExpr) -> Value | None:

@@ -15,6 +15,7 @@ from detlint.facts.model import (
     Body,
     Class,
     Const,
+    Detail,
     Either,
     Facts,
     Function,
@@ -68,6 +69,10 @@ class Module:
     def function_of(self, site: Site) -> Function:
         """The function that a site stands in."""
         return self.facts.functions[site.function]
+
+    def detail(self, function: Function) -> Detail:
+        """What only matters of a function where this file is checked."""
+        return self.body.details[function.number]
 
     def rest(self) -> None:
         """Forget the decoded body until it is asked for again."""
