@@ -11,9 +11,6 @@ from detlint.checks.finding import Finding, Report
 from detlint.facts.model import Span
 from detlint.source import Source
 
-URL = "https://detlint.readthedocs.io/rules/{name}"
-
-
 def report(report: Report, show_notes: bool) -> str:
     """All findings as a JSON list.
 
@@ -45,7 +42,7 @@ def _row(finding: Finding, sources: dict[str, Source]) -> dict[str, Any]:
         ],
         "fix": None,
         "cell": None,
-        "url": URL.format(name=finding.name),
+        "url": None,  # until the rules have pages on the web; `detlint rule CODE` prints them
     }
 
 
