@@ -11,6 +11,7 @@ from detlint.checks.finding import Finding, Report
 from detlint.facts.model import Span
 from detlint.source import Source
 
+
 def report(report: Report, show_notes: bool) -> str:
     """All findings as a JSON list.
 
