@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const, Either, Expression, Items, Mapping, Member, Param, Ref, Result, Value
 from detlint.facts.scope import join
 
 Verdict = bool | None
@@ -283,8 +283,3 @@ def _sequence(value: Value, wanted: bool) -> Verdict:
         same = len(set(map(repr, value.values))) <= 1
         return wanted is not same
     return None
-
-
-def is_typed(value: Value | None) -> bool:
-    """Whether a value is at least known to be some object."""
-    return isinstance(value, (Instance, Result, Ref))

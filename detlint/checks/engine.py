@@ -12,7 +12,7 @@ from detlint.checks.levels import Levels
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import targets
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Ref, Site
+from detlint.facts.model import Site
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Reach
 from detlint.program.resolve import Module, Resolver
@@ -142,8 +142,3 @@ class Engine:
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)
         return finding.with_severity(level) if level is not None and level != "off" else finding
-
-
-def target_name(site: Site) -> str:
-    """What a site's target is called in the source, where it has a name."""
-    return site.target.name if isinstance(site.target, Ref) else ""

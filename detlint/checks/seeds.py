@@ -11,7 +11,7 @@ from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
 from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value
-from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
+from detlint.program.flow import Draws, Flow, Place, Reach
 from detlint.program.resolve import Module, Resolver
 
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
@@ -248,8 +248,3 @@ def seeded_later(module: Module, index: int) -> bool:
         if kept[1] and isinstance(owner, Member) and owner.attr == kept[2]:
             return True
     return False
-
-
-def seeding_of(reach: Reach, stream: str) -> Seeding | None:
-    """The first call that fixes a stream on the way."""
-    return next((s for s in reach.seedings if s.kind == "fixed" and stream in s.streams), None)

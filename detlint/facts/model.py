@@ -136,10 +136,6 @@ class Branch(Record, frozen=True):
     arms: tuple[tuple[Step, ...], ...]
 
 
-class Stop(Record, frozen=True):
-    """The flow leaves the function (or the loop) here."""
-
-
 Step = int | Branch
 """A site, by its position in `Facts.sites` (-1: the flow leaves here), or a branch."""
 
