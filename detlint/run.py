@@ -188,6 +188,7 @@ class _Run:
 
         rule = self.store.catalog.rules.get("DET002")
         unused = rule if rule is not None and selected(self.config.settings, rule.code) else None
+        on = {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
         by_file: dict[str, list[Finding]] = {path: [] for path in self.store.files}
         kept = []
         for finding in findings:
@@ -209,16 +210,11 @@ class _Run:
                 continue
             directives = decode(file.facts).directives if group or _has_directives(file) else ()
             source = Source(file.text if file.text is not None else file.path)
-            left, covered = suppress(group, directives, path, source, unused, self._on)
+            left, covered = suppress(group, directives, path, source, unused, on)
             report.suppressed += covered
             kept += left
         level = severity_of(self.config.settings, "DET002")
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
-
-    @property
-    def _on(self) -> set[str]:
-        """The rules that are on."""
-        return {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
 
     def _unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")

@@ -13,7 +13,7 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import targets
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
-from detlint.program.entry import EntryPoint, entry_points, script
+from detlint.program.entry import entry_points, script
 from detlint.program.flow import Reach
 from detlint.program.resolve import Module, Resolver
 
@@ -44,7 +44,7 @@ class Engine:
 
     def check(self, module: Module) -> list[Finding]:
         """All findings of a module that selected rules make, in no particular order."""
-        reaches = [self.flow.reach(entry) for entry in self.entries(module)]
+        reaches = self.reaches(module)
         found = [*self._sites(module, reaches)]
         for reach in reaches:
             found += self.seed_rules.findings(reach)
@@ -52,25 +52,24 @@ class Engine:
         found += workers.findings(module, self.matcher, self.settings)
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
 
-    def entries(self, module: Module) -> list[EntryPoint]:
-        """The entry points of a module."""
-        found = entry_points(module)
-        if not found and not self._is_imported(module):
-            found = script(module, acts=self._acts(module))
-        return found
+    def reaches(self, module: Module) -> list[Reach]:
+        """What the entry points of a module do."""
+        found = [self.flow.reach(entry) for entry in entry_points(module)]
+        if found or self._is_imported(module):
+            return found
+        entry = script(module)
+        reach = self.flow.reach(entry) if entry is not None else None
+        return [reach] if reach is not None and self._acts(module, reach) else []
 
     def _is_imported(self, module: Module) -> bool:
         """Whether a module is part of a package: its top level is not where a run starts."""
         return "." in module.facts.module or module.path.endswith("__init__.py")
 
-    def _acts(self, module: Module) -> bool:
+    def _acts(self, module: Module, reach: Reach) -> bool:
         """Whether a script's top level does something of ours: draws, seeds, trains or sets a switch."""
-        if not any(site.function == 0 and site.kind == "call" for site in module.sites):
-            return False
-        entry = script(module, acts=True)
-        return bool(entry) and any(
+        return any(
             match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
-            for place in self.flow.reach(entry[0]).places
+            for place in reach.places
             if place.module is module
             for match in self.matcher.matches(module, place.site)
         )
@@ -128,14 +127,14 @@ class Engine:
             return False
         return all(reach.held.get(switch) for reach in through)
 
-    def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: object) -> Finding:
+    def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: Severity) -> Finding:
         entry = match.entry
         api = match.name if site.kind != "partial" else f"partial({match.name})"
         value = next((p for p in entry.when), "")
         message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
         active = targets(module.facts, self.settings)
         return Finding(
-            module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,  # type: ignore[arg-type]
+            module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
             tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,
         )  # fmt: skip
 

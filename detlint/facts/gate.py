@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from detlint.catalog import Catalog
 from detlint.facts.comments import directives
@@ -24,6 +25,12 @@ class Gate:
     def passes(self, data: bytes) -> bool:
         """Whether the file may produce a finding."""
         return self._words.search(data) is not None or b"detlint" in data or any(d.codes for d in directives(data))
+
+
+@lru_cache(maxsize=4)
+def gate_of(catalog: Catalog) -> Gate:
+    """The gate of a catalog; compiled once in each process."""
+    return Gate(catalog)
 
 
 def _trie(words: set[bytes]) -> bytes:

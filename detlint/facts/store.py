@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
-from detlint.facts.gate import Gate
+from detlint.facts.gate import Gate, gate_of
 from detlint.facts.model import Facts, Problem, decode, encode
 
 _T = TypeVar("_T")
@@ -80,7 +80,6 @@ class Store:
     def fill(self, max_size: int, jobs: int, progress: Progress | None) -> None:
         """Facts for every file. `max_size` is in bytes; `jobs` is the number of processes."""
         known = self.cache.get(file.key for file in self.files.values())
-        gate = Gate(self.catalog)
         todo = []
         for file in self.files.values():
             if file.size > max_size:
@@ -88,8 +87,6 @@ class Store:
                 file.facts = encode(Facts(file.module, problem=problem))
             elif file.key in known:
                 file.facts = known[file.key]
-            elif not _passes(gate, file):
-                file.facts = self.fresh[file.key] = GATED
             else:
                 todo.append(file)
         done, total = len(self.files) - len(todo), len(self.files)
@@ -124,16 +121,9 @@ class Store:
         return decode(encoded)
 
 
-def _passes(gate: Gate, file: File) -> bool:
-    try:
-        return gate.passes(file.read())
-    except OSError:
-        return True
-
-
 def _read_all(files: list[File], catalog: Catalog, jobs: int) -> Iterator[tuple[File, bytes]]:
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
-        yield from zip(files, with_deep_stack(lambda: [_read_one(f, catalog) for f in files]), strict=True)
+        yield from zip(files, with_deep_stack(lambda: _gated(files, catalog)), strict=True)
         return
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
@@ -154,15 +144,24 @@ def _start_worker(catalog: Catalog) -> None:
 def _work(chunk: list[File]) -> list[bytes]:
     assert _worker_catalog is not None
     catalog = _worker_catalog
-    return with_deep_stack(lambda: [_read_one(file, catalog) for file in chunk])
+    return with_deep_stack(lambda: _gated(chunk, catalog))
 
 
-def _read_one(file: File, catalog: Catalog) -> bytes:
+def _gated(files: list[File], catalog: Catalog) -> list[bytes]:
+    """The encoded facts of some files; `GATED` for those that can't produce a finding."""
+    gate = gate_of(catalog)
+    return [_read_one(file, catalog, gate) for file in files]
+
+
+def _read_one(file: File, catalog: Catalog, gate: Gate | None = None) -> bytes:
     """The encoded facts of a file; whatever is in it, or becomes of it, the run goes on."""
     from detlint.facts.reader import read
 
     try:
-        return encode(read(file.read(), file.module, file.package, catalog))
+        data = file.read()
+        if gate is not None and not gate.passes(data):
+            return GATED
+        return encode(read(data, file.module, file.package, catalog))
     except OSError as error:
         problem = f"can't be read: {error.strerror}"
     except (RecursionError, MemoryError):

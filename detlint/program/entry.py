@@ -29,13 +29,13 @@ def entry_points(module: Module) -> list[EntryPoint]:
     return []
 
 
-def script(module: Module, acts: bool) -> list[EntryPoint]:
-    """A file without a `__main__` block whose top level acts, if nothing imports it."""
+def script(module: Module) -> EntryPoint | None:
+    """The top level of a file without a `__main__` block, as an entry point; None where it calls nothing."""
     top = module.facts.functions[0]
     first = next(sites(module.steps(top)), None)
-    if not acts or first is None:
-        return []
-    return [EntryPoint(module, top, module.sites[first].span, "script")]
+    if first is None or not any(site.function == 0 and site.kind == "call" for site in module.sites):
+        return None
+    return EntryPoint(module, top, module.sites[first].span, "script")
 
 
 def _main_span(module: Module, steps: tuple[Step, ...]) -> Span:
