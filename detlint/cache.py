@@ -93,7 +93,8 @@ class Cache:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=5)
+    # Used by one thread at a time, but not always by the same: deep code is judged in a thread with a large stack.
+    database = sqlite3.connect(path, timeout=5, check_same_thread=False)
     database.execute("PRAGMA synchronous = OFF")
     database.execute("CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, facts BLOB) WITHOUT ROWID")
     return database

@@ -162,7 +162,7 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     from detlint import run
     from detlint.config import check_codes, load
-    from detlint.discover import discover
+    from detlint.discover import discover, program
 
     stdin = None
     if Path("-") in paths:
@@ -185,7 +185,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             click.echo(file)
         return 0
     with _Bar() as bar:
-        report = run.check(files, config, catalog, cache, found.problems if found else (), stdin, bar.advance)
+        problems, around = found.problems if found is not None else (), program(paths, config)
+        report = run.check(files, config, catalog, cache, problems, stdin, bar.advance, around)
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; {report.suppressed} suppressed; "

@@ -74,6 +74,8 @@ class Config(msgspec.Struct, frozen=True):
     source: Path | None = None
     overridden: frozenset[str] = frozenset()
     """The keys that the command line has set."""
+    project: bool = False
+    """Whether something marks the root as a project's: then all files below it are one program."""
 
     def says(self, key: str) -> str:
         """Who set a key, for messages."""
@@ -103,8 +105,8 @@ def load(
     if overrides:
         settings = _convert({**msgspec.to_builtins(settings), **overrides}, "command line")
         _check(settings, "command line")
-    root = source.parent if source is not None and file is None else _root(folder)
-    return Config(settings, root, source, frozenset(overrides or ()))
+    root, project = (source.parent, True) if source is not None and file is None else _root(folder)
+    return Config(settings, root, source, frozenset(overrides or ()), project)
 
 
 def _convert(raw: dict[str, Any], label: str) -> Settings:
@@ -204,13 +206,14 @@ def _has_section(file: Path) -> bool:
         return False
 
 
-def _root(folder: Path) -> Path:
+def _root(folder: Path) -> tuple[Path, bool]:
+    """The root of the project that a folder is in, and whether something marks it as one."""
     for parent in (folder, *folder.parents):
-        if (parent / ".git").exists() or (parent / "pyproject.toml").is_file() or (parent / "setup.py").is_file():
-            return parent
+        if any((parent / name).exists() for name in (".git", "pyproject.toml", "setup.py")):
+            return parent, True
     while (folder / "__init__.py").is_file():
         folder = folder.parent
-    return folder
+    return folder, False
 
 
 def severity_of(settings: Settings, code: str) -> Literal["error", "warning", "note", "off"] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +48,24 @@ def discover(paths: Iterable[Path], config: Config) -> Found:
             if real not in found or (file.count(os.sep), file) < (found[real].count(os.sep), found[real]):
                 found[real] = file
     return Found(tuple(map(Path, sorted(found.values()))), tuple(sorted(walker.problems)))
+
+
+def program(paths: Sequence[Path], config: Config) -> Sequence[Path]:
+    """The files of the program that some paths belong to: all below the project's root.
+
+    Where nothing marks a project, they are those in the same package or folder.
+    """
+    tops = [config.root] if config.project else [_top(path) for path in paths]
+    if all(path.resolve() in {top.resolve() for top in tops} for path in paths):
+        return ()
+    return discover([top for top in tops if top.is_dir()], config).files
+
+
+def _top(path: Path) -> Path:
+    folder = path.absolute() if path.is_dir() else path.absolute().parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
 
 
 class _Walker:

@@ -9,9 +9,9 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,16 +23,25 @@ from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
-from detlint.facts.model import Facts, Problem, Span, decode
+from detlint.facts.model import Facts, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
+from detlint.program.flow import Passage
+from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
+from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
 from detlint.source import Source
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
 
 FEWEST_FOR_FORKS: Final = 400
-"""Below this many files, judging them here is faster than forking."""
+"""Below this many modules, judging them here is faster than forking."""
+CHUNK: Final = 64
+JUST_NOW: Final = 2_000_000_000
+"""Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
+
+Work = tuple[str, list[Passage] | None]
+"""A module to judge with the runs that pass it; None where the runs that start in it are to be followed."""
 
 
 def check(
@@ -43,34 +52,35 @@ def check(
     problems: Iterable[tuple[Path, str]] = (),
     stdin: tuple[Path, bytes] | None = None,
     progress: Progress | None = None,
+    around: Sequence[Path] = (),
 ) -> Report:
     """Check some files within their program.
 
     Args:
-        files: what to report on; everything they import inside the project is read too.
+        files: what to report on.
         config: the settings and the project's root.
         cache_folder: where facts are kept; None keeps none.
         problems: paths that could not be read, with the reason: they become DET001.
         stdin: a path and the text that stands for its content.
         progress: called with the number of files done and their total.
+        around: the program's other files. What they all import inside the project is read too.
     """
     started = time.perf_counter()
     collecting = gc.isenabled()
     gc.disable()  # most of what is made lives as long as the run
-    store = Store(catalog, Cache(cache_folder, catalog.fingerprint), problems=[*problems])
+    store = Store(catalog, Cache(cache_folder, catalog.fingerprint), config.settings.max_file_size)
     try:
-        names = ModuleNames()
-        for path in files if stdin is None else [stdin[0]]:
-            real = os.path.abspath(path)
-            store.files[real] = File(path, *names.of(real), text=stdin[1] if stdin is not None else None)
-        store.hash()
-        run = _Run(store, config, names)
-        report = run.replayed()
-        if report is None:
-            store.fill(config.settings.max_file_size, processes(config.settings.jobs), progress)
-            report = run.report()
-            run.remember(report)
-            store.cache.put(store.fresh)
+        run = _Run(store, config, [*problems])
+        for path in files:
+            run.add(path, stdin[1] if stdin is not None and path == stdin[0] else None)
+        run.reported = set(store.files)
+        for path in around:
+            if os.path.abspath(path) not in store.files:
+                run.add(path)
+        report = run.report(progress)
+        if stdin is None:
+            run.remember()
+        store.cache.put(store.fresh)
     finally:
         store.cache.close()
         if collecting:
@@ -80,107 +90,298 @@ def check(
     return report
 
 
-class _Replay(msgspec.Struct, array_like=True):
-    """A report with everything that it depends on besides the checked files and the settings."""
-
-    others: dict[str, bytes]
-    folders: dict[str, int]
-    """Folders whose listing was consulted -> time of their last change, in nanoseconds."""
-    report: Report
-
-
 @dataclass(slots=True)
 class _Part:
-    """What judging some of the files gave."""
+    """What doing a part of the work gave."""
 
-    findings: list[Finding]
-    lines: int
-    others: dict[str, bytes]
-    folders: list[str]
-    fresh: dict[bytes, bytes]
+    followed: dict[str, list[Followed]] = field(default_factory=dict)
+    judged: dict[str, Judged] = field(default_factory=dict)
+    others: dict[str, bytes] = field(default_factory=dict)
+    folders: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    fresh: dict[bytes, bytes] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
 class _Run:
-    store: Store
-    config: Config
-    names: ModuleNames
-    others: dict[str, bytes] | None = None
-    folders: tuple[str, ...] = ()
+    """One run over a program.
 
-    # -- judging ------------------------------------------------------------------------------------------------
+    Args:
+        store: the facts of the program's files.
+        problems: paths that could not be read, with the reason.
+    """
 
-    def report(self) -> Report:
-        """Link, check and suppress."""
-        report = Report(files=len(self.store.files))
-        paths = sorted(real for real, file in self.store.files.items() if file.facts)
-        findings: list[Finding] = []
-        others: dict[str, bytes] = {}
-        folders: dict[str, None] = {}
-        for part in self._parts(paths):
-            findings += part.findings
-            report.lines += part.lines
-            others.update(part.others)
-            folders.update(dict.fromkeys(part.folders))
-            self.store.fresh.update(part.fresh)
-        for path, reason in self.store.problems:
-            findings += self._unreadable(os.path.abspath(path), Problem(reason))
-        self.others, self.folders = others, tuple(folders)
+    def __init__(self, store: Store, config: Config, problems: list[tuple[Path, str]]) -> None:
+        self.store = store
+        self.config = config
+        self.problems = problems
+        self.names = ModuleNames()
+        self.modules = Modules(config.root.absolute(), self._facts)
+        self.links = Links()
+        self.inside: set[str] = set()
+        """The program's own files; what they import from outside of it is in the store too."""
+        self.reported: set[str] = set()
+        """Those of them to report on."""
+        self.record = Record()
+        self.engine: Engine | None = None
+
+    def add(self, path: Path, text: bytes | None = None) -> None:
+        """Make a file part of the program."""
+        real = os.path.abspath(path)
+        self.store.files[real] = File(path, *self.names.of(real), text=text)
+        self.inside.add(real)
+
+    def report(self, progress: Progress | None) -> Report:
+        """Read what has changed, link, judge anew what that touches, and suppress."""
+        jobs = processes(self.config.settings.jobs)
+        before = self._recorded()
+        unsettled = self._look(before)
+        same = self._same_listing(before)
+        self.store.fill(unsettled, jobs, progress)
+        self._link(before.imports if same else {}, {os.path.abspath(file.path) for file in unsettled}, jobs)
+        self.record = self._kept(before) if same and before.files.keys() == self.store.files.keys() else Record()
+        self._judge_the_rest(before, jobs)
+        report = Report(files=len(self.reported))
+        report.lines = sum(head.lines for path in self.reported if (head := self.store.files[path].head) is not None)
+        findings = [finding for path in sorted(self.inside) for finding in self._found(path)]
+        for path, reason in self.problems:
+            findings += self.unreadable(os.path.abspath(path), Problem(reason))
         report.findings = sorted(
             (f for f in self._unsuppressed(findings, report) if not self._ignored(f)), key=Finding.sort_key
         )
         return report
 
-    def _parts(self, paths: list[str]) -> list[_Part]:
-        jobs = processes(self.config.settings.jobs)
-        if jobs == 1 or len(paths) < FEWEST_FOR_FORKS or sys.platform != "linux":
-            return [with_deep_stack(lambda: self.judge(paths))]
+    def _found(self, path: str) -> Iterator[Finding]:
+        for followed in self.record.followed.get(path, ()):
+            yield from followed.findings
+        if path in self.reported and path in self.record.judged:
+            yield from self.record.judged[path].findings
+
+    # -- what there is, and what has changed --------------------------------------------------------------------
+
+    def _look(self, before: Record) -> list[File]:
+        """Find each file's key, reading only what may have changed; the files that the record doesn't know."""
+        for path, earlier in before.files.items():
+            if path not in self.store.files and not earlier.inside:
+                self.store.files[path] = File(Path(path), *self.names.of(path))
+        unsettled = []
+        for path, file in [*self.store.files.items()]:
+            row = before.files.get(path)
+            try:
+                if file.text is None:
+                    status = os.stat(path)
+                    file.size, file.changed = status.st_size, status.st_mtime_ns
+                    if row is not None and row.holds(file.size, file.changed, before.written - JUST_NOW):
+                        file.key, file.head = row.key, row.head
+                        continue
+                file.hash()
+            except OSError as error:
+                if path in self.inside:
+                    self.problems.append((file.path, f"can't be read: {error.strerror}"))
+                del self.store.files[path]
+                self.inside.discard(path)
+                self.reported.discard(path)
+                continue
+            if row is not None and row.key == file.key:
+                file.head = row.head
+            else:
+                unsettled.append(file)
+        return unsettled
+
+    def _same_listing(self, before: Record) -> bool:
+        """Whether the program has the files that it had, and names lead into the same ones."""
+        if {path for path, row in before.files.items() if row.inside} != self.inside:
+            return False
+        for path, key in before.others.items():
+            other = File(Path(path), *self.names.of(path))
+            with contextlib.suppress(OSError):
+                other.hash()
+            if other.key != key:
+                return False
+        return all(self.modules.is_as_it_was(folder, *state) for folder, state in before.folders.items())
+
+    def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
+        """Note what each file imports; what imports lead to outside of the program is read too."""
+        files, waiting = self.store.files, [*self.inside]
+        while waiting:
+            led: dict[str, None] = {}
+            for path in waiting:
+                head = files[path].head
+                if path in known and path not in changed:
+                    self.links.imports[path] = known[path]
+                elif head is not None:
+                    self.links.add(path, head, self.modules)
+                led.update(dict.fromkeys(self.links.imports.get(path, ())))
+            waiting = [path for path in led if path not in self.links.imports and path not in self.inside]
+            new = [self._outside(path) for path in waiting if path not in files]
+            self.store.fill([file for file in new if file is not None], jobs, None)
+            waiting = [path for path in waiting if path in files]
+            self.links.imports.update((path, ()) for path in waiting if files[path].head is None)
+        for path in [path for path in files if path not in self.inside and path not in self.links.imports]:
+            del files[path]
+
+    def _outside(self, path: str) -> File | None:
+        file = File(Path(path), *self.names.of(path))
+        try:
+            status = os.stat(path)
+            file.hash()
+        except OSError:
+            return None
+        file.changed = status.st_mtime_ns
+        self.store.files[path] = file
+        return file
+
+    def _kept(self, before: Record) -> Record:
+        """What no change touches of what the last run found out."""
+        files = self.store.files
+        changed = {path for path, file in files.items() if before.files[path].key != file.key}
+        moved = {path for path in changed if not self._same_outline(before.files[path].key, files[path].key)}
+        touched = changed | (self.links.importers(moved) if moved else set())
+        followed = {
+            path: runs
+            for path, runs in before.followed.items()
+            if path not in touched and all(changed.isdisjoint(run.visited) for run in runs)
+        }
+        judged = {
+            path: module
+            for path, module in before.judged.items()
+            if path not in touched and changed.isdisjoint(module.opened)
+        }
+        return Record(followed=followed, judged=judged, others=before.others, folders=before.folders)
+
+    def _same_outline(self, old: bytes, new: bytes) -> bool:
+        before, now = self.store.known(old), self.store.known(new)
+        return before is not None and now is not None and same_outline(before, now)
+
+    def _recorded(self) -> Record:
+        row = self.store.cache.get([self._key()])
+        with contextlib.suppress(msgspec.DecodeError):
+            return next(map(DECODER.decode, row.values()), Record())
+        return Record()
+
+    def _key(self) -> bytes:
+        """Under which settings the record holds; what only concerns the report leaves it as it is."""
+        settings = msgspec.structs.replace(
+            self.config.settings, jobs=0, output_format="text", show_notes=False, fail_on="warning", per_file_ignores={}
+        )
+        digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
+        digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
+        if not self.config.project:
+            digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
+        return b"record" + digest.digest()
+
+    def remember(self) -> None:
+        """Keep what was found out for the next run."""
+        record = self.record
+        record.files = {
+            path: Row(file.size, file.changed, file.key, path in self.inside, file.head)
+            for path, file in self.store.files.items()
+        }
+        record.imports, record.written = self.links.imports, time.time_ns()
+        with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
+            self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
+
+    # -- judging ------------------------------------------------------------------------------------------------
+
+    def _judge_the_rest(self, before: Record, jobs: int) -> None:
+        """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
+        unfollowed = [path for path in self._starts() if path not in self.record.followed]
+        unjudged = [path for path in self.reported if path not in self.record.judged]
+        with self._workers(jobs if len(unfollowed) + len(unjudged) >= FEWEST_FOR_FORKS else 1) as work:
+            for part in work([(path, None) for path in sorted(unfollowed)]):
+                self._take(part)
+            now, then = _passages(self.record), _passages(before)
+            for path in [path for path in self.record.judged if now.get(path) != then.get(path)]:
+                del self.record.judged[path]
+            rest = sorted(path for path in self.reported if path not in self.record.judged)
+            for part in work([(path, now.get(path, [])) for path in rest if self.store.files[path].head is not None]):
+                self._take(part)
+
+    def _starts(self) -> Iterator[str]:
+        """The files in which runs start that may reach a file to report on."""
+        imported = {other for others in self.links.imports.values() for other in others}
+        for path in self.inside:
+            head = self.store.files[path].head
+            if head is None or not (
+                head.starts == "main"
+                or path.endswith("__main__.py")
+                or (head.starts == "script" and path not in imported)
+            ):
+                continue
+            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
+                yield path
+
+    @contextlib.contextmanager
+    def _workers(self, jobs: int) -> Iterator[Callable[[list[Work]], Iterable[_Part]]]:
+        """Something that does work: here, or in forked processes, which have the run as it stands."""
+        if jobs == 1 or sys.platform != "linux":
+            yield lambda work: [with_deep_stack(lambda: self.do(work))] if work else []
+            return
         global _forked
         _forked = self
-        chunks = [paths[i : i + 64] for i in range(0, len(paths), 64)]
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(jobs, context, initializer=_start_fork) as pool:
-            return list(pool.map(_judge, chunks))
+            yield lambda work: pool.map(_do, [work[i : i + CHUNK] for i in range(0, len(work), CHUNK)])
 
-    def engine(self) -> tuple[Engine, Modules]:
-        """The rule engine over the program."""
+    def do(self, work: list[Work]) -> _Part:
+        """Follow and judge some modules."""
+        engine = self.engine = self.engine or self._engine()
+        part = _Part()
+        known = set(self.store.fresh)
+        for path, passages in work:
+            if passages is None:
+                part.followed[path] = self._followed(engine, path)
+            else:
+                part.judged[path] = self._judged(engine, path, passages)
+        part.others, part.folders = self.store.others, self.modules.consulted()
+        part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
+        return part
+
+    def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
         from detlint.program.resolve import Resolver
 
-        root = str(self.config.root.absolute())
-        modules = Modules(Path(root), self._facts)
-        return Engine(Resolver(modules, self.store.catalog), self.config.settings, root), modules
+        catalog = self.store.catalog
+        hidden = hiding((f.head for f in self.store.files.values() if f.head is not None), catalog.words)
+        return Engine(Resolver(self.modules, catalog), self.config.settings, self.modules.root, hidden)
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))
 
-    def judge(self, paths: list[str], made: tuple[Engine, Modules] | None = None) -> _Part:
-        """The findings of some modules, before suppression."""
-        engine, modules = made or self.engine()
-        part = _Part([], 0, self.store.others, [], {})
-        before = set(self.store.fresh)
-        for path in paths:
-            facts = modules.facts(path)
-            if facts is None:
-                continue
-            part.lines += facts.lines
-            if facts.problem is not None:
-                part.findings += self._unreadable(path, facts.problem)
-                continue
-            module = engine.resolver.module(path)
-            if module is None:
-                continue
-            try:
-                part.findings += engine.check(module)
-            except RecursionError:
-                part.findings += self._unreadable(path, Problem("can't be analysed: it is nested too deeply"))
-            except Exception as error:  # the boundary of one file: the rest of the run goes on
-                reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
-                part.findings += self._unreadable(path, Problem(reason))
-            engine.matcher.forget(module)
-        part.folders = modules.consulted()
-        part.fresh = {key: value for key, value in self.store.fresh.items() if key not in before}
-        return part
+    def _followed(self, engine: Engine, path: str) -> list[Followed]:
+        module = engine.resolver.module(path)
+        if module is None:
+            return []
+        try:
+            reaches = engine.follow(module)
+            return [Followed(r.outcome(), r.sites(), frozenset(r.visited), engine.told(r)) for r in reaches]
+        except Exception:  # judging the module meets the same, and says so
+            return []
+
+    def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
+        facts = self.modules.facts(path)
+        module = engine.resolver.module(path)
+        if facts is None or module is None:
+            return Judged(self.unreadable(path, facts.problem) if facts is not None and facts.problem else [], ())
+        opened = engine.resolver.opened
+        opened.clear()
+        try:
+            findings = engine.judge(module, passages)
+        except RecursionError:
+            findings = self.unreadable(path, Problem("can't be analysed: it is nested too deeply"))
+        except Exception as error:  # the boundary of one file: the rest of the run goes on
+            reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
+            findings = self.unreadable(path, Problem(reason))
+        engine.matcher.forget(module)
+        return Judged(findings, tuple(sorted(opened - {path})))
+
+    def _take(self, part: _Part) -> None:
+        record = self.record
+        record.followed.update(part.followed)
+        record.judged.update(part.judged)
+        record.others.update(part.others)
+        record.folders.update(part.folders)
+        self.store.fresh.update(part.fresh)
+
+    # -- reporting ----------------------------------------------------------------------------------------------
 
     def _unsuppressed(self, findings: list[Finding], report: Report) -> list[Finding]:
         """What no comment covers, in the files that are checked, and what is wrong with the comments."""
@@ -189,7 +390,7 @@ class _Run:
         rule = self.store.catalog.rules.get("DET002")
         unused = rule if rule is not None and selected(self.config.settings, rule.code) else None
         on = {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
-        by_file: dict[str, list[Finding]] = {path: [] for path in self.store.files}
+        by_file: dict[str, list[Finding]] = {path: [] for path in self.reported}
         kept = []
         for finding in findings:
             if finding.path in by_file:
@@ -205,10 +406,7 @@ class _Run:
                     by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]
-            if not file.facts:
-                kept += group
-                continue
-            directives = decode(file.facts).directives if group or _has_directives(file) else ()
+            directives = file.head.directives if file.head is not None else ()
             source = Source(file.text if file.text is not None else file.path)
             left, covered = suppress(group, directives, path, source, unused, on)
             report.suppressed += covered
@@ -216,7 +414,7 @@ class _Run:
         level = severity_of(self.config.settings, "DET002")
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
 
-    def _unreadable(self, path: str, problem: Problem) -> list[Finding]:
+    def unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")
         if rule is None or not selected(self.config.settings, rule.code):
             return []
@@ -236,74 +434,31 @@ class _Run:
                 return True
         return False
 
-    # -- replaying an unchanged run -----------------------------------------------------------------------------
 
-    def _key(self) -> bytes:
-        digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
-        digest.update(msgspec.json.encode(self.config.settings))
-        digest.update(str(self.config.root.absolute()).encode())
-        for path, file in sorted(self.store.files.items()):
-            digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + file.key)
-        digest.update(repr(self.store.problems).encode("utf-8", "surrogateescape"))
-        return b"report" + digest.digest()
-
-    def replayed(self) -> Report | None:
-        """The report of an earlier run, if nothing that it rests on has changed since."""
-        key = self._key()
-        row = self.store.cache.get([key]).get(key)
-        if row is None:
-            return None
-        try:
-            replay = msgspec.msgpack.decode(row, type=_Replay)
-        except msgspec.DecodeError:
-            return None
-        if any(_changed(folder) != time for folder, time in replay.folders.items()):
-            return None
-        for path, content in replay.others.items():
-            file = File(Path(path), *self.names.of(path))
-            other = Store(self.store.catalog, self.store.cache, {path: file})
-            other.hash()
-            if file.key != content:
-                return None
-        return replay.report
-
-    def remember(self, report: Report) -> None:
-        """Keep a report for the next run."""
-        if self.others is not None:
-            folders = {folder: _changed(folder) for folder in self.folders}
-            with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
-                self.store.fresh[self._key()] = msgspec.msgpack.encode(_Replay(self.others, folders, report))
+def _passages(record: Record) -> dict[str, list[Passage]]:
+    """The runs that pass each module."""
+    found: dict[str, list[Passage]] = {}
+    for _, runs in sorted(record.followed.items()):
+        for run in runs:
+            for path, sites in run.sites.items():
+                found.setdefault(path, []).append((run.outcome, sites))
+    return found
 
 
 _forked: _Run | None = None
-_forked_engine: tuple[Engine, Modules] | None = None
 
 
 def _start_fork() -> None:
     """A forked process has the run as it stood; a database connection must not be shared with it."""
-    global _forked_engine
     assert _forked is not None
     _forked.store.cache = _forked.store.cache.reopened()
-    _forked_engine = _forked.engine()
     gc.disable()
 
 
-def _judge(paths: list[str]) -> _Part:
+def _do(work: list[Work]) -> _Part:
     assert _forked is not None
     run = _forked
-    return with_deep_stack(lambda: run.judge(paths, _forked_engine))
-
-
-def _changed(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _has_directives(file: File) -> bool:
-    """Whether encoded facts may hold directives: their style is written out."""
-    return file.facts is not None and (b"noqa" in file.facts or b"ignore" in file.facts)
+    return with_deep_stack(lambda: run.do(work))
 
 
 def load_catalog(config: Config, cache_folder: Path | None) -> Catalog:

@@ -1,8 +1,8 @@
-"""Checks one module: its sites against the catalog, its entry points against the seed and switch flow."""
+"""Checks a program: entry points against the seed and switch flow, the sites of each module against the catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Rule
@@ -14,7 +14,7 @@ from detlint.checks.scope import targets
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
-from detlint.program.flow import Reach
+from detlint.program.flow import Outcome, Passage, Reach
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -31,42 +31,47 @@ class Engine:
         root: the project's root, for telling test files.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, root: str) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: frozenset[str]) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
-        self.matcher = Matcher(resolver, settings)
+        self.matcher = Matcher(resolver, settings, hiding)
         self.flow = seeds.flow(resolver, self.matcher)
         self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
 
-    def check(self, module: Module) -> list[Finding]:
-        """All findings of a module that selected rules make, in no particular order."""
-        reaches = self.reaches(module)
-        found = [*self._sites(module, reaches)]
-        for reach in reaches:
-            found += self.seed_rules.findings(reach)
-            found += switches.findings(reach, self.matcher, self.levels, self.catalog)
-        found += workers.findings(module, self.matcher, self.settings)
-        return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
-
-    def reaches(self, module: Module) -> list[Reach]:
-        """What the entry points of a module do."""
+    def follow(self, module: Module) -> list[Reach]:
+        """What the runs do that start in a module."""
         found = [self.flow.reach(entry) for entry in entry_points(module)]
-        if found or self._is_imported(module):
+        if found or module.path.endswith("__init__.py"):
             return found
         entry = script(module)
         reach = self.flow.reach(entry) if entry is not None else None
         return [reach] if reach is not None and self._acts(module, reach) else []
 
-    def _is_imported(self, module: Module) -> bool:
-        """Whether a module is part of a package: its top level is not where a run starts."""
-        return "." in module.facts.module or module.path.endswith("__init__.py")
+    def told(self, reach: Reach) -> list[Finding]:
+        """The findings of one entry point: its streams and its switches."""
+        found = [*self.seed_rules.findings(reach)]
+        found += switches.findings(reach, self.matcher, self.levels, self.catalog)
+        return self._selected(found)
+
+    def judge(self, module: Module, passages: Sequence[Passage]) -> list[Finding]:
+        """The findings at a module's sites, in no particular order.
+
+        Args:
+            passages: the ways through it of the runs that pass it.
+        """
+        found = [*self._sites(module, passages)]
+        found += workers.findings(module, self.matcher, self.settings)
+        return self._selected(found)
+
+    def _selected(self, found: list[Finding]) -> list[Finding]:
+        return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
 
     def _acts(self, module: Module, reach: Reach) -> bool:
-        """Whether a script's top level does something of ours: draws, seeds, trains or sets a switch."""
+        """Whether a top level does something that this tool cares about."""
         return any(
             match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
             for place in reach.places
@@ -74,12 +79,14 @@ class Engine:
             for match in self.matcher.matches(module, place.site)
         )
 
-    def _sites(self, module: Module, reaches: list[Reach]) -> Iterator[Finding]:
-        passed = [({p.site for p in reach.places if p.module is module}, reach) for reach in reaches]
+    def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
         for index, site in enumerate(module.sites):
             for match in self.matcher.matches(module, index):
                 code = match.entry.rule
-                if not code or code not in self.on or self._told_elsewhere(match, site, index, passed):
+                if not code or code not in self.on:
+                    continue
+                through = [outcome for outcome, sites in passages if index in sites]
+                if self._told_elsewhere(match, through):
                     continue
                 if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
                     continue
@@ -87,13 +94,12 @@ class Engine:
                     continue
                 if code == "DET103" and seeds.seeded_later(module, index):
                     continue
-                through = [reach for sites, reach in passed if index in sites]
                 if self._switched(match, through):
                     continue
                 if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
                     continue  # every run that passes here only infers
                 drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
-                seeded = not any(s in reach.unseeded for reach in through for s in drawn) if through else None
+                seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
                 rule = self.catalog.rules[code]
                 severity = self.levels.severity(match, rule, module, site, seeded)
                 if severity is not None:
@@ -103,7 +109,7 @@ class Engine:
                 if severity is not None:
                     yield self._finding(module, site, match, rule, severity)
 
-    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Reach]) -> Severity:
+    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Severity:
         """The severity where it depends on what the runs that pass here have done, or on there being none."""
         code, caller = match.entry.rule, not through and self.settings.library == "caller"
         if code == "DET606" and caller:
@@ -114,18 +120,18 @@ class Engine:
             return at_most(severity, "warning")
         return severity
 
-    def _told_elsewhere(self, match: Match, site: Site, index: int, passed: list[tuple[set[int], Reach]]) -> bool:
+    def _told_elsewhere(self, match: Match, through: list[Outcome]) -> bool:
         """Whether the seed flow of an entry point that passes here says it already."""
-        return match.entry.rule == "DET110" and bool(match.entry.seeds) and any(index in sites for sites, _ in passed)
+        return match.entry.rule == "DET110" and bool(match.entry.seeds) and bool(through)
 
-    def _switched(self, match: Match, through: list[Reach]) -> bool:
+    def _switched(self, match: Match, through: list[Outcome]) -> bool:
         """Whether every run that passes here has switched the deterministic path on."""
         switch = SWITCHED.get(match.entry.rule)
         if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
         if switch is None or not through or match.entry.category not in ("b", ""):
             return False
-        return all(reach.held.get(switch) for reach in through)
+        return all(outcome.held.get(switch) for outcome in through)
 
     def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: Severity) -> Finding:
         entry = match.entry

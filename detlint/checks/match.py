@@ -30,9 +30,14 @@ class Match:
 
 
 class Matcher:
-    """Matches sites against the catalog; every site is matched once."""
+    """Matches sites against the catalog; every site is matched once.
 
-    def __init__(self, resolver: Resolver, settings: Settings) -> None:
+    Args:
+        hiding: names that may stand for others, program-wide.
+    """
+
+    def __init__(self, resolver: Resolver, settings: Settings, hiding: frozenset[str]) -> None:
+        self.hiding = hiding
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
@@ -67,7 +72,7 @@ class Matcher:
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
         site = module.sites[index]
-        if site.kind == "call" and self._is_plainly_the_programs(module, site):
+        if site.kind in ("call", "partial") and not self._may_match(module, site.target):
             return NOTHING
         function = module.function_of(site)
         found: dict[str, Match] = {}
@@ -86,30 +91,30 @@ class Matcher:
         self._normal.pop(module.number, None)
         module.rest()
 
-    def _is_plainly_the_programs(self, module: Module, site: Site) -> bool:
-        """Whether a call surely runs a function of the program: most calls do, and need no further look.
+    def _may_match(self, module: Module, target: Value | None) -> bool:
+        """Whether the catalog may know what a site calls, by the last component of its name.
 
-        A name that the catalog doesn't know either can still stand for one that it does: by an alias in another
-        module, an attribute (`self.pool = F.max_pool2d`), or a class without a constructor of its own.
+        Most calls run functions of the program under names that mean nothing to the catalog, and need no further look;
+        the names that stand for others are in `hiding`.
         """
-        target = site.target
         if isinstance(target, Ref):
-            if target.name.rpartition(".")[2] in self._words:
-                return False
-            value = self.resolver.name(module.path, target.name)
-            if not isinstance(value, Ref):
-                return value is None
-            if "::" not in value.name:
-                return value.name.rpartition(".")[2] not in self._words
-            path, _, inside = value.name.partition("::")
-            found = self.resolver.by_path[path]
-            return found is not None and (inside in found.functions or f"{inside}.__init__" in found.functions)
-        if isinstance(target, Member) and target.attr not in self.catalog.method_words and target.attr != "__init__":
-            if not isinstance(target.base, Instance):
-                return True
-            own = target.base.of.removeprefix(f"{module.facts.module}.")
-            return f"{own}.{target.attr}" in module.functions
-        return False
+            owner, _, last = target.name.rpartition(".")
+            return self._known(last if last != "__init__" else owner.rpartition(".")[2])
+        if isinstance(target, Member):
+            if target.attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+                return self._has_known_base(module, target.base.base.of)
+            return self._known(target.attr) or target.attr.startswith(("[", "<"))
+        if isinstance(target, Either):
+            return any(self._may_match(module, option) for option in target.options)
+        return isinstance(target, Result)
+
+    def _known(self, word: str) -> bool:
+        return word in self._words or word in self.hiding or word == "apply"
+
+    def _has_known_base(self, module: Module, name: str) -> bool:
+        """Whether `super().__init__(...)` in a class may construct something that the catalog knows."""
+        body = module.classes.get(name.removeprefix(f"{module.facts.module}."))
+        return body is None or any(self._may_match(module, base) for base in body.bases)
 
     def target(self, module: Module, index: int) -> Value | None:
         """A site's target in normal form; worked out once."""

@@ -10,27 +10,39 @@ from detlint.facts.comments import directives
 
 
 class Gate:
-    """A file passes when it names a framework of the catalog, or something that needs no import to matter.
+    """A file passes when it names a framework of the catalog, or something that needs no import to matter, or imports
+    from the program, whose names may stand for a framework's.
 
     A file that doesn't pass is still read when another file's names lead into it.
+
+    Args:
+        own: the top-level names of the program's modules.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, own: frozenset[str]) -> None:
         roots = set(catalog.roots)
         roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
         roots |= {name for table in (catalog.registry, catalog.copies, catalog.environment) for name in table}
         roots |= {"_target_", "__main__"}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
+        self._imports = re.compile(
+            rb"^[ \t]*(?:from|import)[ \t]+(?:\.|(?:" + _trie({n.encode() for n in own}) + rb")\b)", re.M
+        )
 
     def passes(self, data: bytes) -> bool:
         """Whether the file may produce a finding."""
-        return self._words.search(data) is not None or b"detlint" in data or any(d.codes for d in directives(data))
+        return (
+            self._words.search(data) is not None
+            or self._imports.search(data) is not None
+            or b"detlint" in data
+            or any(d.codes for d in directives(data))
+        )
 
 
 @lru_cache(maxsize=4)
-def gate_of(catalog: Catalog) -> Gate:
-    """The gate of a catalog; compiled once in each process."""
-    return Gate(catalog)
+def gate_of(catalog: Catalog, own: frozenset[str]) -> Gate:
+    """The gate of a catalog and a program; compiled once in each process."""
+    return Gate(catalog, own)
 
 
 def _trie(words: set[bytes]) -> bytes:

@@ -181,7 +181,6 @@ class Class(Record, frozen=True):
     bases: tuple[Value | None, ...]
     attributes: dict[str, Value | None]
     methods: tuple[str, ...]
-    line: int
 
 
 class Directive(Record, frozen=True):
@@ -215,30 +214,46 @@ class Body(Record, frozen=True):
     """The details of each function, at the function's position."""
 
 
-class Facts(Record, frozen=True):
-    """Everything that later steps need to know of one file. `body` is an encoded `Body`."""
+class Head(Record, frozen=True):
+    """What linking asks of every file: the first fields of its facts, which are read without the rest."""
 
     module: str
+    imports: tuple[str, ...] = ()
+    """Every module or member that is imported, dotted, sorted."""
+    aliases: dict[str, tuple[str, ...]] = {}
+    """Names that may stand for something else (`warp = F.grid_sample`, a bare subclass) -> last components of what."""
+    starts: Literal["", "main", "script"] = ""
+    """Whether a run may start here: a `__main__` block, or a top level that calls something."""
+    directives: tuple[Directive, ...] = ()
+    lines: int = 0
+
+
+class Facts(Record, frozen=True):
+    """Everything that later steps need to know of one file. The first fields are `Head`'s; `body` is an encoded `Body`."""
+
+    module: str
+    imports: tuple[str, ...] = ()
+    aliases: dict[str, tuple[str, ...]] = {}
+    starts: Literal["", "main", "script"] = ""
+    directives: tuple[Directive, ...] = ()
+    lines: int = 0
     names: dict[str, Value | None] = {}
     """What each name means at the end of the module's top level."""
     stars: tuple[str, ...] = ()
     """Modules imported with `*`, in order."""
     functions: tuple[Function, ...] = ()
     classes: tuple[Class, ...] = ()
-    directives: tuple[Directive, ...] = ()
-    imports: tuple[str, ...] = ()
-    """Every module or member that is imported, dotted, sorted."""
     options: dict[str, Value | None] = {}
     """Command-line options by attribute name, with their defaults."""
     mentions: tuple[str, ...] = ()
     """Words for devices that occur in the file, lower case, sorted."""
     problem: Problem | None = None
-    lines: int = 0
     body: msgspec.Raw = msgspec.Raw(b"\x90")  # an empty array: a `Body` with nothing in it
 
 
 ENCODER: Final = msgspec.msgpack.Encoder()
 _FACTS: Final = msgspec.msgpack.Decoder(Facts)
+_HEAD: Final = msgspec.msgpack.Decoder(Head)
 _BODY: Final = msgspec.msgpack.Decoder(Body)
 
 
@@ -250,6 +265,11 @@ def encode(facts: Facts) -> bytes:
 def decode(data: bytes) -> Facts:
     """Facts as they were kept; their body stays encoded."""
     return _FACTS.decode(data)
+
+
+def decode_head(data: bytes) -> Head:
+    """The beginning of facts as they were kept."""
+    return _HEAD.decode(data)
 
 
 def decode_body(facts: Facts) -> Body:

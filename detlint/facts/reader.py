@@ -11,7 +11,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Raw
 
@@ -135,19 +135,27 @@ class _Reader:
         module_scope = self.scope
         while self.waiting:
             self.function_body(*self.waiting.popleft())
+        classes = tuple([body.done() for body in self.classes.values()])
         return Facts(
             module=self.module,
+            imports=tuple(sorted(self.imports)),
+            aliases=aliases(module_scope.names, classes),
+            starts=self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
             functions=tuple(self.functions),
-            classes=tuple(body.done() for body in self.classes.values()),
+            classes=classes,
             directives=directives(self.data),
-            imports=tuple(sorted(self.imports)),
             options=self.options,
             mentions=mentions(self.data),
             lines=lines,
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details)))),
         )
+
+    def starts(self) -> Literal["", "main", "script"]:
+        if any(isinstance(step, Branch) and step.kind == "main" for step in self.flow[0]):
+            return "main"
+        return "script" if any(site.function == 0 and site.kind == "call" for site in self.sites) else ""
 
     def in_order(self) -> tuple[str, ...]:
         return tuple(sorted(self.ordered))
@@ -520,7 +528,7 @@ class _Reader:
         bases = tuple(self.expression(base) for base in node.bases)
         for keyword in node.keywords:
             self.expression(keyword.value)
-        body = self.classes[name] = _ClassBody(name, bases, node.lineno)
+        body = self.classes[name] = _ClassBody(name, bases)
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
         self.scope = Scope("class", outer, outer.function, name)
@@ -800,7 +808,10 @@ class _Reader:
 
     def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
         value = args[0].value if args else None
-        return Ref(value.value) if isinstance(value, Const) and isinstance(value.value, str) else None
+        if not (isinstance(value, Const) and isinstance(value.value, str)):
+            return None
+        self.imports.add(value.value)
+        return Ref(value.value)
 
     def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:
         if len(args) >= 2 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
@@ -911,6 +922,8 @@ class _Reader:
                 rest = tuple(Arg(k, v) for k, v in zip(keys, values, strict=True) if k != key)
                 if isinstance(named, Const) and isinstance(named.value, str):
                     known = self.catalog.registry if kind == "registry" else self.words
+                    if kind == "call":
+                        self.imports.add(named.value)
                     if named.value.rpartition(".")[2] in known:
                         self.site("registry" if kind == "registry" else "call", Ref(named.value), rest, node)
                 elif isinstance(named, Ref) and self.wanted(named):
@@ -1014,8 +1027,8 @@ class _Reader:
 class _ClassBody:
     """A class while its methods are still being read."""
 
-    def __init__(self, name: str, bases: tuple[Value | None, ...], line: int) -> None:
-        self.name, self.bases, self.line = name, bases, line
+    def __init__(self, name: str, bases: tuple[Value | None, ...]) -> None:
+        self.name, self.bases = name, bases
         self.attributes: dict[str, Value | None] = {}
         self.methods: list[str] = []
 
@@ -1024,7 +1037,32 @@ class _ClassBody:
         self.attributes[name] = join((self.attributes[name], value)) if name in self.attributes else value
 
     def done(self) -> Class:
-        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)), self.line)
+        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)))
+
+
+def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[str, tuple[str, ...]]:
+    """Names that may stand for something of another name, so that a call by them needs a closer look."""
+    found: dict[str, set[str]] = {}
+    for table in (names, *(body.attributes for body in classes)):
+        for name, value in table.items():
+            others = _tails(value) - {name}
+            if others:
+                found.setdefault(name, set()).update(others)
+    for body in classes:
+        if "__init__" not in body.methods:  # constructing it is constructing its base
+            bases = set().union(*map(_tails, body.bases))
+            if bases:
+                found.setdefault(body.name.rpartition(".")[2], set()).update(bases)
+    return {name: tuple(sorted(others)) for name, others in sorted(found.items())}
+
+
+def _tails(value: Value | None) -> set[str]:
+    """The last components of the names that a value may have."""
+    if isinstance(value, Ref):
+        return {value.name.rpartition(".")[2]}
+    if isinstance(value, Member):
+        return {value.attr}
+    return set().union(*map(_tails, value.options)) if isinstance(value, Either) else set()
 
 
 def mentions(data: bytes) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import Gate, gate_of
-from detlint.facts.model import Facts, Problem, decode, encode
+from detlint.facts.model import Facts, Head, Problem, decode, decode_head, encode
 
 _T = TypeVar("_T")
 Progress = Callable[[int, int], None]
@@ -31,14 +31,16 @@ GATED: Final = b""
 
 @dataclass(slots=True)
 class File:
-    """A file of the run. `facts` are encoded; `GATED` for one that can't produce a finding."""
+    """A file of the program. `head` is None for one that the gate keeps out, and before it is known."""
 
     path: Path
     module: str
     package: bool
     key: bytes = b""
     size: int = 0
-    facts: bytes | None = None
+    changed: int = 0
+    """When it was last changed, in nanoseconds, as the file system says."""
+    head: Head | None = None
     text: bytes | None = None
     """What standard input gave for it."""
 
@@ -50,106 +52,115 @@ class File:
         """
         return self.text if self.text is not None else self.path.read_bytes()
 
+    def hash(self) -> None:
+        """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        data = self.read()
+        self.size = len(data)
+        self.key = content_key(data, self.module, self.package)
+
 
 @dataclass(slots=True)
 class Store:
-    """The facts of a run's files, by absolute path; others are read when names lead into them."""
+    """The facts of a program's files, by absolute path; others are read when names lead into them."""
 
     catalog: Catalog
     cache: Cache
+    max_size: int
+    """In bytes; larger files are not read."""
     files: dict[str, File] = field(default_factory=dict)
-    problems: list[tuple[Path, str]] = field(default_factory=list)
-    """Files that could not be read, with the reason."""
     fresh: dict[bytes, bytes] = field(default_factory=dict)
-    """Facts that the cache doesn't have yet."""
+    """Rows that the cache doesn't have yet."""
     others: dict[str, bytes] = field(default_factory=dict)
     """Keys of the files that were read besides `files`."""
 
-    def hash(self) -> None:
-        """Read and hash every file; the bytes are dropped again, so memory doesn't grow with the sources."""
-        for real, file in [*self.files.items()]:
-            try:
-                data = file.read()
-            except OSError as error:
-                self.problems.append((file.path, f"can't be read: {error.strerror}"))
-                del self.files[real]
-                continue
-            file.size = len(data)
-            file.key = content_key(data, file.module, file.package)
+    def fill(self, files: Sequence[File], jobs: int, progress: Progress | None) -> None:
+        """The heads of some files, whose facts are read where the cache hasn't got them.
 
-    def fill(self, max_size: int, jobs: int, progress: Progress | None) -> None:
-        """Facts for every file. `max_size` is in bytes; `jobs` is the number of processes."""
-        known = self.cache.get(file.key for file in self.files.values())
+        Args:
+            jobs: the number of processes.
+        """
+        known = self.cache.get(file.key for file in files)
         todo = []
-        for file in self.files.values():
-            if file.size > max_size:
-                problem = Problem(f"is skipped: {file.size:,} bytes are more than max-file-size ({max_size:,})")
-                file.facts = encode(Facts(file.module, problem=problem))
+        for file in files:
+            if file.size > self.max_size:
+                problem = Problem(f"is skipped: {file.size:,} bytes are more than max-file-size ({self.max_size:,})")
+                self.fresh[file.key] = encode(Facts(file.module, problem=problem))
+                file.head = Head(file.module)
             elif file.key in known:
-                file.facts = known[file.key]
+                file.head = decode_head(known[file.key])
             else:
                 todo.append(file)
-        done, total = len(self.files) - len(todo), len(self.files)
+        done, total = len(files) - len(todo), len(files)
         # Large files first, so that no process is left with one at the end.
         todo.sort(key=lambda file: (-file.size, str(file.path)))
-        for file, facts in _read_all(todo, self.catalog, jobs):
-            file.facts = self.fresh[file.key] = facts
+        own = frozenset(file.module.partition(".")[0] for file in self.files.values())
+        for file, facts in _read_all(todo, self.catalog, own, jobs):
+            if facts != GATED:
+                self.fresh[file.key] = facts
+                file.head = decode_head(facts)
             done += 1
             if progress is not None:
                 progress(done, total)
 
     def facts(self, path: str, name: tuple[str, bool]) -> Facts | None:
-        """The facts of a file, read now if it was gated or isn't among the run's. None where it can't be read.
+        """The facts of a file, read now if it was gated or isn't among the program's. None where it can't be read.
 
         `name` is its dotted name, and whether it is a package.
         """
         file = self.files.get(path)
-        if file is not None and file.facts:
-            return decode(file.facts)
-        wanted = file if file is not None else File(Path(path), *name)
-        try:
-            key = content_key(wanted.read(), wanted.module, wanted.package)
-        except OSError:
-            return None
         if file is None:
-            self.others[path] = key
-        # A gated file has an empty row under its own key.
-        full = key + b"+"
-        encoded = self.fresh.get(full) or self.cache.get([full]).get(full)
-        if encoded is None:
-            encoded = self.fresh[full] = with_deep_stack(lambda: [_read_one(wanted, self.catalog)])[0]
-        return decode(encoded)
+            file = File(Path(path), *name)
+            try:
+                file.hash()
+            except OSError:
+                return None
+            self.others[path] = file.key
+        facts = self.known(file.key)
+        if facts is None:
+            encoded = with_deep_stack(lambda: [_read_one(file, self.catalog)])[0]
+            self.fresh[file.key] = encoded
+            facts = decode(encoded)
+        return facts
+
+    def known(self, key: bytes) -> Facts | None:
+        """Facts that were read before, by key."""
+        encoded = self.fresh.get(key) or self.cache.get([key]).get(key)
+        return decode(encoded) if encoded is not None else None
 
 
-def _read_all(files: list[File], catalog: Catalog, jobs: int) -> Iterator[tuple[File, bytes]]:
+def _read_all(files: list[File], catalog: Catalog, own: frozenset[str], jobs: int) -> Iterator[tuple[File, bytes]]:
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
-        yield from zip(files, with_deep_stack(lambda: _gated(files, catalog)), strict=True)
+        yield from zip(files, with_deep_stack(lambda: _gated(files, catalog, own)), strict=True)
         return
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(catalog,)) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(catalog, own)) as pool:
         for chunk, facts in zip(chunks, pool.map(_work, chunks), strict=True):
             yield from zip(chunk, facts, strict=True)
 
 
-_worker_catalog: Catalog | None = None
+_worker: tuple[Catalog, frozenset[str]] | None = None
 
 
-def _start_worker(catalog: Catalog) -> None:
-    global _worker_catalog
-    _worker_catalog = catalog
+def _start_worker(catalog: Catalog, own: frozenset[str]) -> None:
+    global _worker
+    _worker = catalog, own
     gc.disable()
 
 
 def _work(chunk: list[File]) -> list[bytes]:
-    assert _worker_catalog is not None
-    catalog = _worker_catalog
-    return with_deep_stack(lambda: _gated(chunk, catalog))
+    assert _worker is not None
+    catalog, own = _worker
+    return with_deep_stack(lambda: _gated(chunk, catalog, own))
 
 
-def _gated(files: list[File], catalog: Catalog) -> list[bytes]:
+def _gated(files: Iterable[File], catalog: Catalog, own: frozenset[str]) -> list[bytes]:
     """The encoded facts of some files; `GATED` for those that can't produce a finding."""
-    gate = gate_of(catalog)
+    gate = gate_of(catalog, own)
     return [_read_one(file, catalog, gate) for file in files]
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Branch, Either, Function, Member, Partial, Ref, Result, Step, Value
 from detlint.program.entry import EntryPoint
@@ -98,6 +100,35 @@ class Reach:
     """(module, function) that the run passes through."""
     places: list[Place] = field(default_factory=list)
     """Every site that the run passes, once."""
+    visited: set[str] = field(default_factory=set)
+    """The files that the run runs something of."""
+
+    def outcome(self) -> Outcome:
+        """What the run comes to."""
+        held = dict(sorted(self.held.items()))
+        return Outcome(self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers)
+
+    def sites(self) -> dict[str, frozenset[int]]:
+        """The sites that the run passes, by the path of their module."""
+        sites: dict[str, set[int]] = {}
+        for place in self.places:
+            sites.setdefault(place.module.path, set()).add(place.site)
+        return {path: frozenset(passed) for path, passed in sorted(sites.items())}
+
+
+class Outcome(msgspec.Struct, frozen=True, array_like=True):
+    """What an entry point's run comes to, for judging the sites that it passes."""
+
+    entry: str
+    """The file where it starts."""
+    unseeded: frozenset[str]
+    held: dict[str, Scalar]
+    trains: bool
+    infers: bool
+
+
+Passage = tuple[Outcome, frozenset[int]]
+"""A run's way through one module: what the run comes to, and the sites that it passes there."""
 
 
 @dataclass(slots=True)
@@ -202,6 +233,7 @@ class _Run:
     def imports(self, module: Module) -> None:
         """Run the top level of the program's modules that this one imports, first."""
         self.imported.add(module.path)
+        self.result.visited.add(module.path)
         for target in self.flow.resolver.imported(module):
             if target.path not in self.imported and len(self.imported) < MOST_MODULES:
                 self.imports(target)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 
 from detlint.facts.model import Facts
@@ -112,9 +113,18 @@ class Modules:
         bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
 
-    def consulted(self) -> list[str]:
-        """The folders whose listing an answer may depend on."""
-        return list(self._listed)
+    def consulted(self) -> dict[str, tuple[int, bytes]]:
+        """The folders that an answer may depend on: when they were last changed, and a digest of what is in them."""
+        return {folder: (_changed(folder), self._digest(folder)) for folder in self._listed}
+
+    def is_as_it_was(self, folder: str, changed: int, digest: bytes) -> bool:
+        """Whether a folder holds the same modules and packages as it did."""
+        return _changed(folder) == changed or self._digest(folder) == digest
+
+    def _digest(self, folder: str) -> bytes:
+        files, folders = self._list(folder)
+        listed = "\0".join([*sorted(files), "", *sorted(folders)])
+        return blake2b(listed.encode("utf-8", "replace"), digest_size=8).digest()
 
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""
@@ -131,3 +141,10 @@ class Modules:
                 pass
             self._listed[folder] = frozenset(files), frozenset(folders)
         return self._listed[folder]
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0

@@ -48,11 +48,14 @@ class Module:
     facts: Facts
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
+    """Shared by a program's modules: the paths of those whose body was asked for."""
     _body: Body | None = None
 
     @property
     def body(self) -> Body:
         """What happens in the file; decoded when first asked for."""
+        self.opened.add(self.path)
         if self._body is None:
             self._body = decode_body(self.facts)
         return self._body
@@ -92,6 +95,8 @@ class Resolver:
         self._returned: dict[str, str] = {}
         self._imported: dict[str, list[Module]] = {}
         self._busy: set[object] = set()
+        self.opened: set[str] = set()
+        """The files whose bodies were asked for, until it is cleared."""
 
     # -- modules and names --------------------------------------------------------------------------------------
 
@@ -101,7 +106,7 @@ class Resolver:
             facts = self.modules.facts(path)
             module = None
             if facts is not None and facts.problem is None:
-                module = Module(path, len(self.by_path), facts)
+                module = Module(path, len(self.by_path), facts, opened=self.opened)
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module

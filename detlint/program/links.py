@@ -1,0 +1,59 @@
+"""How the files of a program hang together: which imports which, and which names may hide a name of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from detlint.facts.model import Head
+from detlint.program.modules import Modules
+
+
+@dataclass(slots=True)
+class Links:
+    """The import graph of a program, by absolute path."""
+
+    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
+        """Note what a file imports inside the program; the files that it leads to."""
+        places = (modules.find(path, name) for name in head.imports)
+        found = tuple(dict.fromkeys(place[0] for place in places if place is not None and place[0] != path))
+        self.imports[path] = found
+        return found
+
+    def reached(self, path: str) -> set[str]:
+        """Everything that importing a file imports, itself included."""
+        return _closure([path], self.imports)
+
+    def importers(self, paths: Iterable[str]) -> set[str]:
+        """Every file that imports one of some files, however indirectly, themselves included."""
+        backwards: dict[str, list[str]] = {}
+        for path, imported in self.imports.items():
+            for other in imported:
+                backwards.setdefault(other, []).append(path)
+        return _closure(paths, backwards)
+
+
+def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
+    waiting = list(start)
+    seen = set(waiting)
+    while waiting:
+        for other in edges.get(waiting.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen
+
+
+def hiding(heads: Iterable[Head], words: frozenset[str]) -> frozenset[str]:
+    """The names under which something of the catalog may be called although they are no words of it.
+
+    `warp = F.grid_sample` makes `warp` one, `class Drop(nn.Dropout)` makes `Drop` one, and what is derived from it.
+    """
+    stands_for: dict[str, set[str]] = {}
+    for head in heads:
+        for name, others in head.aliases.items():
+            for other in others:
+                stands_for.setdefault(other, set()).add(name)
+    return frozenset(_closure([word for word in words if word in stands_for], stands_for))
