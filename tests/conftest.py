@@ -20,9 +20,10 @@ def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
 
 
-def findings(*arguments: str | Path) -> list[dict[str, Any]]:
-    """The findings of a run, as the JSON format has them; notes included, no cache, no configuration file."""
-    result = detlint("check", "--isolated", "--no-cache", "--show-notes", "--output-format", "json", *arguments)
+def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, Any]]:
+    """The findings of a run, as the JSON format has them; notes included, no cache, and no configuration file."""
+    config = ["--isolated"] if isolated else []
+    result = detlint("check", *config, "--no-cache", "--show-notes", "--output-format", "json", *arguments)
     assert result.exit_code in (0, 1), result.stderr
     loaded: list[dict[str, Any]] = json.loads(result.stdout)
     return loaded

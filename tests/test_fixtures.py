@@ -8,6 +8,7 @@ Options stand in the first lines: `# profile: align`, `# target: ascend`, `# ver
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def arguments(path: Path, text: str, tmp_path: Path, default_select: str) -> lis
 def compare(path: Path, tmp_path: Path, default_select: str) -> None:
     text = path.read_text("utf-8")
     expected = marks(text)
+    alone = tmp_path / "alone" / path.name  # a program of its own
+    alone.parent.mkdir()
+    path = Path(shutil.copy(path, alone))
     found = [
         ((row["location"]["row"], row["code"]), row["severity"])
         for row in findings(*arguments(path, text, tmp_path, default_select))

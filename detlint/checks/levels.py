@@ -10,7 +10,7 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.match import Match, Matcher
 from detlint.config import Settings
-from detlint.facts.model import Function, Member, Ref, Site
+from detlint.facts.model import Function, Member, Ref, Result, Site, Value
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -90,7 +90,7 @@ class Levels:
         if any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i)):
             return True
         function: Function = module.function_of(site)
-        return any(self._is_no_grad(module, name) for name in module.detail(function).decorators if name)
+        return any(self._is_no_grad(module, d) for d in module.detail(function).decorators)
 
     def gradient_free(self, module: Module) -> set[int]:
         """Functions of a file that it only calls without gradients: from under `no_grad`, or from one another."""
@@ -100,9 +100,7 @@ class Levels:
 
     def _find_gradient_free(self, module: Module) -> set[int]:
         details = module.body.details
-        free = {
-            i for i, detail in enumerate(details) if any(self._is_no_grad(module, d) for d in detail.decorators if d)
-        }
+        free = {i for i, detail in enumerate(details) if any(self._is_no_grad(module, d) for d in detail.decorators)}
         if not free and not any(site.within for site in module.sites):
             return free
         callers: dict[int, list[Site]] = {}
@@ -122,9 +120,10 @@ class Levels:
                     grown = True
         return free
 
-    def _is_no_grad(self, module: Module, name: str) -> bool:
-        value = self.resolver.name(module.path, name)
-        return getattr(value, "name", "") in self._no_grad
+    def _is_no_grad(self, module: Module, decorator: Value | None) -> bool:
+        named = decorator.of if isinstance(decorator, Result) else decorator
+        value = self.resolver.name(module.path, named.name) if isinstance(named, Ref) else None
+        return isinstance(value, Ref) and value.name in self._no_grad
 
 
 def _last(site: Site) -> str:

@@ -266,7 +266,7 @@ class Matcher:
             settled = [self.by_default(module, option) for option in value.options]
             return settled[0] if settled and all(option == settled[0] for option in settled) else value
         if isinstance(value, Member) and value.attr in module.facts.options and is_parsed(value.base):
-            return self.resolver.normal(module.path, module.facts.options[value.attr])
+            return self.resolver.normal(module.path, module.facts.options[value.attr].default)
         return value
 
     def _arguments_of(self, global_site: int) -> list[CallArgument]:

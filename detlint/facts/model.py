@@ -129,15 +129,19 @@ class Site(Record, frozen=True):
 
 
 class Branch(Record, frozen=True):
-    """Alternatives in the flow of a function. `test` is what an `if` asks. An arm is a list of steps."""
+    """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    kind: Literal["if", "loop", "try", "main"]
+    `test` is what an `if` asks, and what a `with` enters; a `yield` has no arms.
+    """
+
+    kind: Literal["if", "loop", "try", "main", "with", "yield"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
 
 
 Step = int | Branch
-"""A site, by its position in `Facts.sites` (-1: the flow leaves here), or a branch."""
+"""A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: an import, the first of `Body.imports`
+at -2; or a branch."""
 
 
 class Parameter(Record, frozen=True):
@@ -147,6 +151,8 @@ class Parameter(Record, frozen=True):
     default: Value | None
     annotation: str
     kind: str = ""
+    span: Span | None = None
+    """Where it stands, if its default may say whether something is seeded."""
 
 
 class Function(Record, frozen=True):
@@ -163,11 +169,20 @@ class Function(Record, frozen=True):
     """Whether calling it makes a generator."""
 
 
+class Option(Record, frozen=True):
+    """An option of a command line: its default, and where that stands."""
+
+    default: Value | None
+    span: Span
+
+
 class Detail(Record, frozen=True):
     """What only matters of a function where its own file is checked."""
 
     parameters: tuple[Parameter, ...] = ()
-    decorators: tuple[str, ...] = ()
+    decorators: tuple[Value | None, ...] = ()
+    options: dict[str, Option] = {}
+    """Parameters that decorators fill from the command line (`@click.option("--seed")`)."""
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
@@ -181,6 +196,8 @@ class Class(Record, frozen=True):
     bases: tuple[Value | None, ...]
     attributes: dict[str, Value | None]
     methods: tuple[str, ...]
+    places: dict[str, Span] = {}
+    """Where those fields stand whose defaults may say whether something is seeded."""
 
 
 class Directive(Record, frozen=True):
@@ -212,6 +229,8 @@ class Body(Record, frozen=True):
     """The steps of each function, at the function's position."""
     details: tuple[Detail, ...] = ()
     """The details of each function, at the function's position."""
+    imports: tuple[str, ...] = ()
+    """What may lead into the program, dotted, in the order of the source."""
 
 
 class Head(Record, frozen=True):
@@ -243,8 +262,8 @@ class Facts(Record, frozen=True):
     """Modules imported with `*`, in order."""
     functions: tuple[Function, ...] = ()
     classes: tuple[Class, ...] = ()
-    options: dict[str, Value | None] = {}
-    """Command-line options by attribute name, with their defaults."""
+    options: dict[str, Option] = {}
+    """Command-line options by attribute name."""
     mentions: tuple[str, ...] = ()
     """Words for devices that occur in the file, lower case, sorted."""
     problem: Problem | None = None

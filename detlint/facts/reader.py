@@ -33,6 +33,7 @@ from detlint.facts.model import (
     Items,
     Mapping,
     Member,
+    Option,
     Param,
     Parameter,
     Partial,
@@ -52,6 +53,7 @@ STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 8
+FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
@@ -109,7 +111,9 @@ class _Reader:
         self.classes: dict[str, _ClassBody] = {}
         self.stars: list[str] = []
         self.imports: set[str] = set()
-        self.options: dict[str, Value | None] = {}
+        self.options: dict[str, Option] = {}
+        self.ran: dict[str, int] = {}
+        """What import statements name of the program -> the step that stands for it."""
         self.waiting: deque[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope, int]] = deque()
 
         self.scope = Scope("module", None, 0, "")
@@ -130,7 +134,7 @@ class _Reader:
         self.details.append(Detail())
         self.flow.append(())
         self.block(tree.body)
-        self.details[0] = Detail((), (), self.in_order(), self.used())
+        self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
         while self.waiting:
@@ -149,7 +153,7 @@ class _Reader:
             options=self.options,
             mentions=mentions(self.data),
             lines=lines,
-            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details)))),
+            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
         )
 
     def starts(self) -> Literal["", "main", "script"]:
@@ -174,7 +178,7 @@ class _Reader:
             self.block(node.body)
         head, detail = self.functions[index], self.details[index]
         self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields)
-        self.details[index] = Detail(detail.parameters, detail.decorators, self.in_order(), self.used())
+        self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
 
     # -- statements ---------------------------------------------------------------------------------------------
@@ -286,6 +290,7 @@ class _Reader:
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
             self.imports.add(alias.name)
+            self.run(alias.name)
             if alias.asname:
                 self.scope.bind(alias.asname, Ref(alias.name))
             else:
@@ -302,10 +307,17 @@ class _Reader:
             if alias.name == "*":
                 self.stars.append(source)
                 self.imports.add(source)
+                self.run(source)
             else:
                 name = f"{source}.{alias.name}" if source else alias.name
                 self.imports.add(name)
+                self.run(name)
                 self.scope.bind(alias.asname or alias.name, Ref(name))
+
+    def run(self, name: str) -> None:
+        """Note that an import runs a module here, if it may be one of the program's."""
+        if name.partition(".")[0] not in self.foreign:
+            self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
 
     def _if(self, node: ast.If) -> bool:
         if _is_main_test(node.test):
@@ -335,6 +347,8 @@ class _Reader:
             stops.append(stopped)
         self.steps = outer
         arms.join()
+        if test is not None and _dotted(test).endswith("TYPE_CHECKING"):
+            all_steps[0] = ()  # never runs
         if any(all_steps):
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             self.steps.append(Branch(kind, asked, tuple(all_steps)))
@@ -408,7 +422,7 @@ class _Reader:
         return self.block(node.finalbody) or stopped
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
-        outer = self.within
+        outer, entered_values = self.within, []
         for item in node.items:
             name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
             before = len(self.sites)
@@ -419,9 +433,17 @@ class _Reader:
             entered = value.of if isinstance(value, Result) else value
             if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
                 self.within = (*self.within, value.site)
+            entered_values.append(value)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value, node)
+        steps, self.steps = self.steps, []
         stopped = self.block(node.body)
+        inner: tuple[Step, ...] = tuple(self.steps)
+        self.steps = steps
+        for value in reversed(entered_values):
+            # Only a call's result or an object can do something when it is entered.
+            inner = (Branch("with", value, (inner,)),) if isinstance(value, (Result, Ref, Instance)) else inner
+        self.steps += inner
         self.within = outer
         return stopped
 
@@ -459,15 +481,35 @@ class _Reader:
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         name = self.inside(node.name)
-        decorators = []
+        decorators, options = [], dict[str, Option]()
         for decorator in node.decorator_list:
-            value = self.expression(decorator)
-            value = value.of if isinstance(value, Result) else value
-            decorators.append(value.name if isinstance(value, Ref) else "")
-        self.define(node, name, tuple(decorators))
-        replaced = any(d and not d.startswith("builtins.") for d in decorators)
-        value = None if replaced and any(d.startswith("?") for d in decorators) else Ref(f"{self.module}.{name}")
+            decorators.append(self.expression(decorator))
+            if isinstance(decorator, ast.Call):
+                options |= self.click_option(decorator, decorators[-1])
+        self.define(node, name, tuple(decorators), options)
+        names = [_name_of(decorator) for decorator in decorators]
+        replaced = any(d and not d.startswith("builtins.") for d in names)
+        value = None if replaced and any(d.startswith("?") for d in names) else Ref(f"{self.module}.{name}")
         self.scope.bind(node.name, value)
+
+    def click_option(self, node: ast.Call, made: Value | None) -> dict[str, Option]:
+        """The parameter that `@click.option("--seed", default=0)` fills."""
+        name = _name_of(made)
+        if not name.startswith(("click.", "rich_click.", "asyncclick.")) or not name.endswith((".option", ".argument")):
+            return {}
+        texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        if not texts:
+            return {}
+        plain = [text for text in texts if not text.startswith("-")]
+        long = next((text for text in texts if text.startswith("--")), texts[0])
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if "default" in given:
+            default = self.value(given["default"])
+        else:
+            flag = isinstance(given.get("is_flag"), ast.Constant) or "/" in long
+            default = Const(False) if flag else Const(None) if "required" not in given else None
+        parameter = plain[0] if plain else long.partition("/")[0].lstrip("-").replace("-", "_")
+        return {parameter: Option(default, _span(node))}
 
     def inside(self, name: str) -> str:
         """The name of a definition inside the module, dotted."""
@@ -480,24 +522,26 @@ class _Reader:
         self,
         node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
         name: str,
-        decorators: tuple[str, ...],
+        decorators: tuple[Value | None, ...],
+        options: dict[str, Option] | None = None,
     ) -> int:
         """Queue a function's body to be read after the block around it; its position in `functions`."""
         method = self.scope.kind == "class"
         owner = self.scope.owner if method else ""
         if method:
             self.classes[owner].methods.append(name.rpartition(".")[2])
-        parameters, bound = self.parameters(node.args, owner if method else "", decorators)
+        names = [_name_of(decorator) for decorator in decorators]
+        parameters, bound = self.parameters(node.args, owner if method else "", names)
         scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
         scope.names.update(bound)
         self.waiting.append((node, scope, len(self.functions)))
         self.functions.append(Function(name, owner, None, len(self.functions)))
-        self.details.append(Detail(parameters, decorators))
+        self.details.append(Detail(parameters, decorators, options or {}))
         self.flow.append(())
         return len(self.functions) - 1
 
     def parameters(
-        self, arguments: ast.arguments, owner: str, decorators: tuple[str, ...]
+        self, arguments: ast.arguments, owner: str, decorators: Sequence[str]
     ) -> tuple[tuple[Parameter, ...], dict[str, Value | None]]:
         positional = [*arguments.posonlyargs, *arguments.args]
         defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
@@ -511,7 +555,8 @@ class _Reader:
         for i, (argument, default, kind) in enumerate(rows):
             annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
             value = self.value(default) if default is not None else None
-            parameters.append(Parameter(argument.arg, value, annotation, kind))
+            span = _span(argument) if default is not None and _SEEDING.search(argument.arg) else None
+            parameters.append(Parameter(argument.arg, value, annotation, kind, span))
             if owner and i == 0 and positional and "builtins.staticmethod" not in decorators:
                 own = f"{self.module}.{owner}"
                 bound[argument.arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
@@ -536,6 +581,11 @@ class _Reader:
         for attribute, value in self.scope.names.items():
             if attribute not in body.methods:
                 body.attribute(attribute, value)
+        for statement in node.body:
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+                target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
+                if isinstance(target, ast.Name) and _SEEDING.search(target.id):
+                    body.places[target.id] = _span(statement)
         self.scope, self.within = outer, within
 
     # -- expressions --------------------------------------------------------------------------------------------
@@ -643,7 +693,7 @@ class _Reader:
         attr = function.attr if type(function) is ast.Attribute else ""
         if attr in GROWS:
             passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
-        keep = wanted or name in _SPECIAL or name in _PASSES or attr in ("add_argument", "update")
+        keep = wanted or name in _SPECIAL or name in _PASSES or attr in ("add_argument", "set_defaults", "update")
         for argument in node.args:
             self.use = passed
             if type(argument) is ast.Starred:
@@ -663,7 +713,12 @@ class _Reader:
             if attr == "sort":
                 self.ordered.add(_dotted(function.value))
             elif attr == "add_argument":
-                self.option(args)
+                self.option(args, node)
+            elif attr == "set_defaults":
+                for arg in args:
+                    known = self.options.get(arg.name)
+                    value = join((known.default, arg.value)) if known is not None else arg.value
+                    self.options[arg.name] = Option(value, _span(node))
             elif attr == "update" and callee is None:
                 self.dictionary_update(function.value, args)
         if name:
@@ -716,12 +771,11 @@ class _Reader:
             args = tuple(Arg(arg.name, _simple(arg.value)) for arg in args)
         if use and _tail(target) not in self.catalog.ordered_words:
             use = ""
-        span = Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-        self.sites.append(Site(kind, target, args, span, self.scope.function, self.within, use))
+        self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(len(self.sites) - 1)
         return len(self.sites) - 1
 
-    def option(self, args: list[Arg]) -> None:
+    def option(self, args: list[Arg], node: ast.Call) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
         flags = [
             a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)
@@ -734,14 +788,16 @@ class _Reader:
             if isinstance(given, Const) and isinstance(given.value, str)
             else long.lstrip("-").replace("-", "_")
         )
+        default: Value | None = None
         if "default" in named:
-            self.options[name] = named["default"]
+            default = named["default"]
         elif "action" in named:
             action = named["action"]
             stored = {"store_true": Const(False), "store_false": Const(True)}
-            self.options[name] = stored.get(str(action.value)) if isinstance(action, Const) else None
-        else:
-            self.options[name] = Const(None) if long.startswith("-") and "required" not in named else None
+            default = stored.get(str(action.value)) if isinstance(action, Const) else None
+        elif long.startswith("-") and "required" not in named:
+            default = Const(None)
+        self.options[name] = Option(default, _span(node))
 
     # Calls of the standard library whose meaning the reader itself needs.
 
@@ -805,6 +861,27 @@ class _Reader:
 
     def _same(self, node: ast.Call, args: list[Arg]) -> Value | None:
         return args[0].value if args else None
+
+    def _first(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        """`typer.Option(None, "--seed")` is the default of what it describes."""
+        return (
+            args[0].value if args and not args[0].name else next((a.value for a in args if a.name == "default"), None)
+        )
+
+    def _field(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        """`dataclasses.field(default=0)`; of a factory, what it makes."""
+        named = {arg.name: arg.value for arg in args}
+        factory = named.get("default_factory")
+        return named["default"] if "default" in named else Result(factory) if isinstance(factory, Ref) else None
+
+    def _flag(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        """`flags.DEFINE_integer("seed", None, ...)` of absl."""
+        name = args[0].value if args else None
+        if not (isinstance(name, Const) and isinstance(name.value, str)):
+            return None
+        default = args[1].value if len(args) > 1 else next((a.value for a in args if a.name == "default"), None)
+        self.options[name.value] = Option(default, _span(node))
+        return Ref(f"{FLAGS}.{name.value}")
 
     def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
         value = args[0].value if args else None
@@ -995,6 +1072,7 @@ class _Reader:
             self.expression(node.value)
         self.returned.append(None)
         self.yields = True
+        self.steps.append(Branch("yield", None, ()))
 
     # -- annotations --------------------------------------------------------------------------------------------
 
@@ -1031,13 +1109,14 @@ class _ClassBody:
         self.name, self.bases = name, bases
         self.attributes: dict[str, Value | None] = {}
         self.methods: list[str] = []
+        self.places: dict[str, Span] = {}
 
     def attribute(self, name: str, value: Value | None) -> None:
         """Note an assignment; several that differ are alternatives."""
         self.attributes[name] = join((self.attributes[name], value)) if name in self.attributes else value
 
     def done(self) -> Class:
-        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)))
+        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)), self.places)
 
 
 def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[str, tuple[str, ...]]:
@@ -1165,6 +1244,8 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Param:
         default = value.default  # type: ignore[union-attr]
         return value if default is None or type(default) is Const else Param(value.name)  # type: ignore[union-attr]
+    if kind is Partial:
+        return value if type(value.of) is Ref else None  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None
@@ -1220,6 +1301,16 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
     return list(names) if gathers else None
 
 
+def _span(node: Any) -> Span:
+    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def _name_of(decorator: Value | None) -> str:
+    """The name of a decorator, called or not."""
+    value = decorator.of if isinstance(decorator, Result) else decorator
+    return value.name if isinstance(value, Ref) else ""
+
+
 def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
@@ -1254,6 +1345,9 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
     "natsort.natsorted": _Reader._sorted,
     "builtins.staticmethod": _Reader._same,
     "importlib.import_module": _Reader._import_module,
+    "dataclasses.field": _Reader._field,
+    **{f"typer.{name}": _Reader._first for name in ("Option", "Argument")},
+    **{f"absl.flags.DEFINE_{kind}": _Reader._flag for kind in ("integer", "string", "float", "bool", "boolean")},
     "os.putenv": _Reader._set_variable,
     "os.environ.setdefault": _Reader._set_variable,
     "os.environ.__setitem__": _Reader._set_variable,

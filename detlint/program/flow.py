@@ -248,15 +248,16 @@ class _Run:
             if isinstance(step, Branch):
                 if self.branch(module, step):
                     return True
-            elif step < 0:
+            elif step == -1:
                 return True
-            else:
+            elif step >= 0:
                 self.site(module, step)
         return False
 
     def branch(self, module: Module, branch: Branch) -> bool:
-        if branch.kind in ("main", "loop"):
-            self.steps(module, branch.arms[0])
+        if branch.kind in ("main", "loop", "with"):
+            return self.steps(module, branch.arms[0]) and branch.kind == "with"
+        if branch.kind == "yield":
             return False
         if branch.kind == "try":
             # The body is what runs; a handler stands in for it where an import or a device is missing.

@@ -1,0 +1,78 @@
+"""Whole programs: what an entry point reaches unseeded, seeds too late or switches off, wherever it stands.
+
+Each folder of `fixtures/programs` is a project; its lines are marked as in `fixtures/rules` (see test_fixtures.py).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, findings
+from test_fixtures import OPTION, Mark, marks
+
+PROGRAMS = sorted(path for path in (REPOSITORY / "fixtures" / "programs").iterdir() if path.is_dir())
+SELECT = "DET101,DET102,DET103,DET104,DET105,DET106,DET107,DET108,DET110,DET111,DET112,DET113,DET114,DET304,DET606"
+
+
+def arguments(root: Path, config: Path) -> list[str | Path]:
+    """The command line that a program asks for."""
+    select, chosen = SELECT, dict[str, str]()
+    for path in sorted(root.rglob("*.py")):
+        for line in path.read_text("utf-8").splitlines()[:8]:
+            if match := OPTION.match(line):
+                if match["key"] == "select":
+                    select += f",{match['value'].replace(' ', '')}"
+                else:
+                    chosen[match["key"]] = match["value"].strip()
+    args: list[str | Path] = ["--select", select, root]
+    if "profile" in chosen:
+        args += ["--profile", chosen["profile"]]
+    for target in chosen.get("target", "").split(","):
+        args += ["--target", target.strip()] if target.strip() else []
+    if "versions" in chosen:
+        pairs = [pair.split("=") for pair in chosen["versions"].split(",")]
+        config.write_text("[versions]\n" + "".join(f'{k.strip()} = "{v.strip()}"\n' for k, v in pairs))
+        args += ["--config", config]
+    return args
+
+
+def compare(program: Path, tmp_path: Path) -> None:
+    """What is marked is found, each mark once, and nothing else."""
+    root = tmp_path / program.name
+    shutil.copytree(program, root)
+    expected: dict[tuple[str, Mark], list[str]] = {}
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        expected |= {(name, mark): found for mark, found in marks(path.read_text("utf-8")).items()}
+    isolated = not any((root / name).exists() for name in ("detlint.toml", "pyproject.toml"))
+    rows = findings(*arguments(root, tmp_path / "detlint.toml"), isolated=isolated)
+    found = [
+        ((Path(row["filename"]).relative_to(root).as_posix(), (row["location"]["row"], row["code"])), row["severity"])
+        for row in rows
+    ]
+    counted = Counter(key for key, _ in found)
+    wrong = [
+        f"{name}:{line}: expected {code} {len(severities)}x, found {counted[name, (line, code)]}x"
+        for (name, (line, code)), severities in expected.items()
+        if counted[name, (line, code)] != len(severities)
+    ]
+    wrong += [
+        f"{key[0]}:{key[1][0]}: {key[1][1]} is not a {severity}"
+        for key, severities in expected.items()
+        for severity in severities
+        if severity and counted[key] and (key, severity) not in found
+    ]
+    wrong += [f"{k[0]}:{k[1][0]}: unexpected {k[1][1]} ({level})" for k, level in found if k not in expected]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_program(program: Path, tmp_path: Path) -> None:
+    compare(program, tmp_path)
+
+
+def test_programs_exist() -> None:
+    assert len(PROGRAMS) >= 60
