@@ -716,8 +716,8 @@ class _Reader:
                 self.option(args, node)
             elif attr == "set_defaults":
                 for arg in args:
-                    known = self.options.get(arg.name)
-                    value = join((known.default, arg.value)) if known is not None else arg.value
+                    before = self.options.get(arg.name)
+                    value = join((before.default, arg.value)) if before is not None else arg.value
                     self.options[arg.name] = Option(value, _span(node))
             elif attr == "update" and callee is None:
                 self.dictionary_update(function.value, args)
