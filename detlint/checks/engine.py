@@ -44,12 +44,12 @@ class Engine:
 
     def follow(self, module: Module) -> list[Reach]:
         """What the runs do that start in a module."""
-        found = [self.flow.reach(entry) for entry in entry_points(module)]
+        found = [reach for entry in entry_points(module) for reach in self.flow.reach(entry)]
         if found or module.path.endswith("__init__.py"):
             return found
         entry = script(module)
-        reach = self.flow.reach(entry) if entry is not None else None
-        return [reach] if reach is not None and self._acts(module, reach) else []
+        reaches = self.flow.reach(entry) if entry is not None else []
+        return reaches if any(self._acts(module, reach) for reach in reaches) else []
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""

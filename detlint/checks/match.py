@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bind
@@ -68,6 +69,29 @@ class Matcher:
         if index not in known:
             known[index] = self._match(module, index)
         return known[index]
+
+    def matches_as(self, module: Module, index: int, target: Value) -> list[Match]:
+        """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
+        self._numbers[module.number] = module
+        site = module.sites[index]
+        function = module.function_of(site)
+        named = self._named(target)
+        return [m for name, entries in named for m in self._fulfilled(module, site, function, name, entries)]
+
+    def written(self, module: Module, index: int, match: Match, parameter: str) -> Value | None:
+        """What a site gives a parameter, as the file has it."""
+        site = module.sites[index]
+        arguments = [CallArgument(argument.name, argument.value) for argument in site.args]
+        signature = self._signature(match.name, [match.entry])
+        bound = bind(arguments, signature, partial=site.kind == "partial").get(parameter)
+        return bound.value if bound is not None else None
+
+    def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, Any]]:
+        """The parameters of an API, its own or those of a method of the same name."""
+        signatures = self.catalog.signatures
+        return signatures.get(name) or next(
+            (s for e in entries for n in e.names if (s := signatures.get(n)) and n.endswith(name)), []
+        )
 
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
@@ -221,10 +245,7 @@ class Matcher:
             if (not known[i].targets or not active.isdisjoint(known[i].targets))
             and applies_to_version(known[i], self.settings)
         ]
-        signature = self.catalog.signatures.get(name) or next(
-            (s for i in entries for n in known[i].names if (s := self.catalog.signatures.get(n)) and n.endswith(name)),
-            [],
-        )
+        signature = self._signature(name, [known[i] for i in entries])
         bound = bind(arguments, signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":
             bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)

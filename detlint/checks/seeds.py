@@ -11,119 +11,115 @@ from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
 from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value
-from detlint.program.flow import Draws, Flow, Place, Reach
+from detlint.facts.reader import member
+from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
 from detlint.program.resolve import Module, Resolver
+from detlint.program.values import Frame, Origin, Spot, Values
 
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
 def flow(resolver: Resolver, matcher: Matcher) -> Flow:
     """The seed flow over what the rule engine matches."""
-    reader = SeedReader(resolver, matcher)
-    return Flow(resolver, matcher.matches, matcher.target, reader.kind, reader.switch, reader.taken)
+    return Flow(resolver, matcher, switch, taken)
 
 
-class SeedReader:
-    """What the seed of a seeding call is, and which way a test goes by default."""
+def switch(match: Match, value: Scalar) -> Scalar:
+    """The value that a call gives a switch: a literal, or `=name` for that argument's."""
+    if isinstance(value, str) and value.startswith("="):
+        given = known_constant(match.arguments.get(value[1:]))
+        return given if given is None or isinstance(given, (bool, int, float, str)) else True
+    return value
 
-    def __init__(self, resolver: Resolver, matcher: Matcher) -> None:
-        self.resolver = resolver
-        self.matcher = matcher
-        self.catalog: Catalog = resolver.catalog
 
-    def kind(self, module: Module, site: int, match: Match) -> str:
-        """`fixed`, `entropy` or `optional`."""
-        entry = match.entry
-        if not entry.seed:
-            return "fixed"
-        argument = match.arguments.get(entry.seed)
-        if argument is None or argument.given is None:
-            return "fixed"
-        if argument.given is False and (argument.value is None or argument.value == Const(None)):
-            return "entropy" if entry.absent == "entropy" else "fixed"
-        value = self.matcher.by_default(module, argument.value)
-        if value == Const(None):
-            if argument.value == Const(None):
-                return "fixed" if entry.absent == "fixed" else "entropy"
-            return "fixed" if entry.absent == "fixed" else "optional"
-        return "entropy" if self.is_entropy(value) else "fixed"
+def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot | None]:
+    """Whether a test holds when the user gives no option (None when that can't be known), and where the default stands
+    that decides."""
+    import libcst as cst
+    import libcst.matchers as m
 
-    def is_entropy(self, value: Value | None) -> bool:
-        """Whether a value differs in every run: the clock, the process, the system's entropy."""
-        while isinstance(value, (Result, Member)):
-            if isinstance(value, Result) and isinstance(value.of, Ref):
-                entries = self.catalog.calls.get(value.of.name, ())
-                return any(self.catalog.entries[i].entropy for i in entries)
-            value = value.of if isinstance(value, Result) else value.base
-        if isinstance(value, Expression):
-            return any(self.is_entropy(inner) for inner in value.names.values())
-        return False
+    from detlint.checks.expressions import parse
 
-    def switch(self, module: Module, site: int, match: Match, value: Scalar) -> Scalar:
-        """The value that a call gives a switch: a literal, or `=name` for that argument's."""
-        if isinstance(value, str) and value.startswith("="):
-            given = known_constant(match.arguments.get(value[1:]))
-            return given if given is None or isinstance(given, (bool, int, float, str)) else True
-        return value
+    if not isinstance(test, Expression):
+        return None, None
+    node = parse(test.text)
+    negated = False
+    while isinstance(node, cst.UnaryOperation) and m.matches(node.operator, m.Not()):
+        node, negated = node.expression, not negated
+    if node is None:
+        return None, None
+    verdict, spot = _holds(frame, node, test.names, values)
+    return (None if verdict is None else verdict is not negated), spot
 
-    def taken(self, module: Module, test: Value) -> bool | None:
-        """Whether a test holds when the user gives no option; None when that can't be known."""
-        import libcst as cst
-        import libcst.matchers as m
 
-        from detlint.checks.expressions import parse
+_Names = dict[str, Value | None]
 
-        if not isinstance(test, Expression):
-            return None
-        node = parse(test.text)
-        negated = False
-        while isinstance(node, cst.UnaryOperation) and m.matches(node.operator, m.Not()):
-            node, negated = node.expression, not negated
-        verdict = self._comparison(module, node, test.names) if node is not None else None
-        return None if verdict is None else verdict is not negated
 
-    def _comparison(self, module: Module, node: object, names: dict[str, Value | None]) -> bool | None:
-        import libcst as cst
-        import libcst.matchers as m
+def _holds(frame: Frame, node: object, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
+    import libcst as cst
+    import libcst.matchers as m
 
-        if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
-            left = self._operand(module, node.left, names)
-            right = self._operand(module, node.comparisons[0].comparator, names)
-            if not (isinstance(left, Const) and isinstance(right, Const)):
-                return None
-            operator, a, b = node.comparisons[0].operator, left.value, right.value
-            if m.matches(operator, m.Is() | m.Equal()):
-                return a == b
-            if m.matches(operator, m.IsNot() | m.NotEqual()):
-                return a != b
-            if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-                if m.matches(operator, m.GreaterThan()):
-                    return a > b
-                if m.matches(operator, m.GreaterThanEqual()):
-                    return a >= b
-            return None
-        if isinstance(node, (cst.Name, cst.Attribute)):
-            value = self._operand(module, node, names)
-            return bool(value.value) if isinstance(value, Const) else None
+    if isinstance(node, cst.BooleanOperation):
+        left, spot = _holds(frame, node.left, names, values)
+        if left is not None and left is m.matches(node.operator, m.Or()):
+            return left, spot  # `False and ...`, `True or ...`
+        return _holds(frame, node.right, names, values) if left is not None else (None, None)
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        left_value = _operand(frame, node.left, names, values)
+        right_value = _operand(frame, node.comparisons[0].comparator, names, values)
+        return _compared(node.comparisons[0].operator, left_value.value, right_value.value), (
+            left_value.default or right_value.default
+        )
+    value = _operand(frame, node, names, values)
+    return (bool(value.value.value) if isinstance(value.value, Const) else None), value.default
+
+
+def _compared(operator: object, left: Value | None, right: Value | None) -> bool | None:
+    import libcst.matchers as m
+
+    if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
-
-    def _operand(self, module: Module, node: object, names: dict[str, Value | None]) -> Value | None:
-        """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
-        import libcst as cst
-
-        from detlint.checks.expressions import evaluate
-
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
-            base = names.get(node.value.value)
-            if base is not None:
-                value = self.resolver.member(self.resolver.normal(module.path, base), node.attr.value)
-                return self.matcher.by_default(module, value)
-            return None
-        if isinstance(node, cst.Name) and node.value in names:
-            return self.matcher.by_default(module, self.resolver.normal(module.path, names[node.value]))
-        if isinstance(node, cst.BaseExpression):
-            return evaluate(Expression(cst.Module([]).code_for_node(node), {}))
+    a, b = left.value, right.value
+    if m.matches(operator, m.Is() | m.Equal()):  # type: ignore[arg-type]
+        return a == b
+    if m.matches(operator, m.IsNot() | m.NotEqual()):  # type: ignore[arg-type]
+        return a != b
+    if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
         return None
+    for matcher, verdict in (
+        (m.GreaterThan(), a > b),
+        (m.GreaterThanEqual(), a >= b),
+        (m.LessThan(), a < b),
+        (m.LessThanEqual(), a <= b),
+    ):
+        if m.matches(operator, matcher):  # type: ignore[arg-type]
+            return verdict
+    return None
+
+
+def _operand(frame: Frame, node: object, names: _Names, values: Values) -> Origin:
+    """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    from detlint.checks.expressions import evaluate
+
+    if isinstance(node, cst.Attribute):
+        chain: list[str] = []
+        while isinstance(node, cst.Attribute):
+            chain.append(node.attr.value)
+            node = node.value
+        value = names.get(node.value) if isinstance(node, cst.Name) else None
+        for attr in reversed(chain):
+            value = member(value, attr)
+        return values.look(frame, value)
+    if isinstance(node, cst.Name) and node.value in names:
+        return values.look(frame, names[node.value])
+    if m.matches(node, m.Call(func=m.Attribute(attr=m.Name("get")), args=[m.Arg(value=m.SimpleString())])):  # type: ignore[arg-type]
+        return Origin(Const(None))  # an option of a configuration that may be left out
+    if isinstance(node, cst.BaseExpression):
+        return Origin(evaluate(Expression(cst.Module([]).code_for_node(node), {})))
+    return Origin(None)
 
 
 class SeedRules:
@@ -147,68 +143,75 @@ class SeedRules:
         by_rule: dict[str, list[tuple[str, Draws]]] = {}
         for stream, draws in reach.unseeded.items():
             rule = self.rule_of.get(stream)
-            if rule is not None and stream not in reach.late:
+            if rule is not None:
                 by_rule.setdefault(rule.code, []).append((stream, draws))
         for code, group in by_rule.items():
             draws = min((d for _, d in group), key=lambda d: (len(d.path), d.first.module.path, d.first.site))
             count = sum(d.count for _, d in group)
             stream = group[0][0]
-            rule = self.catalog.rules["DET113" if fixed else code]
-            site = draws.first.module.sites[draws.first.site]
+            # A stream that is seeded on some way, but not on this one, isn't forgotten.
+            others = [s for s in fixed if stream not in s.streams]
+            rule = self.catalog.rules["DET113" if others else code]
             api = _written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
             steps = [*_path(reach, draws.path)]
-            if fixed:
-                other = fixed[0]
+            if others:
+                other = others[0]
                 message = f"the run seeds {_listed(other.streams)} but not {stream}, from which `{api}` draws{more}"
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
             else:
                 message = rule.message.format(api=api, value="") + more
-            yield self._finding(
-                rule.code, draws.first, message, self.catalog.rules[code].remedy, tuple(steps), site.span
-            )
+            yield self._finding(rule.code, _spot(draws.first), message, self.catalog.rules[code].remedy, tuple(steps))
 
     def _entropy(self, reach: Reach) -> Iterator[Finding]:
-        for seeding in dict.fromkeys(s for s in reach.seedings if s.kind == "entropy"):
-            message = f"`{_written(seeding.place)}` takes a seed that differs in every run"
-            yield self._finding("DET110", seeding.place, message, "", _path(reach, ()))
+        by_cause: dict[Spot, Seeding] = {}
+        for seeding in reach.seedings:
+            if seeding.kind == "entropy":
+                by_cause.setdefault(seeding.cause or _spot(seeding.place), seeding)
+        for cause, seeding in by_cause.items():
+            at = seeding.place
+            if cause == _spot(at):
+                message, steps = f"`{_written(at)}` takes a seed that differs in every run", _path(reach, ())
+            else:
+                message = f"the seed of `{_written(at)}` differs in every run, because of this"
+                steps = (*_path(reach, ()), Step(at.module.path, _span(at), "seeds with it"))
+            yield self._finding("DET110", cause, message, "", steps)
 
     def _optional(self, reach: Reach) -> Iterator[Finding]:
-        by_place: dict[Place, list[str]] = {}
+        by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}
         for stream, seeding in reach.optional.items():
             if stream in reach.optional_drawn:
-                by_place.setdefault(seeding.place, []).append(stream)
-        for place, streams in by_place.items():
-            message = f"the seed is optional, and without it {_listed(streams)} stays unseeded"
-            yield self._finding("DET111", place, message, "", _path(reach, ()))
+                by_cause.setdefault(seeding.cause or _spot(seeding.place), []).append((stream, seeding))
+        for cause, group in by_cause.items():
+            message = f"the seed is optional, and without it {_listed([stream for stream, _ in group])} stays unseeded"
+            at = group[0][1].place
+            steps = [*_path(reach, ())]
+            if cause != _spot(at):
+                steps.append(Step(at.module.path, _span(at), "seeds only where one is given"))
+            yield self._finding("DET111", cause, message, "", tuple(steps))
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
-        by_place: dict[Place, list[str]] = {}
-        for stream, seeding in reach.late.items():
-            by_place.setdefault(seeding.place, []).append(stream)
-        for place, streams in by_place.items():
-            draws = reach.unseeded[streams[0]]
-            first = Step(draws.first.module.path, _span(draws.first), f"`{_written(draws.first)}` has drawn before")
-            message = f"seeds {_listed(streams)} after the run has drawn from {'it' if len(streams) == 1 else 'them'}"
-            yield self._finding("DET112", place, message, "", (first,))
+        by_place: dict[Place, list[tuple[str, Draws]]] = {}
+        for stream, (seeding, draws) in reach.late.items():
+            by_place.setdefault(seeding.place, []).append((stream, draws))
+        for place, group in by_place.items():
+            first = group[0][1].first
+            step = Step(first.module.path, _span(first), f"`{_written(first)}` has drawn before")
+            them = "it" if len(group) == 1 else "them"
+            message = f"seeds {_listed([stream for stream, _ in group])} after the run has drawn from {them}"
+            yield self._finding("DET112", _spot(place), message, "", (step,))
 
-    def _finding(
-        self, code: str, place: Place, message: str, remedy: str, steps: tuple[Step, ...], span: Span | None = None
-    ) -> Finding:
+    def _finding(self, code: str, spot: Spot, message: str, remedy: str, steps: tuple[Step, ...]) -> Finding:
         rule = self.catalog.rules[code]
+        path = spot.module.path
         severity: Severity = "error" if rule.level == "error" else "warning"
-        if is_test(place.module.path, self.root):
+        if is_test(path, self.root):
             severity = lowered(severity)
-        return Finding(
-            place.module.path,
-            span or _span(place),
-            code,
-            rule.name,
-            severity,
-            message,
-            remedy or rule.remedy,
-            steps=steps,
-        )
+        return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+
+
+def _spot(place: Place) -> Spot:
+    return Spot(place.module, _span(place))
 
 
 def _span(place: Place) -> Span:

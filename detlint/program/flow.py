@@ -1,31 +1,63 @@
 """Seed flow: what an entry point has seeded when it reaches a draw.
 
-A run is followed from the entry point through the calls of the program, in execution order: branches meet by
-intersection, loops run their body once, a constructor runs `__init__`, calling a layer runs its `forward`. Switches
-(`deterministic-algorithms`, ...) flow the same way, as things that are set rather than seeded.
+A run is followed from the entry point through the calls of the program, in execution order: imports run a module's top
+level where they stand, branches meet by intersection, loops run their body once, a constructor runs `__init__`, calling a
+layer runs its `forward`; what frameworks call by themselves runs at the end. Functions that can't touch any stream or
+switch, however deep they go, are known once for all runs and left out. Switches (`deterministic-algorithms`, ...) flow
+the same way, as things that are set rather than seeded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from detlint.catalog import Entry, Scalar
-from detlint.facts.model import Branch, Either, Function, Member, Partial, Ref, Result, Step, Value
+from detlint.facts.model import (
+    Branch,
+    Const,
+    Either,
+    Function,
+    Instance,
+    Member,
+    Param,
+    Partial,
+    Ref,
+    Result,
+    Step,
+    Value,
+)
 from detlint.program.entry import EntryPoint
 from detlint.program.resolve import Module, Resolver
+from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
-DEEPEST_CALL: Final = 40
+DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
-MOST_MODULES: Final = 500
 # What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
 HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
 )
+# Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
+DECIDING: Final = re.compile(
+    r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
+)
+BARE: Final = "<bare>"
+"""The attribute by which a decorator's wrapper knows the function that it was given."""
+
+
+class Given(Protocol):
+    """What a call gives one parameter: the value in normal form; False where it is left to its default."""
+
+    @property
+    def value(self) -> Value | None: ...
+
+    @property
+    def given(self) -> bool | None: ...
 
 
 class Effect(Protocol):
@@ -37,11 +69,8 @@ class Effect(Protocol):
     @property
     def name(self) -> str: ...
 
-
-def is_object(effect: Effect) -> bool:
-    """Whether a call builds something that draws only when it is used: a layer, a transform, a loader."""
-    rule, name = effect.entry.rule, effect.name.rpartition(".")[2]
-    return rule.startswith(("DET2", "DET3")) and name[:1].isupper()
+    @property
+    def arguments(self) -> Mapping[str, Given]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +89,8 @@ class Seeding:
     streams: tuple[str, ...]
     kind: str
     """`fixed`, `entropy` (the seed varies), or `optional` (the seed may be left out)."""
+    cause: Spot | None = None
+    """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
 
 
 @dataclass(slots=True)
@@ -83,10 +114,9 @@ class Reach:
     """Streams that are seeded only on a condition which is false by default."""
     optional_drawn: set[str] = field(default_factory=set)
     """Those of them that the run draws from."""
-    late: dict[str, Seeding] = field(default_factory=dict)
+    late: dict[str, tuple[Seeding, Draws]] = field(default_factory=dict)
     """Streams seeded for the first time after a draw."""
     seedings: list[Seeding] = field(default_factory=list)
-    drawn: set[str] = field(default_factory=set)
     switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
     """What some way through the run sets, and where."""
     again: list[tuple[str, Place]] = field(default_factory=list)
@@ -96,10 +126,8 @@ class Reach:
     trains: bool = False
     infers: bool = False
     """It says that it only evaluates: `model.eval()`, `set_train(False)`."""
-    functions: set[tuple[str, str]] = field(default_factory=set)
-    """(module, function) that the run passes through."""
     places: list[Place] = field(default_factory=list)
-    """Every site that the run passes, once."""
+    """Every site that the run passes, once, but for those of functions that do nothing of interest."""
     visited: set[str] = field(default_factory=set)
     """The files that the run runs something of."""
 
@@ -133,7 +161,7 @@ Passage = tuple[Outcome, frozenset[int]]
 
 @dataclass(slots=True)
 class _State:
-    """What holds at a point of the run: a stream is absent, `seeded`, `optional` or `entropy`."""
+    """What holds at a point of the run: a stream is absent, `drawn` (unseeded), `seeded`, `optional` or `entropy`."""
 
     streams: dict[str, str] = field(default_factory=dict)
     switches: dict[str, Scalar] = field(default_factory=dict)
@@ -142,8 +170,23 @@ class _State:
         return _State(dict(self.streams), dict(self.switches))
 
 
-Effects = Callable[[Module, int], Sequence[Effect]]
-SeedKind = Callable[[Module, int, Any], str]
+class Knowledge(Protocol):
+    """What the rule engine knows of sites."""
+
+    def matches(self, module: Module, index: int) -> Sequence[Effect]:
+        """The catalog entries that a site fulfils."""
+
+    def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
+        """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
+
+    def target(self, module: Module, index: int) -> Value | None:
+        """What a site calls, in normal form."""
+
+    def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
+        """What a call gives a parameter, as the file has it."""
+
+
+Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
 class Flow:
@@ -151,268 +194,898 @@ class Flow:
 
     Args:
         resolver: resolves what is called.
-        effects: the catalog entries that a site fulfils.
-        target: what a site calls, in normal form.
-        seed_kind: whether a seeding's seed is `fixed`, `entropy` or `optional`.
+        knowledge: what the catalog says of sites.
         switch: the value that a site gives a switch.
-        taken: whether a test holds by default, None when unknown.
+        taken: whether a test holds by default (None when unknown), and where the default stands that decides.
     """
 
     def __init__(
         self,
         resolver: Resolver,
-        effects: Effects,
-        target: Callable[[Module, int], Value | None],
-        seed_kind: SeedKind,
-        switch: Callable[[Module, int, Any, Scalar], Scalar],
-        taken: Callable[[Module, Value], bool | None],
+        knowledge: Knowledge,
+        switch: Callable[[Any, Scalar], Scalar],
+        taken: Taken,
     ) -> None:
         self.resolver = resolver
-        self.effects = effects
-        self.target = target
-        self.seed_kind = seed_kind
+        self.knowledge = knowledge
         self.switch = switch
         self.taken = taken
+        self._idle: dict[tuple[str, int], int | None] = {}
+        """(module, function) that does nothing of interest -> the modules that this was seen from, as bits."""
+        self._imports: dict[tuple[str, str], list[Module]] = {}
 
-    def reach(self, entry: EntryPoint) -> Reach:
-        """Everything that a run from this entry point does."""
-        return _Run(self, entry).follow()
+    def reach(self, entry: EntryPoint) -> list[Reach]:
+        """Everything that a run from this entry point does, and the processes that it starts."""
+        run = _Run(self, entry, _State(), ())
+        return run.follow()
 
+    def imported(self, module: Module, name: str) -> list[Module]:
+        """The files that importing a name runs: the packages around it, then the module itself."""
+        key = (module.path, name)
+        if key not in self._imports:
+            found = dict[str, None]()
+            parts = name.split(".")
+            for i in range(1, len(parts) + 1):
+                place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
+                if place is not None and place[0] != module.path:
+                    found[place[0]] = None
+            modules = map(self.resolver.module, found)
+            self._imports[key] = [m for m in modules if m is not None]
+        return self._imports[key]
 
-class _Run:
-    def __init__(self, flow: Flow, entry: EntryPoint) -> None:
-        self.flow = flow
-        self.result = Reach(entry)
-        self.state = _State()
-        self.path: tuple[Place, ...] = ()
-        self.done: dict[tuple[str, str, frozenset[tuple[str, str]]], tuple[dict[str, str], dict[str, Scalar]]] = {}
-        self.stack: list[tuple[str, str]] = []
-        self.imported: set[str] = set()
-        self.seen: set[tuple[str, int]] = set()
-        self.calls = 0
-        self.built: dict[str, Place] = {}
-        """Classes of the program that the run has built objects of, and where first."""
-        self.loads = False
-        """Whether the run loads weights."""
-        self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
-        """Draws of objects that were built on the way: they draw when they are used."""
+    # -- functions that need not be followed --------------------------------------------------------------------
 
-    def follow(self) -> Reach:
-        entry = self.result.entry
-        self.imports(entry.module)
-        self.steps(entry.module, entry.module.steps(entry.function))
-        self.objects()
-        self.result.held = self.state.switches
-        for stream, place, path in self.later:
-            self.path = path
-            self.draw(stream, place)
-        if self.loads:
-            for stream in [s for s, draws in self.result.unseeded.items() if draws.only_weights]:
-                del self.result.unseeded[stream]
-        return self.result
+    def is_idle(self, module: Module, function: Function) -> bool:
+        """Whether running a function can't touch a stream or a switch, nor pass a site that a rule knows."""
+        key = (module.path, function.number)
+        if key not in self._idle:
+            self._look_for_effects(module, function, set())
+        return self._idle[key] is not None
 
-    def objects(self) -> None:
-        """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
-        done: set[str] = set()
-        while waiting := [name for name in self.built if name not in done]:
-            for name in waiting:
-                done.add(name)
-                key, _, inside = name.partition("::")
-                module = self.flow.resolver.by_path[key]
-                if module is None:
-                    continue
-                layer = self.flow.resolver.layer(name)
-                for method in module.classes[inside].methods:
-                    if HOOKS.fullmatch(method) or (layer is not None and method == layer.forward):
-                        function = module.functions.get(f"{inside}.{method}")
-                        if function is not None:
-                            self.path = (self.built[name],)
-                            self.call(module, function, self.built[name])
-        self.path = ()
+    def seen_from(self, module: Module, function: Function) -> Iterator[str]:
+        """The files that say so of an idle function."""
+        bits = self._idle[module.path, function.number] or 0
+        while bits:
+            low = bits & -bits
+            found = self.resolver.numbered(low.bit_length() - 1)
+            if found is not None:
+                yield found.path
+            bits ^= low
 
-    def imports(self, module: Module) -> None:
-        """Run the top level of the program's modules that this one imports, first."""
-        self.imported.add(module.path)
-        self.result.visited.add(module.path)
-        for target in self.flow.resolver.imported(module):
-            if target.path not in self.imported and len(self.imported) < MOST_MODULES:
-                self.imports(target)
-                top = target.facts.functions[0]
-                self.steps(
-                    target, tuple(s for s in target.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
-                )
+    def _look_for_effects(
+        self, module: Module, function: Function, busy: set[tuple[str, int]]
+    ) -> tuple[int | None, bool]:
+        """(the modules looked into as bits, or None where there is an effect; whether that holds without assuming it of
+        functions that are still being looked at)."""
+        key = (module.path, function.number)
+        if key in self._idle:
+            return self._idle[key], True
+        if key in busy or len(busy) > DEEPEST_CALL:
+            return 0, key not in busy
+        busy.add(key)
+        bits, sure = 1 << module.number, True
+        for other, callee in self._callees_of(module, module.steps(function), function.number == 0):
+            if other is None or callee is None:
+                busy.discard(key)
+                self._idle[key] = None
+                return None, True
+            found, certain = self._look_for_effects(other, callee, busy)
+            if found is None:
+                busy.discard(key)
+                self._idle[key] = None
+                return None, True
+            bits |= found
+            sure = sure and certain
+        busy.discard(key)
+        if sure or not busy:
+            self._idle[key] = bits
+        return bits, sure or not busy
 
-    def steps(self, module: Module, steps: Iterable[Step]) -> bool:
-        """Take steps in order; whether the flow leaves at their end."""
+    def _callees_of(
+        self, module: Module, steps: Iterable[Step], top: bool
+    ) -> Iterator[tuple[Module | None, Function | None]]:
+        """What some steps run; (None, None) for something that matters or can't be known."""
         for step in steps:
             if isinstance(step, Branch):
-                if self.branch(module, step):
-                    return True
-            elif step == -1:
-                return True
+                if step.kind == "main" and top:
+                    continue
+                if step.kind == "with" and step.test is not None and self._is_own(module, step.test):
+                    yield None, None
+                for arm in step.arms:
+                    yield from self._callees_of(module, arm, top)
+            elif step <= -2:
+                for imported in self.imported(module, module.body.imports[-2 - step]):
+                    yield imported, imported.facts.functions[0]
             elif step >= 0:
-                self.site(module, step)
-        return False
+                yield from self._callees_at(module, step)
 
-    def branch(self, module: Module, branch: Branch) -> bool:
-        if branch.kind in ("main", "loop", "with"):
-            return self.steps(module, branch.arms[0]) and branch.kind == "with"
-        if branch.kind == "yield":
-            return False
-        if branch.kind == "try":
-            # The body is what runs; a handler stands in for it where an import or a device is missing.
-            before = self.state.copy()
-            self.steps(module, branch.arms[0])
-            after = self.state
-            for arm in branch.arms[1:]:
-                self.state = before.copy()
-                self.steps(module, arm)
-            self.state = after
-            return False
-        before, ends = self.state, []
-        taken = self.flow.taken(module, branch.test) if branch.test is not None else None
-        for arm in branch.arms:
-            self.state = before.copy()
-            if not self.steps(module, arm):
-                ends.append(self.state)
-        if not ends:
-            self.state = before
-            return True
-        self.state = self.meet(ends, taken)
-        return False
-
-    def meet(self, ends: list[_State], taken: bool | None) -> _State:
-        """What holds after an `if`.
-
-        A stream that only some arms seed is `optional` when the test is known to be false by default. Where the test
-        can't be known (a configuration file), the program offers a seed, and that is taken at its word.
-        """
-        shared = ends[0].switches.items()
-        met = _State(switches={k: v for k, v in shared if all(end.switches.get(k) == v for end in ends)})
-        for stream in dict.fromkeys(stream for end in ends for stream in end.streams):
-            kinds = {end.streams.get(stream, "") for end in ends}
-            if len(kinds) == 1:
-                met.streams[stream] = kinds.pop()
-            elif "seeded" in kinds and "entropy" not in kinds:
-                met.streams[stream] = "optional" if taken is False or "optional" in kinds else "seeded"
-            else:
-                met.streams[stream] = "entropy" if "entropy" in kinds else "optional"
-            if met.streams[stream] == "optional":
-                seeding = next((s for s in reversed(self.result.seedings) if stream in s.streams), None)
-                if seeding is not None:
-                    self.result.optional.setdefault(stream, seeding)
-        return met
-
-    def site(self, module: Module, index: int) -> None:
+    def _callees_at(self, module: Module, index: int) -> Iterator[tuple[Module | None, Function | None]]:
         site = module.sites[index]
-        place = Place(module, index)
-        key = (module.path, index)
-        if key not in self.seen:
-            self.seen.add(key)
-            self.result.places.append(place)
-        for effect in self.flow.effects(module, index):
-            self.loads = self.loads or "loads-weights" in effect.entry.contexts
-            self.result.infers = self.result.infers or "evaluates" in effect.entry.contexts
-            self.result.trains = self.result.trains or "trains" in effect.entry.contexts
-            if effect.entry.seeds:
-                self.seed(place, effect)
-            if effect.entry.unseeds:
-                self.state.streams.update(dict.fromkeys(effect.entry.unseeds, "entropy"))
-            weights = self.flow.resolver.layer(effect.name) is not None
-            # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
-            own = effect.entry.rule.startswith("DET1")
-            for stream in () if own else effect.entry.draws:
-                if is_object(effect):
-                    self.later.append((stream, place, self.path))
-                else:
-                    self.draw(stream, place, weights)
-            for switch, value in effect.entry.sets.items():
-                chosen = self.flow.switch(module, index, effect, value)
-                if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
-                    before = self.result.switches.get(switch)
-                    if before is not None and before[1] != place and chosen:
-                        self.result.again.append((switch, place))
-                    self.result.switches[switch] = (chosen, place)
-                    self.state.switches[switch] = chosen
-        if site.kind != "call":
+        if self.knowledge.matches(module, index):
+            yield None, None
             return
-        target = self.flow.target(module, index)
-        if isinstance(target, Ref) and "::" in target.name and self.flow.resolver.is_class(target.name):
-            self.built.setdefault(target.name, place)
-        for callee_module, callee in self.callees(target):
-            self.call(callee_module, callee, place)
-
-    def seed(self, place: Place, effect: Effect) -> None:
-        kind = self.flow.seed_kind(place.module, place.site, effect)
-        seeding = Seeding(place, tuple(effect.entry.seeds), kind)
-        self.result.seedings.append(seeding)
-        for stream in effect.entry.seeds:
-            if kind == "fixed":
-                if stream in self.result.unseeded and stream not in self.result.late:
-                    self.result.late[stream] = seeding
-                self.state.streams[stream] = "seeded"
-            else:
-                self.state.streams[stream] = kind
-                if kind == "optional":
-                    self.result.optional.setdefault(stream, seeding)
-
-    def draw(self, stream: str, place: Place, weights: bool = False) -> None:
-        self.result.drawn.add(stream)
-        if held := self.state.streams.get(stream):
-            if held == "optional":
-                self.result.optional_drawn.add(stream)
+        if site.kind not in ("call", "partial"):
             return
-        draws = self.result.unseeded.get(stream)
-        if draws is None:
-            self.result.unseeded[stream] = Draws(place, self.path, 1, weights)
+        target = self.knowledge.target(module, index)
+        if (
+            _holds_parameter(site.target)
+            or _is_choice(site.target)
+            or isinstance(target, Either)
+            or any(_is_function(argument.value) for argument in site.args)
+        ):
+            yield None, None
+        elif isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+            yield None, None  # its objects may be run later
         else:
-            draws.count += 1
-            draws.only_weights = draws.only_weights and weights
+            for found, callee, _ in self.callees(target):
+                if any(found.detail(callee).decorators):
+                    yield None, None
+                yield found, callee
 
-    def call(self, module: Module, function: Function, place: Place) -> None:
-        """Run a function of the program; once for each state that it is entered in."""
-        name = (module.path, function.name)
-        self.calls += 1
-        if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
-            return
-        self.result.functions.add(name)
-        key = (*name, frozenset(self.state.streams.items()))
-        if key in self.done:
-            streams, switches = self.done[key]
-            self.state = _State(dict(streams), {**self.state.switches, **switches})
-            return
-        self.stack.append(name)
-        outer, self.path = self.path, (*self.path, place)
-        if module.path not in self.imported:
-            self.imports(module)
-        self.steps(module, module.steps(function))
-        self.path = outer
-        self.stack.pop()
-        self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+    def _is_own(self, module: Module, value: Value) -> bool:
+        entered = value.of if isinstance(value, Result) else value
+        named = self.resolver.normal(module.path, entered)
+        return not isinstance(named, Ref) or "::" in named.name
 
-    def callees(self, target: Value | None) -> list[tuple[Module, Function]]:
-        """The functions of the program that calling a value runs."""
+    # -- what calling a value runs ------------------------------------------------------------------------------
+
+    def callees(self, target: Value | None) -> list[tuple[Module, Function, str]]:
+        """The functions of the program that calling a value runs, with the class of their `self`."""
         if isinstance(target, Either):
-            return [pair for option in target.options for pair in self.callees(option)][:4]
+            return [found for option in target.options for found in self.callees(option)][:8]
         if isinstance(target, Partial):
             return self.callees(target.of)
-        resolver = self.flow.resolver
+        if isinstance(target, Member) and target.attr == BARE:
+            return self.callees(target.base)
+        resolver = self.resolver
         if isinstance(target, Ref):
             key, colon, inside = target.name.partition("::")
             if not colon:
                 return []
             module = resolver.known(key)
             if inside in module.classes:
-                return self.method(target.name, "__init__")
+                return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
             function = module.functions.get(inside)
-            return [(module, function)] if function is not None else []
-        if isinstance(target, (Result, Member)) or target is not None:
+            return [(module, function, "")] if function is not None else []
+        if target is not None:
             kind = resolver.type_of(target)
             layer = resolver.layer(kind) if kind else None
             if kind and "::" in kind:
                 return self.method(kind, layer.forward if layer is not None else "__call__")
         return []
 
-    def method(self, name: str, method: str) -> list[tuple[Module, Function]]:
-        found = self.flow.resolver.attribute_of_class(name, method)
-        return self.callees(found) if isinstance(found, Ref) and "::" in found.name else []
+    def method(self, name: str, method: str) -> list[tuple[Module, Function, str]]:
+        """A method of a class of the program, with that class."""
+        found = self.resolver.attribute_of_class(name, method)
+        if not (isinstance(found, Ref) and "::" in found.name):
+            return []
+        return [(module, function, name) for module, function, _ in self.callees(found)]
+
+
+class _Run:
+    """One run: from an entry point, or from where a process or a command is started."""
+
+    def __init__(self, flow: Flow, entry: EntryPoint, state: _State, path: tuple[Place, ...]) -> None:
+        self.flow = flow
+        self.resolver = flow.resolver
+        self.result = Reach(entry)
+        self.state = state
+        self.path = path
+        self.frame = Frame(entry.module, entry.module.facts.functions[0])
+        self.values = Values(flow.resolver, self.differs)
+        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
+        self.stack: list[tuple[str, str]] = []
+        self.imported: set[str] = set()
+        self.seen: set[tuple[str, int]] = set()
+        self.calls = 0
+        self.doubtful = 0
+        """Above 0 in what only happens when an option is given: it draws nothing by default."""
+        self.drawn: dict[str, dict[Place, Draws]] = {}
+        """The draws of each stream before it was seeded, by the first on each way."""
+        self.first: dict[str, Place] = {}
+        self.built: dict[str, Place] = {}
+        """Classes of the program that the run has built objects of, and where first."""
+        self.objects: dict[str, Origin] = {}
+        """What constructors were handed, by class and parameter."""
+        self.loads = False
+        """Whether the run loads weights."""
+        self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
+        """Draws of objects that were built on the way: they draw when they are used."""
+        self.handed: list[tuple[Value, Place, bool]] = []
+        """Functions that were handed to objects of libraries, which call them; whether in workers, first."""
+        self.workers: set[bool] = set()
+        """Whether the loaders that were built have workers."""
+        self.others: list[Reach] = []
+        """The processes that the run starts."""
+        self.started: set[str] = set()
+
+    # -- the whole run ------------------------------------------------------------------------------------------
+
+    def follow(self) -> list[Reach]:
+        entry = self.result.entry
+        module = entry.module
+        top = module.facts.functions[0]
+        self.import_packages(module)
+        self.imported.add(module.path)
+        self.result.visited.add(module.path)
+        if entry.function.number == 0:
+            self.steps(module.steps(top))
+        else:
+            self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+            self.call(module, entry.function, "", None, {})
+        return self.finish()
+
+    def import_packages(self, module: Module) -> None:
+        """Run the packages around a module, which Python imports before it."""
+        name = module.facts.module.rpartition(".")[0]
+        if name:
+            for package in self.flow.imported(module, name):
+                self.import_module(package)
+
+    def finish(self) -> list[Reach]:
+        """What happens after the statements have run: what frameworks call, and what objects draw."""
+        self.use_objects()
+        result = self.result
+        result.held = self.state.switches
+        for stream, place, path in self.later:
+            self.path = path
+            self.draw(stream, place)
+        for stream, found in self.drawn.items():
+            merged: Draws | None = None
+            for draws in found.values():
+                if stream in result.late and result.late[stream][1] is draws:
+                    continue
+                if merged is None:
+                    merged = replace(draws)
+                else:
+                    merged.count += draws.count
+                    merged.only_weights = merged.only_weights and draws.only_weights
+            if merged is not None and not (self.loads and merged.only_weights):
+                result.unseeded[stream] = merged
+        return [result, *self.others]
+
+    def use_objects(self) -> None:
+        """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
+        done: set[str] = set()
+        outer = self.path
+        streams = self.worker_streams()
+        for value, place, first in self.handed:
+            if first and streams is not None:
+                self.aside(streams, partial(self.run, value, place))
+            else:
+                self.run(value, place)
+        while waiting := [name for name in self.built if name not in done]:
+            for name in waiting:
+                done.add(name)
+                for owner in self.resolver.mro(name):
+                    self.hooks(name, owner, streams)
+        self.path = outer
+
+    def hooks(self, name: str, owner: str, workers: dict[str, str] | None) -> None:
+        key, colon, inside = owner.partition("::")
+        module = self.resolver.by_path.get(key) if colon else None
+        if module is None:
+            return
+        layer = self.resolver.layer(name)
+        for method in module.classes[inside].methods:
+            function = module.functions.get(f"{inside}.{method}")
+            hooked = HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)
+            if not hooked or function is None or self.flow.method(name, method)[:1] != [(module, function, name)]:
+                continue
+            self.path = (self.built[name],)
+            work = partial(self.call, module, function, name, self.built[name], {})
+            if workers is not None and method.startswith("__getitem"):
+                self.aside(workers, work)
+            else:
+                work()
+
+    def worker_streams(self) -> dict[str, str] | None:
+        """The streams in a loader's worker processes, which seed Python's and NumPy's from PyTorch's; None where there
+        may be no workers."""
+        if self.workers != {True}:
+            return None
+        streams = dict(self.state.streams)
+        kept = streams.get("torch", "")
+        for stream in ("python", "numpy"):
+            if kept in ("seeded", "optional", "entropy"):
+                streams[stream] = kept
+        return streams
+
+    def aside(self, streams: dict[str, str], work: Callable[[], object]) -> None:
+        """Run something with other streams, which it leaves behind."""
+        outer, self.state = self.state, _State(dict(streams), dict(self.state.switches))
+        work()
+        self.state = outer
+
+    def differs(self, name: str) -> bool:
+        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
+        for i in self.resolver.catalog.calls.get(name, ()):
+            entry = self.resolver.catalog.entries[i]
+            if entry.entropy:
+                return True
+            if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
+                return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
+        return False
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def steps(self, steps: Iterable[Step]) -> bool:
+        """Take steps in order; whether the flow leaves at their end."""
+        for step in steps:
+            if isinstance(step, Branch):
+                if self.branch(step):
+                    return True
+            elif step == -1:
+                return True
+            elif step < 0:
+                module = self.frame.module
+                for imported in self.flow.imported(module, module.body.imports[-2 - step]):
+                    self.import_module(imported)
+            else:
+                self.site(step)
+        return False
+
+    def import_module(self, module: Module) -> None:
+        """Run the top level of a module of the program, the first time that it is imported."""
+        if module.path in self.imported:
+            return
+        self.imported.add(module.path)
+        top = module.facts.functions[0]
+        if self.flow.is_idle(module, top):
+            self.result.visited.update(self.flow.seen_from(module, top))
+            return
+        self.result.visited.add(module.path)
+        outer, self.frame = self.frame, Frame(module, top)
+        self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+        self.frame = outer
+
+    def branch(self, branch: Branch) -> bool:
+        if branch.kind in ("main", "loop"):
+            self.steps(branch.arms[0])
+            return False
+        if branch.kind == "yield":
+            return False
+        if branch.kind == "with":
+            return self.block(branch)
+        if branch.kind == "try":
+            # The body is what runs; a handler stands in for it where an import or a device is missing.
+            before = self.state.copy()
+            self.steps(branch.arms[0])
+            after = self.state
+            for arm in branch.arms[1:]:
+                self.state = before.copy()
+                self.steps(arm)
+            self.state = after
+            return False
+        taken, cause = (
+            self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
+        )
+        if taken is not None and len(branch.arms) == 2:
+            return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
+        before, ends = self.state, []
+        for arm in branch.arms:
+            self.state = before.copy()
+            if not self.steps(arm):
+                ends.append(self.state)
+        if not ends:
+            self.state = before
+            return True
+        self.state = self.meet(ends)
+        return False
+
+    def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
+        """An `if` whose test is known by default: one arm is what runs, the other what an option can choose."""
+        before = self.state.copy()
+        left = self.steps(usual)
+        ran = self.state
+        if cause is None:  # not even an option can choose it
+            return left
+        self.state, self.doubtful = before, self.doubtful + 1
+        seedings = len(self.result.seedings)
+        gone = self.steps(other)
+        self.doubtful -= 1
+        if left:
+            return gone
+        chosen, self.state = self.state.streams, ran
+        for stream, kind in chosen.items():
+            if kind in ("seeded", "optional") and ran.streams.get(stream, "drawn") == "drawn":
+                seeding = next((s for s in self.result.seedings[seedings:] if stream in s.streams), None)
+                if seeding is not None:
+                    self.result.optional.setdefault(stream, replace(seeding, cause=seeding.cause or cause))
+                    ran.streams[stream] = "optional"
+        return False
+
+    def meet(self, ends: list[_State]) -> _State:
+        """What holds after an `if` whose test can't be known (a configuration file).
+
+        The program offers a seed then, and is taken at its word.
+        """
+        shared = ends[0].switches.items()
+        met = _State(switches={k: v for k, v in shared if all(end.switches.get(k) == v for end in ends)})
+        for stream in dict.fromkeys(stream for end in ends for stream in end.streams):
+            kinds = {end.streams.get(stream, "") for end in ends}
+            met.streams[stream] = next(k for k in ("entropy", "optional", "seeded", "drawn") if k in kinds)
+        return met
+
+    def block(self, branch: Branch) -> bool:
+        """`with`: what entering it does, its body, and what leaving it does or undoes."""
+        frame = self.frame
+        entered = self.values.look(frame, branch.test).value
+        before, after = self.entered(entered, branch.test)
+        saved = dict(self.state.streams) if self.restores(entered) else None
+        before()
+        left = self.steps(branch.arms[0])
+        after()
+        if saved is not None:
+            self.state.streams = saved
+        return left
+
+    def restores(self, entered: Value | None) -> bool:
+        """Whether leaving a `with` puts the streams back as they were (`torch.random.fork_rng()`)."""
+        made = entered.of if isinstance(entered, Result) else entered
+        calls, entries = self.resolver.catalog.calls, self.resolver.catalog.entries
+        return isinstance(made, Ref) and any("scoped" in entries[i].contexts for i in calls.get(made.name, ()))
+
+    def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
+        """What happens before and after the body of a `with`."""
+        if isinstance(raw, Result):
+            of = self.values.look(self.frame, raw.of).value
+            if isinstance(of, Ref) and "::" in of.name:
+                for module, function, _ in self.flow.callees(of):
+                    if self.is_manager(module, function):
+                        site = self.frame.module.sites[raw.site] if raw.site >= 0 else None
+                        given = self.values.bind(self.frame, site, module, function) if site is not None else {}
+                        before, after = _at_yield(module.steps(function))
+                        frame = Frame(module, function, given, outer=self.frame)
+                        return partial(self.inside, frame, before), partial(self.inside, frame, after)
+        kind = self.resolver.type_of(entered)
+        if "::" not in kind:
+            return _nothing, _nothing
+        place = self.path[-1] if self.path else None
+
+        def run(method: str) -> None:
+            for module, function, owner in self.flow.method(kind, method):
+                self.call(module, function, owner, place, dict(self.objects))
+
+        return lambda: run("__enter__"), lambda: run("__exit__")
+
+    def is_manager(self, module: Module, function: Function) -> bool:
+        """Whether a generator function is a context manager."""
+        decorators = [self.resolver.normal(module.path, d) for d in module.detail(function).decorators]
+        return any(isinstance(d, Ref) and d.name.endswith("contextmanager") for d in decorators)
+
+    def inside(self, frame: Frame, steps: Iterable[Step]) -> None:
+        outer, self.frame = self.frame, frame
+        self.steps(steps)
+        self.frame = outer
+
+    # -- sites --------------------------------------------------------------------------------------------------
+
+    def site(self, index: int) -> None:
+        frame = self.frame
+        module, site = frame.module, frame.module.sites[index]
+        place = Place(module, index)
+        key = (module.path, index)
+        if key not in self.seen:
+            self.seen.add(key)
+            self.result.places.append(place)
+        target = self.target(index)
+        effects = self.effects(index, target)
+        for effect, made in effects:
+            # A partial only prepares a call.
+            self.affect(place, effect, made, site.kind == "partial")
+        if site.kind != "call" or target is None:
+            return
+        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+            self.built.setdefault(target.name, place)
+        callees = self.flow.callees(target)
+        if callees:
+            self.call_all(target, callees, place)
+        elif not isinstance(target, Partial):
+            self.hand_over(target, effects, place)
+
+    def target(self, index: int) -> Value | None:
+        """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
+        frame = self.frame
+        raw = frame.module.sites[index].target
+        known = self.flow.knowledge.target(frame.module, index)
+        if frame.receiver and isinstance(raw, Member):
+            if isinstance(raw.base, Instance):
+                found = self.resolver.attribute_of_class(frame.receiver, raw.attr)
+                known = found if found is not None else known
+            elif isinstance(raw.base, Member) and raw.base.attr == "<super>" and isinstance(raw.base.base, Instance):
+                own = self.resolver.name(frame.module.path, raw.base.base.of)
+                if isinstance(own, Ref):
+                    known = self.resolver.inherited(own.name, raw.attr, frame.receiver)
+        if isinstance(known, Param):
+            handed = self.objects.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
+            return handed.value if handed is not None else self.values.look(frame, raw).value
+        if _holds_parameter(raw) or (known is None and isinstance(raw, (Member, Result))):
+            return self.values.look(frame, raw).value
+        return known
+
+    def effects(self, index: int, target: Value | None) -> list[tuple[Effect, Place]]:
+        """The catalog entries that a site fulfils in this frame, each with the place that has its arguments."""
+        module = self.frame.module
+        here = Place(module, index)
+        found = self.flow.knowledge.matches(module, index)
+        if found or target is None:
+            return [(effect, here) for effect in found]
+        options = target.options if isinstance(target, Either) else (target,)
+        effects: list[tuple[Effect, Place]] = []
+        for option in options:
+            if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
+                place = self.resolver.place(option.site)
+                if place is not None:
+                    prepared = Place(place[0], option.site & 0xFFFFFFFF)
+                    effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
+            elif isinstance(option, Ref) and "::" not in option.name:
+                if _holds_parameter(module.sites[index].target) or _is_choice(module.sites[index].target):
+                    effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
+        return effects
+
+    def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
+        """What a call of the catalog does, whose arguments stand at `made`."""
+        entry = effect.entry
+        self.loads = self.loads or "loads-weights" in entry.contexts
+        self.result.infers = self.result.infers or "evaluates" in entry.contexts
+        self.result.trains = self.result.trains or "trains" in entry.contexts
+        if "loader" in entry.contexts:
+            self.load(effect, made)
+        if prepared:
+            return
+        if entry.seeds:
+            self.seed(place, effect, made)
+        if entry.unseeds:
+            self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
+        # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
+        if not entry.rule.startswith("DET1"):
+            weights = self.resolver.layer(effect.name) is not None
+            for stream in entry.draws:
+                if is_object(effect):
+                    self.later.append((stream, place, self.path))
+                else:
+                    self.draw(stream, place, weights)
+        for switch, value in entry.sets.items():
+            chosen = self.flow.switch(effect, value)
+            if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                before = self.result.switches.get(switch)
+                if before is not None and before[1] != place and chosen:
+                    self.result.again.append((switch, place))
+                self.result.switches[switch] = (chosen, place)
+                self.state.switches[switch] = chosen
+
+    def load(self, effect: Effect, place: Place) -> None:
+        """Note whether a loader has workers, and what it runs in them."""
+        workers = effect.arguments.get("num_workers")
+        parsed: Value | None = Const(0)
+        if workers is not None and workers.given is not False:
+            parsed = self.written(effect, place, "num_workers").value
+        known = isinstance(parsed, Const) and isinstance(parsed.value, int)
+        self.workers.add(known and isinstance(parsed, Const) and bool(parsed.value))
+        given = effect.arguments.get("worker_init_fn")
+        if given is not None and given.value is not None and given.given:
+            self.handed.append((given.value, place, True))
+
+    def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
+        """What a call gives a parameter, in this frame."""
+        raw = self.flow.knowledge.written(place.module, place.site, effect, parameter)
+        frame = self.frame
+        if place.module is not frame.module:
+            frame = Frame(place.module, place.module.function_of(place.module.sites[place.site]), outer=frame)
+        return self.values.look(frame, raw)
+
+    def seed(self, place: Place, effect: Effect, made: Place) -> None:
+        entry = effect.entry
+        kind, cause = self.seed_kind(effect, made)
+        if self.doubtful and kind == "entropy":
+            return
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause)
+        self.result.seedings.append(seeding)
+        if cause is not None and kind == "entropy":
+            self.forgive(cause)
+        for stream in entry.seeds:
+            if kind == "fixed":
+                draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
+                if draws is not None and self.state.streams.get(stream) == "drawn" and not self.doubtful:
+                    self.result.late.setdefault(stream, (seeding, draws))
+                self.state.streams[stream] = "seeded"
+            else:
+                self.state.streams[stream] = kind
+                if kind == "optional":
+                    self.result.optional.setdefault(stream, seeding)
+
+    def seed_kind(self, effect: Effect, made: Place) -> tuple[str, Spot | None]:
+        """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
+        entry = effect.entry
+        argument = effect.arguments.get(entry.seed) if entry.seed else None
+        if argument is None or argument.given is None:
+            return "fixed", None
+        if argument.given is False and (argument.value is None or argument.value == Const(None)):
+            return ("entropy" if entry.absent == "entropy" else "fixed"), None
+        origin = self.written(effect, made, entry.seed)
+        if origin.value == Const(None):
+            if entry.absent == "fixed":
+                return "fixed", None
+            return ("optional", origin.default) if origin.default is not None else ("entropy", None)
+        spot = self.values.entropy(origin)
+        return ("entropy", spot) if spot is not None else ("fixed", None)
+
+    def forgive(self, cause: Spot) -> None:
+        """A draw that made a seed is told as that seed's entropy."""
+        for found in self.drawn.values():
+            for place in [p for p in found if p.module is cause.module and p.module.sites[p.site].span == cause.span]:
+                del found[place]
+
+    def draw(self, stream: str, place: Place, weights: bool = False) -> None:
+        held = self.state.streams.get(stream)
+        if self.doubtful or held in ("seeded", "entropy"):
+            return
+        if held == "optional":
+            self.result.optional_drawn.add(stream)
+            return
+        found = self.drawn.setdefault(stream, {})
+        first = self.first.get(stream)
+        if held == "drawn" and first in found:
+            found[first].count += 1
+            found[first].only_weights = found[first].only_weights and weights
+            return
+        self.state.streams[stream] = "drawn"
+        self.first[stream] = place
+        if place in found:
+            found[place].count += 1
+        else:
+            found[place] = Draws(place, self.path, 1, weights)
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def run(self, value: Value, place: Place) -> None:
+        """Call a value with arguments that are not known."""
+        for module, function, owner in self.flow.callees(value):
+            self.call(module, function, owner, place, {})
+
+    def call_all(self, target: Value, callees: list[tuple[Module, Function, str]], place: Place) -> None:
+        """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
+        frame = self.frame
+        site = frame.module.sites[place.site]
+        choose = isinstance(target, Either) and len(callees) > 1 and is_parsed(_base(site.target))
+        before, ends = self.state, []
+        for module, function, owner in callees:
+            if choose:
+                self.state = before.copy()
+            given = self.arguments(frame, site, target, module, function)
+            if not owner and function.owner:
+                owner = self.owner(frame, site.target, module, function)
+            bare = isinstance(target, Member) and target.attr == BARE
+            self.call(module, function, owner, place, given, bare)
+            ends.append(self.state)
+        if choose:
+            self.state = self.meet(ends)
+
+    def arguments(
+        self, frame: Frame, site: Any, target: Value, module: Module, function: Function
+    ) -> dict[str, Origin]:
+        """What a call gives the parameters, a partial's own arguments included."""
+        given = self.values.bind(frame, site, module, function)
+        if isinstance(target, Partial):
+            place = self.resolver.place(target.site)
+            if place is not None:
+                inside = Frame(place[0], place[0].function_of(place[1]), outer=frame)
+                given = self.values.bind(inside, place[1], module, function) | given
+        return given
+
+    def owner(self, frame: Frame, raw: Value, module: Module, function: Function) -> str:
+        """The class of `self` in a method that is called."""
+        own = f"{module.path}::{function.owner}"
+        if isinstance(raw, Member):
+            inner = raw.base
+            if isinstance(inner, Instance) or (isinstance(inner, Member) and inner.attr == "<super>"):
+                return frame.receiver or own
+            kind = self.resolver.type_of(self.values.look(frame, inner).value)
+            return kind if "::" in kind else own
+        return own
+
+    def call(
+        self,
+        module: Module,
+        function: Function,
+        receiver: str,
+        place: Place | None,
+        given: dict[str, Origin],
+        bare: bool = False,
+    ) -> None:
+        """Run a function of the program; once for each state and each choice of arguments that it is entered with."""
+        name = (module.path, function.name)
+        self.calls += 1
+        if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
+            return
+        if self.is_manager(module, function):
+            return  # it runs where it is entered
+        wrapper = None if bare else self.wrapper(module, function)
+        if wrapper is None and not given and self.flow.is_idle(module, function):
+            self.result.visited.update(self.flow.seen_from(module, function))
+            return
+        if receiver and function.name.endswith(".__init__"):
+            self.objects.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v)})
+        deciding = {k: v for k, v in given.items() if _decides(k, v)}
+        self.import_module(module)
+        key = (*name, receiver, bare, self.doubtful > 0, _state_key(self.state), _key(deciding))
+        if key in self.done:
+            streams, switches = self.done[key]
+            self.state = _State(dict(streams), {**self.state.switches, **switches})
+            return
+        self.result.visited.add(module.path)
+        self.stack.append(name)
+        outer, self.frame = (
+            self.frame,
+            Frame(module, function, self.environment(module, function, given), receiver, self.frame),
+        )
+        path = self.path
+        if place is not None:
+            self.path = (*self.path, place)
+        if wrapper is not None:
+            self.stack.pop()
+            inner, closure = wrapper
+            self.call(inner[0], inner[1], "", None, closure)
+            self.stack.append(name)
+        else:
+            self.steps(module.steps(function))
+        self.path = path
+        self.frame = outer
+        self.stack.pop()
+        self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+
+    def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
+        """What is known inside a function: its parameters, and those of the functions that it is defined in."""
+        around = function.name.rpartition(".")[0]
+        closed = self.frame.given if around in module.functions else {}
+        unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v)}
+        return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+
+    def wrapper(self, module: Module, function: Function) -> tuple[tuple[Module, Function], dict[str, Origin]] | None:
+        """The function that a decorator of the program puts in the place of one, and what it closes over."""
+        for decorator in module.detail(function).decorators:
+            made = decorator.of if isinstance(decorator, Result) else decorator
+            named = self.resolver.normal(module.path, made)
+            for home, outer, _ in self.flow.callees(named) if isinstance(named, Ref) else []:
+                if isinstance(decorator, Result):
+                    outer = _returned(home, outer) or outer
+                inner = _returned(home, outer)
+                parameters = home.detail(outer).parameters
+                if inner is not None and parameters:
+                    own = Member(Ref(f"{module.path}::{function.name}"), BARE)
+                    return (home, inner), {parameters[0].name: Origin(own)}
+        return None
+
+    # -- functions that libraries call --------------------------------------------------------------------------
+
+    def hand_over(self, target: Value, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
+        """A call of a library: functions that it is given are called by it, in new processes or later."""
+        frame = self.frame
+        site = frame.module.sites[place.site]
+        contexts = {context for effect, _ in effects for context in effect.entry.contexts}
+        functions = []
+        for argument in site.args:
+            if argument.name == "worker_init_fn":
+                continue
+            value = self.values.look(frame, argument.value).value
+            if isinstance(value, (Ref, Partial)) and self.flow.callees(value):
+                functions.append(value)
+        if not functions:
+            return
+        fresh = "spawns" in contexts or self.spawning(target)
+        for value in functions:
+            if fresh:
+                self.spawn(value, place)
+            elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
+                self.handed.append((value, place, False))
+            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
+                self.offer(value, place)
+            else:
+                self.run(value, place)
+
+    def spawning(self, target: Value) -> bool:
+        """Whether a call starts a process by the context that it is made from: `get_context("spawn").Process(...)`."""
+        while isinstance(target, (Member, Result)):
+            if isinstance(target, Result) and isinstance(target.of, Ref) and target.of.name.endswith("get_context"):
+                place = self.resolver.place(target.site)
+                return place is not None and any(
+                    a.value in (Const("spawn"), Const("forkserver")) for a in place[1].args
+                )
+            target = target.base if isinstance(target, Member) else target.of
+        return False
+
+    def offer(self, value: Ref, place: Place) -> None:
+        """A class whose methods a command line offers: each of them may be what is run."""
+        for name in [value.name, *self.resolver.mro(value.name)]:
+            key, colon, inside = name.partition("::")
+            module = self.resolver.by_path.get(key) if colon else None
+            for method in module.classes[inside].methods if module is not None else ():
+                function = module.functions.get(f"{inside}.{method}") if module is not None else None
+                if module is not None and function is not None and (not method.startswith("_") or method == "__init__"):
+                    self.call(module, function, value.name, place, {})
+
+    def spawn(self, value: Value, place: Place) -> None:
+        """A function in a new process, which has none of this one's seeds."""
+        for module, function, _ in self.flow.callees(value):
+            if function.name in self.started:
+                continue
+            self.started.add(function.name)
+            run = _Run(self.flow, self.result.entry, _State(switches=dict(self.state.switches)), (*self.path, place))
+            run.started = self.started
+            run.frame = self.frame
+            run.call(module, function, "", None, {})
+            self.others += run.finish()
+
+
+def is_object(effect: Effect) -> bool:
+    """Whether a call builds something that draws only when it is used: a layer, a transform, a loader."""
+    rule, name = effect.entry.rule, effect.name.rpartition(".")[2]
+    return rule.startswith(("DET2", "DET3")) and name[:1].isupper()
+
+
+def _nothing() -> None:
+    """What entering most things does to streams."""
+
+
+def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """The steps of a generator before and after its first yield."""
+    for i, step in enumerate(steps):
+        if isinstance(step, Branch):
+            if step.kind == "yield":
+                return list(steps[:i]), list(steps[i + 1 :])
+            for arm in step.arms[:1]:
+                if _yields(arm):
+                    before, after = _at_yield(arm)
+                    return [*steps[:i], *before], [*after, *steps[i + 1 :]]
+    return list(steps), []
+
+
+def _yields(steps: Sequence[Step]) -> bool:
+    return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
+
+
+def _returned(module: Module, function: Function) -> Function | None:
+    """The inner function that a function gives back."""
+    value = function.returns
+    if not isinstance(value, Ref):
+        return None
+    return module.functions.get(value.name.removeprefix(f"{module.facts.module}."))
+
+
+def _base(value: Value) -> Value:
+    return value.base if isinstance(value, Member) else value
+
+
+def _holds_parameter(value: Value | None) -> bool:
+    """Whether what is called may be something that a parameter was given."""
+    while isinstance(value, (Member, Result)):
+        value = value.base if isinstance(value, Member) else value.of
+    return isinstance(value, Param)
+
+
+def _is_choice(value: Value | None) -> bool:
+    """Whether something is called that was taken out of a collection."""
+    return isinstance(value, Member) and value.attr.startswith("[")
+
+
+def _is_function(value: Value | None) -> bool:
+    return isinstance(value, (Ref, Partial)) and not (isinstance(value, Ref) and value.name.startswith("builtins."))
+
+
+def _decides(name: str, origin: Origin) -> bool:
+    """Whether what a parameter was given may change what the function does to streams."""
+    value = origin.value
+    if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr == BARE):
+        return True
+    if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
+        return True
+    return DECIDING.search(name) is not None
+
+
+def _state_key(state: _State) -> frozenset[tuple[str, str]]:
+    return frozenset(state.streams.items())
+
+
+def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, repr(origin.value)) for name, origin in given.items())

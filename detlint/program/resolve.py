@@ -82,6 +82,19 @@ class Module:
         self._body = None
 
 
+def _merged(orders: list[tuple[str, ...]]) -> list[str]:
+    """The C3 linearisation; where it fails, as Python would, classes come as they are named."""
+    found: list[str] = []
+    left = [list(order) for order in orders if order]
+    while left:
+        heads = [order[0] for order in left]
+        head = next((h for h in heads if not any(h in order[1:] for order in left)), heads[0])
+        found.append(head)
+        left = [[name for name in order if name != head] for order in left]
+        left = [order for order in left if order]
+    return found
+
+
 class Resolver:
     """Answers what values are. Everything asked once is remembered."""
 
@@ -89,6 +102,8 @@ class Resolver:
         self.modules = modules
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
+        self._numbered: list[Module | None] = []
+        self._orders: dict[str, tuple[str, ...]] = {}
         self._names: dict[tuple[str | int, str], Value | None] = {}
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
@@ -110,6 +125,7 @@ class Resolver:
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module
+            self._numbered.append(module)
         return self.by_path[path]
 
     def known(self, path: str) -> Module:
@@ -231,7 +247,7 @@ class Resolver:
             return join(self.normal(path, option, function) for option in value.options)
         if isinstance(value, Partial):
             of = self.normal(path, value.of, function)
-            return Partial(of, self._global_site(path, value.site)) if of is not None else None
+            return Partial(of, self.global_site(path, value.site)) if of is not None else None
         if isinstance(value, Items):
             return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
         if isinstance(value, Mapping):
@@ -250,14 +266,24 @@ class Resolver:
                 site = module.sites[value.site] if module is not None else None
                 if site is not None and site.args and not site.args[0].name:
                     return self.normal(path, site.args[0].value, function)
-        return Result(of, self._global_site(path, value.site)) if of is not None else None
+        return Result(of, self.global_site(path, value.site)) if of is not None else None
 
     def _contexts(self, name: str) -> set[str]:
         return {c for i in self.catalog.calls.get(name, ()) for c in self.catalog.entries[i].contexts}
 
-    def _global_site(self, path: str, site: int) -> int:
+    def global_site(self, path: str, site: int) -> int:
+        """A number for a site of a file that means the same everywhere; -1 for none."""
         module = self.module(path)
         return -1 if site < 0 or module is None else (module.number << 32) | site
+
+    def numbered(self, number: int) -> Module | None:
+        """The module of a number."""
+        return self._numbered[number]
+
+    def place(self, number: int) -> tuple[Module, Site] | None:
+        """The site that a number stands for."""
+        module = self.numbered(number >> 32) if number >= 0 else None
+        return (module, module.sites[number & 0xFFFFFFFF]) if module is not None else None
 
     def _parameter(self, path: str, value: Param, function: Function | None) -> Value | None:
         """A parameter is known by its default at most; in `forward` of a layer it is a tensor."""
@@ -276,6 +302,8 @@ class Resolver:
         if isinstance(base, Ref):
             return self._member_of_name(base.name, attr)
         if isinstance(base, Mapping):
+            if attr == "[*]":
+                return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
             key = attr[1:-1] if attr.startswith("[") else attr
             return base.values[base.keys.index(key)] if key in base.keys else None
         if isinstance(base, Items) and attr.startswith("["):
@@ -290,7 +318,7 @@ class Resolver:
         if attr == "<super>":
             return Member(base, attr)
         if isinstance(base, Member) and base.attr == "<super>" and isinstance(base.base, Instance):
-            return self._inherited(base.base.of, attr)
+            return self.inherited(base.base.of, attr)
         kind = self.type_of(base)
         if kind and not attr.startswith(("[", "<")):
             found = self.attribute_of_class(kind, attr)
@@ -334,14 +362,35 @@ class Resolver:
             return Ref(f"{name}.{attr}")
         if attr in body.attributes:
             return self.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
-        return self._inherited(name, attr)
+        return self.inherited(name, attr)
 
-    def _inherited(self, name: str, attr: str) -> Value | None:
-        for base in self.bases(name):
-            found = self.attribute_of_class(base, attr)
+    def inherited(self, name: str, attr: str, receiver: str = "") -> Value | None:
+        """`super().attr` in a class, when `self` is of the class `receiver`."""
+        order = self.mro(receiver or name)
+        for base in order[order.index(name) + 1 :] if name in order else self.bases(name):
+            found = self._own_attribute(base, attr)
             if found is not None:
                 return found
         return None
+
+    def _own_attribute(self, name: str, attr: str) -> Value | None:
+        """What a class itself says of an attribute, without its bases."""
+        key, colon, inside = name.partition("::")
+        if not colon:
+            return self._external(f"{name}.{attr}")
+        module = self.known(key)
+        body = module.classes.get(inside)
+        if body is None or (attr not in body.methods and attr not in body.attributes):
+            return None
+        return self.attribute_of_class(name, attr)
+
+    def mro(self, name: str) -> tuple[str, ...]:
+        """A class of the program and its bases in the order in which Python looks attributes up."""
+        if name not in self._orders:
+            self._orders[name] = (name,)  # a class that derives from itself ends here
+            bases = self.bases(name)
+            self._orders[name] = (name, *_merged([*map(self.mro, bases), tuple(bases)]))
+        return self._orders[name]
 
     def bases(self, name: str) -> list[str]:
         """The direct bases of a class of the program that are known, by normal name."""

@@ -1,0 +1,292 @@
+"""What a value is on the way of one run: parameters by what they were given, options and fields by their defaults.
+
+`Resolver` knows what a value is wherever the program goes; here it is what it is in one call of a function. Of a default,
+it is also told where it stands, because that is the place that a reader would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from detlint.facts.model import (
+    Const,
+    Either,
+    Expression,
+    Function,
+    Mapping,
+    Member,
+    Param,
+    Parameter,
+    Ref,
+    Result,
+    Site,
+    Span,
+    Value,
+)
+from detlint.facts.reader import FLAGS
+from detlint.facts.scope import join
+from detlint.program.resolve import Module, Resolver
+
+DEEPEST = 12
+
+
+class Spot(NamedTuple):
+    """A place in a file."""
+
+    module: Module
+    span: Span
+
+
+class Origin(NamedTuple):
+    """A normal value, and where the default stands that it comes from; None where it was written out."""
+
+    value: Value | None
+    default: Spot | None = None
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call of a function."""
+
+    module: Module
+    function: Function
+    given: dict[str, Origin] = field(default_factory=dict)
+    """What its parameters, and those of the functions around it, were given."""
+    receiver: str = ""
+    """The class of `self`, by normal name: it may be derived from the one that defines the function."""
+    outer: Frame | None = None
+    """The call that it was made in."""
+
+    def modules(self) -> Iterator[Module]:
+        """The files of the calls on the way here, the innermost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame.module
+            frame = frame.outer
+
+
+class Values:
+    """Looks values up in frames.
+
+    Args:
+        resolver: knows what they are anywhere.
+        drawn: whether what a call of this (external) name gives differs between runs at this point of the run.
+    """
+
+    def __init__(self, resolver: Resolver, drawn: Callable[[str], bool]) -> None:
+        self.resolver = resolver
+        self.drawn = drawn
+        self.depth = 0
+
+    def look(self, frame: Frame, value: Value | None) -> Origin:
+        """What a value of the frame's file is in this call."""
+        if value is None or isinstance(value, Const):
+            return Origin(value)
+        if self.depth > DEEPEST:
+            return Origin(None)
+        self.depth += 1
+        try:
+            if isinstance(value, Param):
+                return self._parameter(frame, value)
+            if isinstance(value, Member):
+                return self._member(frame, value)
+            if isinstance(value, Result):
+                return self._result(frame, value)
+            if isinstance(value, Either):
+                return self._either(frame, value)
+            if isinstance(value, Expression):
+                return self._expression(frame, value)
+            if isinstance(value, Ref):
+                return self._name(frame, value)
+            return Origin(self.resolver.normal(frame.module.path, value, frame.function))
+        finally:
+            self.depth -= 1
+
+    def _parameter(self, frame: Frame, value: Param) -> Origin:
+        if value.name in frame.given:
+            return frame.given[value.name]
+        for function in self._around(frame):
+            detail = frame.module.detail(function)
+            option = detail.options.get(value.name)
+            if option is not None:
+                inside = Frame(frame.module, function)
+                return Origin(self.look(inside, option.default).value, Spot(frame.module, option.span))
+            parameter = next((p for p in detail.parameters if p.name == value.name), None)
+            if parameter is not None:
+                if parameter.default is None:
+                    break
+                span = parameter.span
+                default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
+                return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
+        return Origin(Param(value.name))
+
+    def _around(self, frame: Frame) -> Iterator[Function]:
+        """The frame's function and those that it is defined in."""
+        name = frame.function.name
+        while name:
+            function = frame.module.functions.get(name)
+            if function is not None:
+                yield function
+            name = name.rpartition(".")[0]
+
+    def _name(self, frame: Frame, value: Ref) -> Origin:
+        if value.name.startswith(f"{FLAGS}."):
+            found = self._option(frame, value.name.removeprefix(f"{FLAGS}.").partition(".")[0])
+            if found is not None:
+                return found
+        named = self.resolver.normal(frame.module.path, value)
+        owner, _, attr = value.name.rpartition(".")
+        # `Config.seed`: a field of a class of the program, by its default.
+        held = self.resolver.name(frame.module.path, owner) if owner and isinstance(named, Const) else None
+        return Origin(named, self._field_spot(held.name, attr) if isinstance(held, Ref) else None)
+
+    def _member(self, frame: Frame, value: Member) -> Origin:
+        base = self.look(frame, value.base)
+        if base.value is None:
+            return Origin(None)
+        option = self._option(frame, value.attr) if is_parsed(base.value) else None
+        if option is not None:
+            return option
+        kind = self.resolver.type_of(base.value)
+        spot = self._field_spot(kind, value.attr) if "::" in kind else None
+        found = self.resolver.member(base.value, value.attr)
+        if isinstance(found, Param) and "::" in kind:
+            # An attribute that the constructor was handed.
+            return frame.given.get(f"{kind}.{found.name}", Origin(found))
+        if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
+            place = self.resolver.place(found.site)
+            inside = Frame(place[0], place[0].function_of(place[1]), outer=frame) if place is not None else frame
+            made = self._called(
+                inside, Result(found.of, found.site & 0xFFFFFFFF if place is not None else -1), found.of
+            )
+            return Origin(made.value, spot or made.default)
+        return Origin(found, spot if spot is not None else base.default)
+
+    def _field_spot(self, name: str, attr: str) -> Spot | None:
+        """Where a class of the program gives a field its default."""
+        for owner in self.resolver.mro(name):
+            key, colon, inside = owner.partition("::")
+            body = self.resolver.known(key).classes.get(inside) if colon else None
+            if body is not None and attr in body.places:
+                return Spot(self.resolver.known(key), body.places[attr])
+        return None
+
+    def _option(self, frame: Frame, attr: str) -> Origin | None:
+        """An option of the command line: of the files on the way here, else of any that the program has read."""
+        seen = dict.fromkeys(frame.modules())
+        others = (m for m in self.resolver.by_path.values() if m is not None and m not in seen)
+        for module in (*seen, *others):
+            option = module.facts.options.get(attr)
+            if option is not None:
+                default = self.look(Frame(module, module.facts.functions[0], outer=frame), option.default)
+                return Origin(default.value, Spot(module, option.span))
+        return None
+
+    def _result(self, frame: Frame, value: Result) -> Origin:
+        of = self.look(frame, value.of)
+        if of.value is None:
+            return Origin(None)
+        if isinstance(of.value, Ref) and "::" in of.value.name:
+            return self._called(frame, value, of.value)
+        if isinstance(of.value, Member) and of.value.attr == "get" and value.site >= 0:
+            # `options.get("seed")` is None unless there is one.
+            site = frame.module.sites[value.site]
+            if len(site.args) == 1 and isinstance(site.args[0].value, Const):
+                return Origin(Const(None), Spot(frame.module, site.span))
+        if of.value == self.resolver.normal(frame.module.path, value.of, frame.function):
+            return Origin(self.resolver.normal(frame.module.path, value, frame.function))
+        return Origin(Result(of.value, self.resolver.global_site(frame.module.path, value.site)))
+
+    def _called(self, frame: Frame, value: Result, function: Ref) -> Origin:
+        """What a function of the program gives back."""
+        key, _, inside = function.name.partition("::")
+        module = self.resolver.known(key)
+        called = module.functions.get(inside)
+        if called is None:
+            return Origin(Result(function, self.resolver.global_site(frame.module.path, value.site)))
+        if called.returns is None:
+            return Origin(None)
+        site = frame.module.sites[value.site] if 0 <= value.site < len(frame.module.sites) else None
+        given = self.bind(frame, site, module, called) if site is not None else {}
+        back = self.look(Frame(module, called, given, outer=frame), called.returns)
+        return back if back.value is not None else Origin(None)
+
+    def _either(self, frame: Frame, value: Either) -> Origin:
+        options = [self.look(frame, option) for option in value.options]
+        for option in options:
+            if self.entropy(option) is not None:
+                return option
+        found = join(option.value for option in options)
+        default = next((o.default for o in options if o.value == Const(None) and o.default is not None), None)
+        return Origin(found, default)
+
+    def _expression(self, frame: Frame, value: Expression) -> Origin:
+        looked = {name: self.look(frame, inner) for name, inner in value.names.items()}
+        for inner in looked.values():
+            if self.entropy(inner) is not None:
+                return inner
+        known = {name: o.value for name, o in looked.items() if isinstance(o.value, Const)}
+        return Origin(Expression(value.text, {**value.names, **known}))
+
+    # -- entropy ------------------------------------------------------------------------------------------------
+
+    def entropy(self, origin: Origin) -> Spot | None:
+        """Where a value comes from that differs in every run: the clock, the process, an unseeded draw."""
+        value = origin.value
+        while isinstance(value, (Result, Member)):
+            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value.of.name):
+                place = self.resolver.place(value.site)
+                return origin.default or (Spot(place[0], place[1].span) if place is not None else None)
+            value = value.of if isinstance(value, Result) else value.base
+        if isinstance(value, Expression):
+            for inner in value.names.values():
+                found = self.entropy(Origin(inner, origin.default)) if inner is not None else None
+                if found is not None:
+                    return found
+        return None
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def bind(self, frame: Frame, site: Site, module: Module, function: Function) -> dict[str, Origin]:
+        """What a call gives the parameters of a function; one that it may give by a splat is unknown."""
+        parameters = module.detail(function).parameters
+        if function.owner and parameters and not self._is_static(module, function):
+            parameters = parameters[1:]
+        return self.bound(frame, [(a.name, a.value) for a in site.args], parameters)
+
+    def _is_static(self, module: Module, function: Function) -> bool:
+        return any(d == Ref("builtins.staticmethod") for d in module.detail(function).decorators)
+
+    def bound(
+        self, frame: Frame, arguments: Sequence[tuple[str, Value | None]], parameters: Sequence[Parameter]
+    ) -> dict[str, Origin]:
+        """Arguments by the names of the parameters that take them."""
+        given: dict[str, Origin] = {}
+        positional = [p.name for p in parameters if not p.kind]
+        splat = False
+        for name, value in arguments:
+            if name == "*" or (name == "**" and not isinstance(value, Mapping)):
+                splat = True
+            elif name == "**" and isinstance(value, Mapping):
+                given.update({k: self.look(frame, v) for k, v in zip(value.keys, value.values, strict=True)})
+            elif name:
+                given[name] = self.look(frame, value)
+            elif positional and not splat:
+                given[positional.pop(0)] = self.look(frame, value)
+        if splat:
+            given = {p.name: Origin(None) for p in parameters if not p.kind} | given
+        return given
+
+
+def is_parsed(value: Value | None) -> bool:
+    """Whether a value is what a command line was parsed into."""
+    while isinstance(value, (Result, Member)):
+        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
+        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
+        last = name.rpartition("::")[2].rpartition(".")[2]
+        if attr.startswith("parse_") or last.startswith(("parse_", "get_args")):
+            return True
+        value = value.of if isinstance(value, Result) else value.base
+    return isinstance(value, Param)
