@@ -59,6 +59,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     show_notes: bool = False
     library: Literal["caller", "strict"] = "caller"
     """How draws are judged that no entry point of the program reaches."""
+    entry_points: tuple[str, ...] = ()
+    """Where runs start besides what detlint finds by itself: `package.module:function`, or a module."""
     max_file_size: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
     """Bytes; larger files are reported as DET001 and skipped."""
     cache_dir: str = ""
@@ -209,7 +211,7 @@ def _has_section(file: Path) -> bool:
 def _root(folder: Path) -> tuple[Path, bool]:
     """The root of the project that a folder is in, and whether something marks it as one."""
     for parent in (folder, *folder.parents):
-        if any((parent / name).exists() for name in (".git", "pyproject.toml", "setup.py")):
+        if any((parent / name).exists() for name in (".git", "pyproject.toml", "setup.py", "setup.cfg")):
             return parent, True
     while (folder / "__init__.py").is_file():
         folder = folder.parent

@@ -47,6 +47,8 @@ class Followed(msgspec.Struct, array_like=True):
     outcome: Outcome
     sites: dict[str, frozenset[int]]
     """The sites that it passes, by module."""
+    seeded: dict[str, frozenset[int]]
+    """Those that make a generator object with a seed, by module."""
     visited: frozenset[str]
     """The files that it runs something of."""
     findings: list[Finding]

@@ -28,6 +28,7 @@ from detlint.facts.store import File, Progress, Store, processes, with_deep_stac
 from detlint.program.flow import Passage
 from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
+from detlint.program.scripts import scripts
 from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
 from detlint.source import Source
 
@@ -122,6 +123,8 @@ class _Run:
         """Those of them to report on."""
         self.record = Record()
         self.engine: Engine | None = None
+        self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
+        """The entry points that the configuration and the project's metadata name."""
 
     def add(self, path: Path, text: bytes | None = None) -> None:
         """Make a file part of the program."""
@@ -264,6 +267,7 @@ class _Run:
         )
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
+        digest.update("\0".join(self.declared).encode("utf-8", "replace"))
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
         return b"record" + digest.digest()
@@ -298,16 +302,29 @@ class _Run:
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
         imported = {other for others in self.links.imports.values() for other in others}
+        named = self._named()
         for path in self.inside:
             head = self.store.files[path].head
             if head is None or not (
-                head.starts == "main"
+                path in named
+                or head.starts == "main"
                 or path.endswith("__main__.py")
                 or (head.starts == "script" and path not in imported)
             ):
                 continue
             if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
                 yield path
+
+    def _named(self) -> dict[str, list[str]]:
+        """The declared entry points: functions (or "" for the top level), by file."""
+        found: dict[str, list[str]] = {}
+        inside = os.path.join(self.modules.root, "setup.py")
+        for text in self.declared:
+            module, _, function = text.partition(":")
+            place = self.modules.find(inside, module)
+            if place is not None and not place[1]:
+                found.setdefault(place[0], []).append(function)
+        return found
 
     @contextlib.contextmanager
     def _workers(self, jobs: int) -> Iterator[Callable[[list[Work]], Iterable[_Part]]]:
@@ -351,8 +368,8 @@ class _Run:
         if module is None:
             return []
         try:
-            reaches = engine.follow(module)
-            return [Followed(r.outcome(), r.sites(), frozenset(r.visited), engine.told(r)) for r in reaches]
+            reaches = engine.follow(module, self._named().get(path, ()))
+            return [Followed(r.outcome(), r.sites(), r.seeded(), frozenset(r.visited), engine.told(r)) for r in reaches]
         except Exception:  # judging the module meets the same, and says so
             return []
 
@@ -441,7 +458,7 @@ def _passages(record: Record) -> dict[str, list[Passage]]:
     for _, runs in sorted(record.followed.items()):
         for run in runs:
             for path, sites in run.sites.items():
-                found.setdefault(path, []).append((run.outcome, sites))
+                found.setdefault(path, []).append(Passage(run.outcome, sites, run.seeded.get(path, frozenset())))
     return found
 
 

@@ -42,9 +42,13 @@ class Engine:
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
 
-    def follow(self, module: Module) -> list[Reach]:
-        """What the runs do that start in a module."""
-        found = [reach for entry in entry_points(module) for reach in self.flow.reach(entry)]
+    def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
+        """What the runs do that start in a module.
+
+        Args:
+            declared: functions of it that are said to be entry points.
+        """
+        found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
         if found or module.path.endswith("__init__.py"):
             return found
         entry = script(module)
@@ -64,7 +68,7 @@ class Engine:
             passages: the ways through it of the runs that pass it.
         """
         found = [*self._sites(module, passages)]
-        found += workers.findings(module, self.matcher, self.settings)
+        found += workers.findings(module, self.matcher, self.settings, [passage.outcome for passage in passages])
         return self._selected(found)
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
@@ -85,14 +89,19 @@ class Engine:
                 code = match.entry.rule
                 if not code or code not in self.on:
                     continue
-                through = [outcome for outcome, sites in passages if index in sites]
-                if self._told_elsewhere(match, through):
-                    continue
+                passed = [passage for passage in passages if index in passage.sites]
+                through = [passage.outcome for passage in passed]
+                if code == "DET110" and through and any(m.entry.seeds for m in self.matcher.matches(module, index)):
+                    continue  # the seed flow of the runs that pass here says it
                 if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
                     continue
                 if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
                     continue
-                if code == "DET103" and seeds.seeded_later(module, index):
+                if code == "DET103" and (
+                    seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
+                ):
+                    continue
+                if code == "DET114" and self._restarts(module):
                     continue
                 if self._switched(match, through):
                     continue
@@ -120,9 +129,11 @@ class Engine:
             return at_most(severity, "warning")
         return severity
 
-    def _told_elsewhere(self, match: Match, through: list[Outcome]) -> bool:
-        """Whether the seed flow of an entry point that passes here says it already."""
-        return match.entry.rule == "DET110" and bool(match.entry.seeds) and bool(through)
+    def _restarts(self, module: Module) -> bool:
+        """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""
+        return any(
+            "restarts" in m.entry.contexts for i in range(len(module.sites)) for m in self.matcher.matches(module, i)
+        )
 
     def _switched(self, match: Match, through: list[Outcome]) -> bool:
         """Whether every run that passes here has switched the deterministic path on."""

@@ -61,6 +61,7 @@ class Matcher:
             "assignment": catalog.assignments,
             "environment": catalog.environment,
             "registry": catalog.registry,
+            "option": {},
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -96,6 +97,8 @@ class Matcher:
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
         site = module.sites[index]
+        if site.kind == "option":
+            return NOTHING
         if site.kind in ("call", "partial") and not self._may_match(module, site.target):
             return NOTHING
         function = module.function_of(site)

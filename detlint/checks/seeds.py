@@ -183,7 +183,8 @@ class SeedRules:
             if stream in reach.optional_drawn:
                 by_cause.setdefault(seeding.cause or _spot(seeding.place), []).append((stream, seeding))
         for cause, group in by_cause.items():
-            message = f"the seed is optional, and without it {_listed([stream for stream, _ in group])} stays unseeded"
+            streams = list(dict.fromkeys(s for stream, seeding in group for s in _named(stream, seeding)))
+            message = f"the seed is optional, and without it {_listed(streams)} stays unseeded"
             at = group[0][1].place
             steps = [*_path(reach, ())]
             if cause != _spot(at):
@@ -208,6 +209,11 @@ class SeedRules:
         if is_test(path, self.root):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+
+
+def _named(stream: str, seeding: Seeding) -> tuple[str, ...]:
+    """The stream that a seeding leaves open; for a generator object's seed, the object."""
+    return seeding.streams if stream.startswith("generator ") else (stream,)
 
 
 def _spot(place: Place) -> Spot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from detlint.catalog import Catalog
 from detlint.checks.conditions import Argument
@@ -10,14 +10,21 @@ from detlint.checks.finding import Finding
 from detlint.checks.match import Matcher
 from detlint.config import Settings
 from detlint.facts.model import Const, Function, Items, Partial, Ref, Result, Span, Value
+from detlint.program.flow import Outcome
 from detlint.program.resolve import Module, Resolver
 
 
-def findings(module: Module, matcher: Matcher, settings: Settings) -> Iterator[Finding]:
-    """A finding for each attribute of a Dataset class that holds a generator object; none where no workers run."""
+def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequence[Outcome]) -> Iterator[Finding]:
+    """A finding for each attribute of a Dataset class that holds a generator object; none where no workers run.
+
+    Args:
+        runs: those that pass the module.
+    """
     resolver, catalog = matcher.resolver, matcher.catalog
     datasets = [body for body in module.facts.classes if _is_dataset(f"{module.path}::{body.name}", resolver)]
     if not datasets or _never_has_workers(module, matcher):
+        return
+    if runs and all(run.renews or not run.workers for run in runs):
         return
     for body in datasets:
         for name, value in body.attributes.items():

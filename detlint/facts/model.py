@@ -108,7 +108,8 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry"]
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option"]
+"""`option`: `args.seed = ...`, an option of the command line that is set anew."""
 
 
 class Site(Record, frozen=True):
@@ -125,7 +126,8 @@ class Site(Record, frozen=True):
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
-    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) or nothing."""
+    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) `kept` (under a name), or
+    nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -137,6 +139,8 @@ class Branch(Record, frozen=True):
     kind: Literal["if", "loop", "try", "main", "with", "yield"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
+    span: Span | None = None
+    """Where the test stands, if it is known."""
 
 
 Step = int | Branch
@@ -167,6 +171,8 @@ class Function(Record, frozen=True):
     """Its position in `Facts.functions`."""
     yields: bool = False
     """Whether calling it makes a generator."""
+    deferred: bool = False
+    """Whether calling it runs nothing yet: a generator function, or a coroutine."""
 
 
 class Option(Record, frozen=True):

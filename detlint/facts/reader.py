@@ -53,6 +53,7 @@ STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 8
+EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
@@ -177,7 +178,8 @@ class _Reader:
         else:
             self.block(node.body)
         head, detail = self.functions[index], self.details[index]
-        self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields)
+        deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
+        self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)
         self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
 
@@ -199,9 +201,11 @@ class _Reader:
             if isinstance(child, ast.expr):
                 self.expression(child)
 
-    def _expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
-            self.expression(node.value)
+    def _expr(self, node: ast.Expr) -> bool:
+        if isinstance(node.value, ast.Constant):
+            return False
+        value = self.expression(node.value)
+        return isinstance(value, Result) and _leaves(value.of)
 
     def _assign(self, node: ast.Assign) -> None:
         right = node.value
@@ -279,6 +283,8 @@ class _Reader:
                 owner.attribute(target.attr, value)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
+        elif isinstance(base, (Param, Result, Member)) and "seed" in target.attr.lower():
+            self.site("option", Member(base, target.attr), (Arg("value", value),), statement)
         elif isinstance(base, Result) and target.attr in self.words:
             self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
 
@@ -351,7 +357,8 @@ class _Reader:
             all_steps[0] = ()  # never runs
         if any(all_steps):
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
-            self.steps.append(Branch(kind, asked, tuple(all_steps)))
+            span = _span(test) if test is not None and asked is not None else None
+            self.steps.append(Branch(kind, asked, tuple(all_steps), span))
         return kind != "loop" and all(stops)
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
@@ -378,8 +385,10 @@ class _Reader:
         iterated = self.expression(node.iter)
         if self.has_order(before) or any(len(self.fates[name]) > count for name, count in fates):
             self.gathered(node, before, fates)
-        item = None
-        if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
+        item: Value | None = None
+        if isinstance(iterated, Items) and all(isinstance(value, Ref) for value in iterated.values):
+            item = Member(iterated, "[*]")  # each of them in turn
+        elif isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
             item = join(iterated.values)
         elif iterated is not None and _deep(iterated) < DEEPEST_VALUE:
             item = Member(iterated, "[*]")
@@ -624,7 +633,7 @@ class _Reader:
         for name in _IDENTIFIERS.findall(text):
             found = self.scope.look_up(name)
             kept = _simple(found) if not isinstance(found, Missing) else None
-            if kept is not None:
+            if kept is not None and name not in ("None", "True", "False"):
                 names[name] = kept
         return Expression(text, names)
 
@@ -750,6 +759,8 @@ class _Reader:
             root_value: Value | None = callee
             while isinstance(root_value, (Member, Result)):
                 root_value = root_value.base if isinstance(root_value, Member) else root_value.of
+            if isinstance(root_value, (Items, Mapping)):
+                return any(isinstance(value, Ref) and self.wanted(value) for value in root_value.values)
             if isinstance(root_value, Ref):
                 return root_value.name.partition(".")[0] not in self.foreign
             return isinstance(root_value, Instance) and root_value.of.partition(".")[0] not in self.foreign
@@ -757,7 +768,7 @@ class _Reader:
             return any(option is not None and self.wanted(option) for option in callee.options)
         if isinstance(callee, Result):
             return self.wanted(callee.of)
-        return isinstance(callee, (Partial, Instance))
+        return isinstance(callee, (Partial, Instance, Param))
 
     def acts(self, name: str) -> bool:
         """Whether the catalog knows an external name as one whose calls matter."""
@@ -767,10 +778,10 @@ class _Reader:
         return last in self.catalog.copies or last == "apply" or self.catalog.canonical(name) in self.catalog.acting
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
-        if _tail(target) not in self.words:
+        if _tail(target) not in self.words and kind != "option":
             args = tuple(Arg(arg.name, _simple(arg.value)) for arg in args)
         if use and _tail(target) not in self.catalog.ordered_words:
-            use = ""
+            use = "kept" if use.startswith("assigned:") else ""
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(len(self.sites) - 1)
         return len(self.sites) - 1
@@ -1133,6 +1144,17 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[st
             if bases:
                 found.setdefault(body.name.rpartition(".")[2], set()).update(bases)
     return {name: tuple(sorted(others)) for name, others in sorted(found.items())}
+
+
+def _leaves(callee: Value) -> bool:
+    """Whether a call ends the process: `sys.exit()`, `parser.error("...")`."""
+    if isinstance(callee, Member):
+        return (
+            callee.attr in ("error", "exit")
+            and isinstance(callee.base, Result)
+            and _tail(callee.base.of) == "ArgumentParser"
+        )
+    return isinstance(callee, Ref) and callee.name in EXITS
 
 
 def _tails(value: Value | None) -> set[str]:

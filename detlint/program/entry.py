@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from detlint.facts.model import Branch, Function, Span, Step
@@ -19,14 +19,26 @@ class EntryPoint:
     kind: str
 
 
-def entry_points(module: Module) -> list[EntryPoint]:
-    """The entry points of one file."""
+def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoint]:
+    """The entry points of one file.
+
+    Args:
+        declared: functions of it (by name in the file; "" for its top level) that a project's metadata or the
+            configuration names.
+    """
     top = module.facts.functions[0]
+    found = []
     if any(isinstance(step, Branch) and step.kind == "main" for step in module.steps(top)):
-        return [EntryPoint(module, top, _main_span(module, module.steps(top)), "__main__")]
-    if module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
-        return [EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py")]
-    return []
+        found.append(EntryPoint(module, top, _main_span(module, module.steps(top)), "__main__"))
+    elif module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
+        found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py"))
+    for name in declared:
+        function = module.functions.get(name) if name else top
+        if function is not None:
+            first = next(sites(module.steps(function)), None)
+            span = module.sites[first].span if first is not None else Span(1, 0, 1, 0)
+            found.append(EntryPoint(module, function, span, "script"))
+    return found
 
 
 def script(module: Module) -> EntryPoint | None:

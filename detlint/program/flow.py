@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -29,6 +29,7 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
+    Site,
     Step,
     Value,
 )
@@ -38,6 +39,8 @@ from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
+# Functions that a loader calls in its workers, in the order in which it does.
+IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
 HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
@@ -47,7 +50,8 @@ DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
 BARE: Final = "<bare>"
-"""The attribute by which a decorator's wrapper knows the function that it was given."""
+"""How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
+decorators that have been left behind."""
 
 
 class Given(Protocol):
@@ -126,6 +130,12 @@ class Reach:
     trains: bool = False
     infers: bool = False
     """It says that it only evaluates: `model.eval()`, `set_train(False)`."""
+    workers: bool = True
+    """Whether a loader that it builds may have workers."""
+    renews: bool = False
+    """Whether a loader runs a function of the program first in each worker."""
+    made: dict[Place, set[str]] = field(default_factory=dict)
+    """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
     visited: set[str] = field(default_factory=set)
@@ -134,14 +144,24 @@ class Reach:
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
-        return Outcome(self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers)
+        return Outcome(
+            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews
+        )
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes, by the path of their module."""
-        sites: dict[str, set[int]] = {}
-        for place in self.places:
-            sites.setdefault(place.module.path, set()).add(place.site)
-        return {path: frozenset(passed) for path, passed in sorted(sites.items())}
+        return _by_path(self.places)
+
+    def seeded(self) -> dict[str, frozenset[int]]:
+        """Those that make a generator object with a seed, or with one that an option gives, likewise."""
+        return _by_path(place for place, kinds in self.made.items() if "entropy" not in kinds)
+
+
+def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
+    sites: dict[str, set[int]] = {}
+    for place in places:
+        sites.setdefault(place.module.path, set()).add(place.site)
+    return {path: frozenset(passed) for path, passed in sorted(sites.items())}
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
@@ -153,10 +173,18 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     held: dict[str, Scalar]
     trains: bool
     infers: bool
+    workers: bool
+    renews: bool
 
 
-Passage = tuple[Outcome, frozenset[int]]
-"""A run's way through one module: what the run comes to, and the sites that it passes there."""
+class Passage(NamedTuple):
+    """A run's way through one module."""
+
+    outcome: Outcome
+    sites: frozenset[int]
+    """The sites that it passes."""
+    seeded: frozenset[int]
+    """Those of them that make a generator object with a seed."""
 
 
 @dataclass(slots=True)
@@ -186,6 +214,8 @@ class Knowledge(Protocol):
         """What a call gives a parameter, as the file has it."""
 
 
+_Method = tuple[str, int, str]
+"""A module, a function of it by number, and the class of `self`."""
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
@@ -210,8 +240,8 @@ class Flow:
         self.knowledge = knowledge
         self.switch = switch
         self.taken = taken
-        self._idle: dict[tuple[str, int], int | None] = {}
-        """(module, function) that does nothing of interest -> the modules that this was seen from, as bits."""
+        self._idle: dict[_Method, int | None] = {}
+        """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
         self._imports: dict[tuple[str, str], list[Module]] = {}
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
@@ -235,16 +265,20 @@ class Flow:
 
     # -- functions that need not be followed --------------------------------------------------------------------
 
-    def is_idle(self, module: Module, function: Function) -> bool:
-        """Whether running a function can't touch a stream or a switch, nor pass a site that a rule knows."""
-        key = (module.path, function.number)
+    def is_idle(self, module: Module, function: Function, receiver: str = "") -> bool:
+        """Whether running a function can't touch a stream or a switch, nor pass a site that a rule knows.
+
+        Args:
+            receiver: the class of `self`; its methods are what a method calls.
+        """
+        key = (module.path, function.number, receiver)
         if key not in self._idle:
-            self._look_for_effects(module, function, set())
+            self._look_for_effects(module, function, receiver, set())
         return self._idle[key] is not None
 
-    def seen_from(self, module: Module, function: Function) -> Iterator[str]:
+    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[str]:
         """The files that say so of an idle function."""
-        bits = self._idle[module.path, function.number] or 0
+        bits = self._idle[module.path, function.number, receiver] or 0
         while bits:
             low = bits & -bits
             found = self.resolver.numbered(low.bit_length() - 1)
@@ -253,23 +287,19 @@ class Flow:
             bits ^= low
 
     def _look_for_effects(
-        self, module: Module, function: Function, busy: set[tuple[str, int]]
+        self, module: Module, function: Function, receiver: str, busy: set[_Method]
     ) -> tuple[int | None, bool]:
         """(the modules looked into as bits, or None where there is an effect; whether that holds without assuming it of
         functions that are still being looked at)."""
-        key = (module.path, function.number)
+        key = (module.path, function.number, receiver)
         if key in self._idle:
             return self._idle[key], True
         if key in busy or len(busy) > DEEPEST_CALL:
-            return 0, key not in busy
+            return 0, False
         busy.add(key)
         bits, sure = 1 << module.number, True
-        for other, callee in self._callees_of(module, module.steps(function), function.number == 0):
-            if other is None or callee is None:
-                busy.discard(key)
-                self._idle[key] = None
-                return None, True
-            found, certain = self._look_for_effects(other, callee, busy)
+        for callee in self._callees_of(module, module.steps(function), function, receiver):
+            found, certain = self._look_for_effects(*callee, busy) if callee is not None else (None, True)
             if found is None:
                 busy.discard(key)
                 self._idle[key] = None
@@ -282,45 +312,61 @@ class Flow:
         return bits, sure or not busy
 
     def _callees_of(
-        self, module: Module, steps: Iterable[Step], top: bool
-    ) -> Iterator[tuple[Module | None, Function | None]]:
-        """What some steps run; (None, None) for something that matters or can't be known."""
+        self, module: Module, steps: Iterable[Step], function: Function, receiver: str
+    ) -> Iterator[tuple[Module, Function, str] | None]:
+        """What some steps run; None for something that matters or can't be known."""
         for step in steps:
             if isinstance(step, Branch):
-                if step.kind == "main" and top:
+                if step.kind == "main" and function.number == 0:
                     continue
                 if step.kind == "with" and step.test is not None and self._is_own(module, step.test):
-                    yield None, None
+                    yield None
                 for arm in step.arms:
-                    yield from self._callees_of(module, arm, top)
+                    yield from self._callees_of(module, arm, function, receiver)
             elif step <= -2:
                 for imported in self.imported(module, module.body.imports[-2 - step]):
-                    yield imported, imported.facts.functions[0]
+                    yield imported, imported.facts.functions[0], ""
             elif step >= 0:
-                yield from self._callees_at(module, step)
+                yield from self._callees_at(module, step, receiver)
 
-    def _callees_at(self, module: Module, index: int) -> Iterator[tuple[Module | None, Function | None]]:
+    def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[tuple[Module, Function, str] | None]:
         site = module.sites[index]
-        if self.knowledge.matches(module, index):
-            yield None, None
+        if site.kind == "option" or self.knowledge.matches(module, index):
+            yield None
             return
         if site.kind not in ("call", "partial"):
             return
-        target = self.knowledge.target(module, index)
+        target = self.dispatched(module, index, receiver)
         if (
             _holds_parameter(site.target)
             or _is_choice(site.target)
-            or isinstance(target, Either)
+            or isinstance(target, (Either, Param, Result))
+            or _last(site.target) == "add_command"
             or any(_is_function(argument.value) for argument in site.args)
+            # Objects of the program may be run later.
+            or (isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name))
         ):
-            yield None, None
-        elif isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
-            yield None, None  # its objects may be run later
-        else:
-            for found, callee, _ in self.callees(target):
-                if any(found.detail(callee).decorators):
-                    yield None, None
-                yield found, callee
+            yield None
+            return
+        for found, callee, owner in self.callees(target):
+            if any(found.detail(callee).decorators):
+                yield None
+            own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
+            yield found, callee, own if callee.owner else ""
+
+    def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
+        """What a site calls, methods of `self` by the class that it is of."""
+        raw = module.sites[index].target
+        if receiver and isinstance(raw, Member):
+            if isinstance(raw.base, Instance):
+                found = self.resolver.attribute_of_class(receiver, raw.attr)
+                if found is not None:
+                    return found
+            elif _is_self(raw.base) and isinstance(raw.base, Member) and isinstance(raw.base.base, Instance):
+                own = self.resolver.name(module.path, raw.base.base.of)
+                if isinstance(own, Ref):
+                    return self.resolver.inherited(own.name, raw.attr, receiver)
+        return self.knowledge.target(module, index)
 
     def _is_own(self, module: Module, value: Value) -> bool:
         entered = value.of if isinstance(value, Result) else value
@@ -335,7 +381,7 @@ class Flow:
             return [found for option in target.options for found in self.callees(option)][:8]
         if isinstance(target, Partial):
             return self.callees(target.of)
-        if isinstance(target, Member) and target.attr == BARE:
+        if isinstance(target, Member) and target.attr.startswith(BARE):
             return self.callees(target.base)
         resolver = self.resolver
         if isinstance(target, Ref):
@@ -387,12 +433,18 @@ class _Run:
         """Classes of the program that the run has built objects of, and where first."""
         self.objects: dict[str, Origin] = {}
         """What constructors were handed, by class and parameter."""
+        self.required: set[Spot] = set()
+        """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
         """Whether the run loads weights."""
+        self.commands: dict[str, list[Value | None]] = {}
+        """The functions that were added to groups of commands."""
+        self.pending: list[Callable[[], None]] = []
+        """Generators and coroutines that were made and have not run yet."""
         self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
         """Draws of objects that were built on the way: they draw when they are used."""
         self.handed: list[tuple[Value, Place, bool]] = []
-        """Functions that were handed to objects of libraries, which call them; whether in workers, first."""
+        """Functions that were handed to objects of libraries, which call them; whether in workers."""
         self.workers: set[bool] = set()
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
@@ -409,7 +461,7 @@ class _Run:
         self.imported.add(module.path)
         self.result.visited.add(module.path)
         if entry.function.number == 0:
-            self.steps(module.steps(top))
+            self.body(module.steps(top))
         else:
             self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
             self.call(module, entry.function, "", None, {})
@@ -427,6 +479,7 @@ class _Run:
         self.use_objects()
         result = self.result
         result.held = self.state.switches
+        result.workers = self.workers != {False}
         for stream, place, path in self.later:
             self.path = path
             self.draw(stream, place)
@@ -449,9 +502,9 @@ class _Run:
         done: set[str] = set()
         outer = self.path
         streams = self.worker_streams()
-        for value, place, first in self.handed:
-            if first and streams is not None:
-                self.aside(streams, partial(self.run, value, place))
+        for value, place, in_workers in self.handed:
+            if in_workers and streams is not None:
+                streams = self.aside(streams, partial(self.run, value, place))
             else:
                 self.run(value, place)
         while waiting := [name for name in self.built if name not in done]:
@@ -491,11 +544,12 @@ class _Run:
                 streams[stream] = kept
         return streams
 
-    def aside(self, streams: dict[str, str], work: Callable[[], object]) -> None:
-        """Run something with other streams, which it leaves behind."""
+    def aside(self, streams: dict[str, str], work: Callable[[], object]) -> dict[str, str]:
+        """Run something with other streams; what becomes of those."""
         outer, self.state = self.state, _State(dict(streams), dict(self.state.switches))
         work()
-        self.state = outer
+        after, self.state = self.state.streams, outer
+        return after
 
     def differs(self, name: str) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
@@ -561,6 +615,8 @@ class _Run:
             self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
         )
         if taken is not None and len(branch.arms) == 2:
+            if cause is None and branch.span is not None:
+                cause = Spot(self.frame.module, branch.span)
             return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
         before, ends = self.state, []
         for arm in branch.arms:
@@ -585,6 +641,7 @@ class _Run:
         gone = self.steps(other)
         self.doubtful -= 1
         if left:
+            self.required.add(cause)
             return gone
         chosen, self.state = self.state.streams, ran
         for stream, kind in chosen.items():
@@ -669,18 +726,27 @@ class _Run:
         if key not in self.seen:
             self.seen.add(key)
             self.result.places.append(place)
+        if site.kind == "option":
+            if not self.doubtful and isinstance(site.target, Member):
+                self.values.assigned[site.target.attr] = self.values.look(frame, site.args[0].value)
+            return
         target = self.target(index)
         effects = self.effects(index, target)
         for effect, made in effects:
             # A partial only prepares a call.
             self.affect(place, effect, made, site.kind == "partial")
-        if site.kind != "call" or target is None:
+        if site.kind != "call":
+            return
+        if self.adds_command(site) or target is None:
             return
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
         callees = self.flow.callees(target)
         if callees:
             self.call_all(target, callees, place)
+            self.command(target, place)
+        elif self.command(target, place):
+            pass
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
 
@@ -688,20 +754,14 @@ class _Run:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
         frame = self.frame
         raw = frame.module.sites[index].target
-        known = self.flow.knowledge.target(frame.module, index)
-        if frame.receiver and isinstance(raw, Member):
-            if isinstance(raw.base, Instance):
-                found = self.resolver.attribute_of_class(frame.receiver, raw.attr)
-                known = found if found is not None else known
-            elif isinstance(raw.base, Member) and raw.base.attr == "<super>" and isinstance(raw.base.base, Instance):
-                own = self.resolver.name(frame.module.path, raw.base.base.of)
-                if isinstance(own, Ref):
-                    known = self.resolver.inherited(own.name, raw.attr, frame.receiver)
+        known = self.flow.dispatched(frame.module, index, frame.receiver)
         if isinstance(known, Param):
             handed = self.objects.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        if _holds_parameter(raw) or (known is None and isinstance(raw, (Member, Result))):
-            return self.values.look(frame, raw).value
+        made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
+        if _holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
+            looked = self.values.look(frame, raw).value
+            return looked if looked is not None else known
         return known
 
     def effects(self, index: int, target: Value | None) -> list[tuple[Effect, Place]]:
@@ -711,6 +771,8 @@ class _Run:
         found = self.flow.knowledge.matches(module, index)
         if found or target is None:
             return [(effect, here) for effect in found]
+        raw = module.sites[index].target
+        found_otherwise = _holds_parameter(raw) or _is_choice(raw)
         options = target.options if isinstance(target, Either) else (target,)
         effects: list[tuple[Effect, Place]] = []
         for option in options:
@@ -719,9 +781,8 @@ class _Run:
                 if place is not None:
                     prepared = Place(place[0], option.site & 0xFFFFFFFF)
                     effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
-            elif isinstance(option, Ref) and "::" not in option.name:
-                if _holds_parameter(module.sites[index].target) or _is_choice(module.sites[index].target):
-                    effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
+            elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
+                effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
         return effects
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
@@ -736,13 +797,15 @@ class _Run:
             return
         if entry.seeds:
             self.seed(place, effect, made)
+        if entry.rule == "DET103" and entry.seed:
+            self.make(place, effect, made)
         if entry.unseeds:
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
         if not entry.rule.startswith("DET1"):
             weights = self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
-                if is_object(effect):
+                if is_object(effect, weights):
                     self.later.append((stream, place, self.path))
                 else:
                     self.draw(stream, place, weights)
@@ -763,9 +826,11 @@ class _Run:
             parsed = self.written(effect, place, "num_workers").value
         known = isinstance(parsed, Const) and isinstance(parsed.value, int)
         self.workers.add(known and isinstance(parsed, Const) and bool(parsed.value))
-        given = effect.arguments.get("worker_init_fn")
-        if given is not None and given.value is not None and given.given:
-            self.handed.append((given.value, place, True))
+        for name in IN_WORKERS:
+            given = effect.arguments.get(name)
+            if given is not None and given.value is not None and given.given:
+                self.handed.append((given.value, place, True))
+                self.result.renews = self.result.renews or name == "worker_init_fn"
 
     def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
         """What a call gives a parameter, in this frame."""
@@ -795,6 +860,15 @@ class _Run:
                 if kind == "optional":
                     self.result.optional.setdefault(stream, seeding)
 
+    def make(self, place: Place, effect: Effect, made: Place) -> None:
+        """Note what the seed of a generator object is."""
+        kind, cause = self.seed_kind(effect, made)
+        self.result.made.setdefault(place, set()).add(kind)
+        if kind == "optional" and not self.doubtful:
+            seeding = Seeding(place, ("the generator",), kind, cause)
+            self.result.optional.setdefault(f"generator {cause}", seeding)
+            self.result.optional_drawn.add(f"generator {cause}")
+
     def seed_kind(self, effect: Effect, made: Place) -> tuple[str, Spot | None]:
         """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
         entry = effect.entry
@@ -805,6 +879,8 @@ class _Run:
             return ("entropy" if entry.absent == "entropy" else "fixed"), None
         origin = self.written(effect, made, entry.seed)
         if origin.value == Const(None):
+            if origin.default is not None and origin.default in self.required:
+                return "fixed", None
             if entry.absent == "fixed":
                 return "fixed", None
             return ("optional", origin.default) if origin.default is not None else ("entropy", None)
@@ -851,19 +927,23 @@ class _Run:
         choose = isinstance(target, Either) and len(callees) > 1 and is_parsed(_base(site.target))
         before, ends = self.state, []
         for module, function, owner in callees:
+            if function.deferred and site.use == "kept":
+                given = self.arguments(frame, site, target, module, function)
+                self.pending.append(partial(self.call, module, function, owner, place, given))
+                continue
             if choose:
                 self.state = before.copy()
             given = self.arguments(frame, site, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
-            bare = isinstance(target, Member) and target.attr == BARE
+            bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
             self.call(module, function, owner, place, given, bare)
             ends.append(self.state)
         if choose:
             self.state = self.meet(ends)
 
     def arguments(
-        self, frame: Frame, site: Any, target: Value, module: Module, function: Function
+        self, frame: Frame, site: Site, target: Value, module: Module, function: Function
     ) -> dict[str, Origin]:
         """What a call gives the parameters, a partial's own arguments included."""
         given = self.values.bind(frame, site, module, function)
@@ -879,7 +959,7 @@ class _Run:
         own = f"{module.path}::{function.owner}"
         if isinstance(raw, Member):
             inner = raw.base
-            if isinstance(inner, Instance) or (isinstance(inner, Member) and inner.attr == "<super>"):
+            if _is_self(inner):
                 return frame.receiver or own
             kind = self.resolver.type_of(self.values.look(frame, inner).value)
             return kind if "::" in kind else own
@@ -892,21 +972,25 @@ class _Run:
         receiver: str,
         place: Place | None,
         given: dict[str, Origin],
-        bare: bool = False,
+        bare: int = 0,
     ) -> None:
-        """Run a function of the program; once for each state and each choice of arguments that it is entered with."""
+        """Run a function of the program; once for each state and each choice of arguments that it is entered with.
+
+        Args:
+            bare: how many of its decorators have been run.
+        """
         name = (module.path, function.name)
         self.calls += 1
         if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
-        wrapper = None if bare else self.wrapper(module, function)
-        if wrapper is None and not given and self.flow.is_idle(module, function):
-            self.result.visited.update(self.flow.seen_from(module, function))
-            return
+        wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             self.objects.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v)})
+        if wrapper is None and self.flow.is_idle(module, function, receiver):
+            self.result.visited.update(self.flow.seen_from(module, function, receiver))
+            return
         deciding = {k: v for k, v in given.items() if _decides(k, v)}
         self.import_module(module)
         key = (*name, receiver, bare, self.doubtful > 0, _state_key(self.state), _key(deciding))
@@ -929,11 +1013,20 @@ class _Run:
             self.call(inner[0], inner[1], "", None, closure)
             self.stack.append(name)
         else:
-            self.steps(module.steps(function))
+            self.body(module.steps(function))
         self.path = path
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+
+    def body(self, steps: Iterable[Step]) -> None:
+        """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
+        is taken to be at its end."""
+        outer, self.pending = self.pending, []
+        self.steps(steps)
+        for work in self.pending:
+            work()
+        self.pending = outer
 
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
@@ -942,19 +1035,25 @@ class _Run:
         unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v)}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
-    def wrapper(self, module: Module, function: Function) -> tuple[tuple[Module, Function], dict[str, Origin]] | None:
+    def wrapper(
+        self, module: Module, function: Function, bare: int
+    ) -> tuple[tuple[Module, Function], dict[str, Origin]] | None:
         """The function that a decorator of the program puts in the place of one, and what it closes over."""
-        for decorator in module.detail(function).decorators:
+        for i, decorator in enumerate(module.detail(function).decorators[bare:], bare + 1):
             made = decorator.of if isinstance(decorator, Result) else decorator
             named = self.resolver.normal(module.path, made)
             for home, outer, _ in self.flow.callees(named) if isinstance(named, Ref) else []:
+                closed: dict[str, Origin] = {}
                 if isinstance(decorator, Result):
+                    if decorator.site >= 0:
+                        top = Frame(module, module.facts.functions[0], outer=self.frame)
+                        closed = self.values.bind(top, module.sites[decorator.site], home, outer)
                     outer = _returned(home, outer) or outer
                 inner = _returned(home, outer)
                 parameters = home.detail(outer).parameters
                 if inner is not None and parameters:
-                    own = Member(Ref(f"{module.path}::{function.name}"), BARE)
-                    return (home, inner), {parameters[0].name: Origin(own)}
+                    own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
+                    return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
 
     # -- functions that libraries call --------------------------------------------------------------------------
@@ -966,7 +1065,7 @@ class _Run:
         contexts = {context for effect, _ in effects for context in effect.entry.contexts}
         functions = []
         for argument in site.args:
-            if argument.name == "worker_init_fn":
+            if argument.name in IN_WORKERS:
                 continue
             value = self.values.look(frame, argument.value).value
             if isinstance(value, (Ref, Partial)) and self.flow.callees(value):
@@ -995,6 +1094,46 @@ class _Run:
             target = target.base if isinstance(target, Member) else target.of
         return False
 
+    # -- command lines ------------------------------------------------------------------------------------------
+
+    def adds_command(self, site: Site) -> bool:
+        """`group.add_command(f)`: nothing runs until the group is called."""
+        frame, target = self.frame, site.target
+        if _last(target) != "add_command":
+            return False
+        owner = target.base if isinstance(target, Member) else Ref(_owner(target))
+        values = [self.values.look(frame, argument.value).value for argument in site.args]
+        self.commands.setdefault(repr(self.values.look(frame, owner).value), []).extend(values)
+        return True
+
+    def command(self, target: Value, place: Place) -> bool:
+        """Calling a group of commands runs one of them: each is a run of its own from here."""
+        key = repr(target)
+        found = [*self.commands.get(key, ())]
+        for path in sorted(self.imported):
+            module = self.resolver.known(path)
+            for function in module.facts.functions:
+                for decorator in module.detail(function).decorators:
+                    if isinstance(decorator, Result) and self.is_command(module, decorator.of, key):
+                        found.append(Ref(f"{path}::{function.name}"))
+        for value in found:
+            for module, function, _ in self.flow.callees(value):
+                if (module.path, function.name) not in self.stack:
+                    run = _Run(self.flow, self.result.entry, self.state.copy(), (*self.path, place))
+                    run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
+                    run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
+                    run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                    run.call(module, function, "", place, {})
+                    self.others += run.finish()
+        return bool(found)
+
+    def is_command(self, module: Module, made: Value, key: str) -> bool:
+        """Whether a decorator is `@group.command()` of the group with this key."""
+        if _last(made) not in ("command", "callback"):
+            return False
+        owner = made.base if isinstance(made, Member) else Ref(_owner(made))
+        return repr(self.resolver.normal(module.path, owner)) == key
+
     def offer(self, value: Ref, place: Place) -> None:
         """A class whose methods a command line offers: each of them may be what is run."""
         for name in [value.name, *self.resolver.mro(value.name)]:
@@ -1018,10 +1157,14 @@ class _Run:
             self.others += run.finish()
 
 
-def is_object(effect: Effect) -> bool:
-    """Whether a call builds something that draws only when it is used: a layer, a transform, a loader."""
-    rule, name = effect.entry.rule, effect.name.rpartition(".")[2]
-    return rule.startswith(("DET2", "DET3")) and name[:1].isupper()
+def is_object(effect: Effect, weights: bool) -> bool:
+    """Whether a call builds something that draws only when it is used: a layer, a transform, a loader.
+
+    Args:
+        weights: whether it is a layer, whose initial weights are drawn at once unless the entry is about its use.
+    """
+    used = effect.entry.rule.startswith(("DET2", "DET3"))
+    return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
 
 
 def _nothing() -> None:
@@ -1064,6 +1207,20 @@ def _holds_parameter(value: Value | None) -> bool:
     return isinstance(value, Param)
 
 
+def _is_self(value: Value) -> bool:
+    """Whether a method's receiver is `self` or `super()`."""
+    return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == "<super>")
+
+
+def _last(value: Value) -> str:
+    """The last component of what is called."""
+    return value.attr if isinstance(value, Member) else value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
+
+
+def _owner(value: Value) -> str:
+    return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
+
+
 def _is_choice(value: Value | None) -> bool:
     """Whether something is called that was taken out of a collection."""
     return isinstance(value, Member) and value.attr.startswith("[")
@@ -1076,7 +1233,7 @@ def _is_function(value: Value | None) -> bool:
 def _decides(name: str, origin: Origin) -> bool:
     """Whether what a parameter was given may change what the function does to streams."""
     value = origin.value
-    if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr == BARE):
+    if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
         return True

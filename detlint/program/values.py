@@ -79,6 +79,8 @@ class Values:
         self.resolver = resolver
         self.drawn = drawn
         self.depth = 0
+        self.assigned: dict[str, Origin] = {}
+        """Options of the command line that the run has set anew, by name."""
 
     def look(self, frame: Frame, value: Value | None) -> Origin:
         """What a value of the frame's file is in this call."""
@@ -175,6 +177,8 @@ class Values:
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
         """An option of the command line: of the files on the way here, else of any that the program has read."""
+        if attr in self.assigned:
+            return self.assigned[attr]
         seen = dict.fromkeys(frame.modules())
         others = (m for m in self.resolver.by_path.values() if m is not None and m not in seen)
         for module in (*seen, *others):

@@ -1,0 +1,72 @@
+"""The entry points that a project declares: console and GUI scripts in pyproject.toml, setup.cfg and setup.py."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+GROUPS = ("console_scripts", "gui_scripts")
+
+
+def scripts(root: Path) -> list[str]:
+    """`package.module:function` of every script that the files in a project's root declare; a wrong file declares none."""
+    found = [*_pyproject(root / "pyproject.toml"), *_setup_cfg(root / "setup.cfg"), *_setup_py(root / "setup.py")]
+    return sorted({re.sub(r"\[.*\]|\s", "", text) for text in found if ":" in text})
+
+
+def _pyproject(file: Path) -> Iterator[str]:
+    try:
+        raw = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return
+    poetry = _table(_table(raw.get("tool")).get("poetry"))
+    project = _table(raw.get("project"))
+    for table in (project.get("scripts"), project.get("gui-scripts"), poetry.get("scripts")):
+        yield from (text for text in _table(table).values() if isinstance(text, str))
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _setup_cfg(file: Path) -> Iterator[str]:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, configparser.Error):
+        return
+    for group in GROUPS:
+        yield from _targets(parser.get("options.entry_points", group, fallback="").splitlines())
+
+
+def _setup_py(file: Path) -> Iterator[str]:
+    """The literal `entry_points` of a `setup(...)` call; nothing is run."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "entry_points":
+            try:
+                table = ast.literal_eval(node.value)
+            except (ValueError, TypeError, RecursionError, MemoryError):
+                continue
+            for group in GROUPS:
+                lines = _table(table).get(group, ())
+                yield from _targets([lines] if isinstance(lines, str) else lines)
+
+
+def _targets(lines: Iterable[object]) -> Iterator[str]:
+    """The right sides of `name = package.module:function`."""
+    for line in lines:
+        yield from (part.partition("=")[2].strip() for part in str(line).splitlines() if "=" in part)
