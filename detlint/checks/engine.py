@@ -9,7 +9,7 @@ from detlint.catalog import Catalog, Rule
 from detlint.checks import listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Levels
-from detlint.checks.match import Match, Matcher
+from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import targets
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
@@ -29,9 +29,10 @@ class Engine:
         resolver: the linked program.
         settings: what is asked for.
         root: the project's root, for telling test files.
+        hiding: of the last components of some names, those that may stand for them, program-wide.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: frozenset[str]) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: Hiding) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
@@ -41,6 +42,7 @@ class Engine:
         self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
+        self._words = self.matcher.telling(self.catalog.words_of(self.on))
 
     def follow(self, module: Module) -> list[Reach]:
         """What the runs do that start in a module."""
@@ -80,7 +82,8 @@ class Engine:
         )
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
-        for index, site in enumerate(module.sites):
+        for index in self.matcher.suspects(module, self._words):
+            site = module.sites[index]
             for match in self.matcher.matches(module, index):
                 code = match.entry.rule
                 if not code or code not in self.on:

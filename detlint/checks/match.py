@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bind
@@ -13,6 +15,9 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.program.resolve import Module, Resolver
+
+CALLS: Final = ("call", "partial")
+Hiding = Callable[[frozenset[str]], frozenset[str]]
 
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
@@ -33,10 +38,10 @@ class Matcher:
     """Matches sites against the catalog; every site is matched once.
 
     Args:
-        hiding: names that may stand for others, program-wide.
+        hiding: of the last components of some names, those that may stand for them, program-wide.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, hiding: frozenset[str]) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, hiding: Hiding) -> None:
         self.hiding = hiding
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -49,7 +54,7 @@ class Matcher:
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
-        self._words = self.catalog.words
+        self._words = self.telling(self.catalog.words)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -72,7 +77,7 @@ class Matcher:
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
         site = module.sites[index]
-        if site.kind in ("call", "partial") and not self._may_match(module, site.target):
+        if site.kind in CALLS and not self._may_match(module, site.target, self._words):
             return NOTHING
         function = module.function_of(site)
         found: dict[str, Match] = {}
@@ -91,30 +96,36 @@ class Matcher:
         self._normal.pop(module.number, None)
         module.rest()
 
-    def _may_match(self, module: Module, target: Value | None) -> bool:
-        """Whether the catalog may know what a site calls, by the last component of its name.
+    def telling(self, words: frozenset[str]) -> frozenset[str]:
+        """The last components of all that may be, by another name too, what these last components belong to."""
+        return words | self.hiding(words) | {"apply"}
 
-        Most calls run functions of the program under names that mean nothing to the catalog, and need no further look;
-        the names that stand for others are in `hiding`.
+    def suspects(self, module: Module, words: frozenset[str]) -> list[int]:
+        """The sites whose target may end with one of some words, by another name too."""
+        may = self._may_match
+        return [i for i, s in enumerate(module.sites) if s.kind not in CALLS or may(module, s.target, words)]
+
+    def _may_match(self, module: Module, target: Value | None, words: frozenset[str]) -> bool:
+        """Whether a site may call what the catalog knows, by the last component of its name.
+
+        Most calls run functions of the program under names that mean nothing to the catalog, and need no further look.
         """
         if isinstance(target, Ref):
             owner, _, last = target.name.rpartition(".")
-            return self._known(last if last != "__init__" else owner.rpartition(".")[2])
+            return (last if last != "__init__" else owner.rpartition(".")[2]) in words
         if isinstance(target, Member):
-            if target.attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
-                return self._has_known_base(module, target.base.base.of)
-            return self._known(target.attr) or target.attr.startswith(("[", "<"))
+            attr = target.attr
+            if attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+                return self._has_known_base(module, target.base.base.of, words)
+            return attr in words or attr.startswith(("[", "<"))
         if isinstance(target, Either):
-            return any(self._may_match(module, option) for option in target.options)
+            return any(self._may_match(module, option, words) for option in target.options)
         return isinstance(target, Result)
 
-    def _known(self, word: str) -> bool:
-        return word in self._words or word in self.hiding or word == "apply"
-
-    def _has_known_base(self, module: Module, name: str) -> bool:
+    def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
         """Whether `super().__init__(...)` in a class may construct something that the catalog knows."""
         body = module.classes.get(name.removeprefix(f"{module.facts.module}."))
-        return body is None or any(self._may_match(module, base) for base in body.bases)
+        return body is None or any(self._may_match(module, base, words) for base in body.bases)
 
     def target(self, module: Module, index: int) -> Value | None:
         """A site's target in normal form; worked out once."""
