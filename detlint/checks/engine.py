@@ -10,7 +10,6 @@ from detlint.checks import listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Levels
 from detlint.checks.match import Hiding, Match, Matcher
-from detlint.checks.scope import targets
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
@@ -141,7 +140,7 @@ class Engine:
         api = match.name if site.kind != "partial" else f"partial({match.name})"
         value = next((p for p in entry.when), "")
         message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
-        active = targets(module.facts, self.settings)
+        active = self.matcher.active(module)
         return Finding(
             module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
             tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,

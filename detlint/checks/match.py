@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from detlint.catalog import Catalog, Entry
@@ -23,7 +23,7 @@ NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Match:
     """An entry that a site fulfils; `sure` unless a condition could not be decided."""
 
@@ -31,7 +31,12 @@ class Match:
     name: str
     """The API, canonical."""
     sure: bool
-    arguments: dict[str, Argument]
+    bound: Callable[[], dict[str, Argument]]
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What each parameter gets. Few ask: most entries have no conditions."""
+        return self.bound()
 
 
 class Matcher:
@@ -47,6 +52,7 @@ class Matcher:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self._targets: dict[str, frozenset[str]] = {}
+        self._current: dict[tuple[tuple[int, ...], frozenset[str]], list[Entry]] = {}
         self.judge = Judge(
             resolver.type_of, resolver.tensors, self._first_argument, self._named_argument, self._indexable
         )
@@ -221,37 +227,48 @@ class Matcher:
         return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
-        if not entries:
-            return []
-        arguments = self.call_arguments(module, site, function)
-        known = self.catalog.entries
-        active = self._active(module)
-        entries = [
-            i
-            for i in entries
-            if (not known[i].targets or not active.isdisjoint(known[i].targets))
-            and applies_to_version(known[i], self.settings)
-        ]
-        signature = self.catalog.signatures.get(name) or next(
-            (s for i in entries for n in known[i].names if (s := self.catalog.signatures.get(n)) and n.endswith(name)),
-            [],
-        )
-        bound = bind(arguments, signature, partial=site.kind == "partial")
-        if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
         found = []
-        for i in entries:
-            verdict: Verdict = self.judge.fulfilled(known[i], bound)
-            if verdict is None and known[i].when:
+        applicable = self._applicable(module, entries)
+        bound = cache(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        for entry in applicable:
+            verdict: Verdict = not entry.when or self.judge.fulfilled(entry, bound())
+            if verdict is None:
                 # Undecided because the caller, or the command line, may choose: then the default is what to expect.
-                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in bound.items()}
-                if known[i].unsure == "report" or self.judge.fulfilled(known[i], usual):
-                    found.append(Match(known[i], name, False, bound))
+                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in bound().items()}
+                if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
+                    found.append(Match(entry, name, False, bound))
             elif verdict:
-                found.append(Match(known[i], name, True, bound))
+                found.append(Match(entry, name, True, bound))
         return found
 
-    def _active(self, module: Module) -> frozenset[str]:
+    def _applicable(self, module: Module, entries: list[int]) -> list[Entry]:
+        """Those of some entries that are about the file's hardware and the configured versions."""
+        active = self.active(module)
+        key = (tuple(entries), active)
+        if key not in self._current:
+            self._current[key] = [
+                entry
+                for entry in map(self.catalog.entries.__getitem__, entries)
+                if (not entry.targets or not active.isdisjoint(entry.targets))
+                and applies_to_version(entry, self.settings)
+            ]
+        return self._current[key]
+
+    def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, object]]:
+        signatures = self.catalog.signatures
+        names = (n for entry in entries for n in entry.names if n.endswith(name))
+        return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
+
+    def _bound(
+        self, module: Module, site: Site, function: Function, signature: list[tuple[str, object]]
+    ) -> dict[str, Argument]:
+        bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
+        if isinstance(site.target, Member) and site.kind == "call":
+            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
+        return bound
+
+    def active(self, module: Module) -> frozenset[str]:
+        """The hardware that a file is judged for."""
         if module.path not in self._targets:
             self._targets[module.path] = targets(module.facts, self.settings)
         return self._targets[module.path]
