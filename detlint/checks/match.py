@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog, Entry
@@ -23,7 +23,19 @@ NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
 
-@dataclass(frozen=True)
+class Passed:
+    """What a site passes, worked out when first asked for: most entries have no conditions."""
+
+    def __init__(self, work_out: Callable[[], dict[str, Argument]]) -> None:
+        self._work_out = work_out
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What each parameter gets."""
+        return self._work_out()
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """An entry that a site fulfils; `sure` unless a condition could not be decided."""
 
@@ -31,12 +43,12 @@ class Match:
     name: str
     """The API, canonical."""
     sure: bool
-    bound: Callable[[], dict[str, Argument]]
+    passed: Passed
 
-    @cached_property
+    @property
     def arguments(self) -> dict[str, Argument]:
-        """What each parameter gets. Few ask: most entries have no conditions."""
-        return self.bound()
+        """What each parameter gets."""
+        return self.passed.arguments
 
 
 class Matcher:
@@ -229,16 +241,18 @@ class Matcher:
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
         found = []
         applicable = self._applicable(module, entries)
-        bound = cache(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        if not applicable:
+            return []
+        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
         for entry in applicable:
-            verdict: Verdict = not entry.when or self.judge.fulfilled(entry, bound())
+            verdict: Verdict = not entry.when or self.judge.fulfilled(entry, passed.arguments)
             if verdict is None:
                 # Undecided because the caller, or the command line, may choose: then the default is what to expect.
-                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in bound().items()}
+                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
                 if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
-                    found.append(Match(entry, name, False, bound))
+                    found.append(Match(entry, name, False, passed))
             elif verdict:
-                found.append(Match(entry, name, True, bound))
+                found.append(Match(entry, name, True, passed))
         return found
 
     def _applicable(self, module: Module, entries: list[int]) -> list[Entry]:
