@@ -16,7 +16,7 @@ from detlint.program.resolve import Module, Resolver
 def findings(module: Module, matcher: Matcher, settings: Settings) -> Iterator[Finding]:
     """A finding for each attribute of a Dataset class that holds a generator object; none where no workers run."""
     resolver, catalog = matcher.resolver, matcher.catalog
-    datasets = [body for body in module.facts.classes if _is_dataset(f"{module.path}::{body.name}", resolver)]
+    datasets = [body for body in module.facts.classes if resolver.is_dataset(f"{module.path}::{body.name}")]
     if not datasets or _never_has_workers(module, matcher):
         return
     for body in datasets:
@@ -50,16 +50,6 @@ def draws_in_map(module: Module, index: int, matcher: Matcher) -> bool:
 def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
     rule = catalog.rules["DET304"]
     return Finding(module.path, span, rule.code, rule.name, "error", message, rule.remedy)
-
-
-def _is_dataset(name: str, resolver: Resolver, depth: int = 0) -> bool:
-    entries, calls = resolver.catalog.entries, resolver.catalog.calls
-    for base in resolver.bases(name):
-        if any("dataset" in entries[i].contexts for i in calls.get(base, ())):
-            return True
-        if depth < 8 and "::" in base and _is_dataset(base, resolver, depth + 1):
-            return True
-    return False
 
 
 def _makes_generator(value: Value | None, catalog: Catalog) -> bool:

@@ -97,6 +97,8 @@ class Resolver:
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._bases: dict[str, list[str]] = {}
+        self._datasets: dict[str, bool] = {}
+        self._known_contexts: dict[str, set[str]] = {}
         self._starry: dict[str, list[tuple[str, Module | None]]] = {}
         self._offers: dict[str, set[str] | None] = {}
         self._returned: dict[str, str] = {}
@@ -293,7 +295,10 @@ class Resolver:
         return Result(of, self._global_site(path, value.site)) if of is not None else None
 
     def _contexts(self, name: str) -> set[str]:
-        return {c for i in self.catalog.calls.get(name, ()) for c in self.catalog.entries[i].contexts}
+        if name not in self._known_contexts:
+            entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
+            self._known_contexts[name] = {context for entry in entries for context in entry.contexts}
+        return self._known_contexts[name]
 
     def _global_site(self, path: str, site: int) -> int:
         module = self.module(path)
@@ -439,6 +444,14 @@ class Resolver:
         known = all(self.is_surely_no_layer(base) for base in bases)
         self._busy.discard(name)
         return known
+
+    def is_dataset(self, name: str) -> bool:
+        """Whether a class of the program derives from what the catalog knows for a dataset."""
+        if name not in self._datasets:
+            self._datasets[name] = False  # where bases lead in a circle
+            bases = self.bases(name)
+            self._datasets[name] = any("dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases)
+        return self._datasets[name]
 
     def is_class(self, name: str) -> bool:
         """Whether a normal name is a class: one of the program's, or an external one by its capital."""
