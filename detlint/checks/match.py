@@ -14,6 +14,7 @@ from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
+from detlint.facts.scope import MISSING, Missing
 from detlint.program.resolve import Module, Resolver
 
 CALLS: Final = ("call", "partial")
@@ -88,9 +89,10 @@ class Matcher:
     def matches(self, module: Module, index: int) -> list[Match]:
         """All entries that a site fulfils, at most one for each rule, in catalog order."""
         known = self._matches.setdefault(module.number, {})
-        if index not in known:
-            known[index] = self._match(module, index)
-        return known[index]
+        found = known.get(index)
+        if found is None:
+            found = known[index] = self._match(module, index)
+        return found
 
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
@@ -148,10 +150,11 @@ class Matcher:
     def target(self, module: Module, index: int) -> Value | None:
         """A site's target in normal form; worked out once."""
         known = self._normal.setdefault(module.number, {})
-        if index not in known:
+        found = known.get(index, MISSING)
+        if isinstance(found, Missing):
             site = module.sites[index]
-            known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
-        return known[index]
+            found = known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
+        return found
 
     def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:
         """The names that a site's target may have, each with the entries that know it."""
@@ -248,7 +251,9 @@ class Matcher:
             verdict: Verdict = not entry.when or self.judge.fulfilled(entry, passed.arguments)
             if verdict is None:
                 # Undecided because the caller, or the command line, may choose: then the default is what to expect.
-                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
+                usual = {
+                    name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()
+                }
                 if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
                     found.append(Match(entry, name, False, passed))
             elif verdict:

@@ -139,7 +139,7 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
-        module = self.module(path)
+        module = self.by_path.get(path) or self.module(path)
         if module is None:
             return self._name(path, name)
         own = name.startswith(module.prefix)
@@ -256,12 +256,13 @@ class Resolver:
 
         `function` is the one whose parameters the value may mention.
         """
-        if value is None or isinstance(value, Const):
-            return value
+        # The commonest first: this is asked more than anything else.
         if isinstance(value, Ref):
             return self.name(path, value.name)
         if isinstance(value, Member):
             return self.member(self.normal(path, value.base, function), value.attr)
+        if value is None or isinstance(value, Const):
+            return value
         if isinstance(value, Result):
             return self._result(path, value, function)
         if isinstance(value, Instance):
@@ -301,8 +302,8 @@ class Resolver:
         return self._known_contexts[name]
 
     def _global_site(self, path: str, site: int) -> int:
-        module = self.module(path)
-        return -1 if site < 0 or module is None else (module.number << 32) | site
+        module = self.module(path) if site >= 0 else None
+        return -1 if module is None else (module.number << 32) | site
 
     def _parameter(self, path: str, value: Param, function: Function | None) -> Value | None:
         """A parameter is known by its default at most; in `forward` of a layer it is a tensor."""
@@ -450,7 +451,9 @@ class Resolver:
         if name not in self._datasets:
             self._datasets[name] = False  # where bases lead in a circle
             bases = self.bases(name)
-            self._datasets[name] = any("dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases)
+            self._datasets[name] = any(
+                "dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
+            )
         return self._datasets[name]
 
     def is_class(self, name: str) -> bool:
