@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import sys
+from collections.abc import Set
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -247,6 +248,12 @@ class Catalog:
         """The last component of everything that can make a site."""
         tables = (self.acting, self.registry, self.copies, self.assignments, self.environment, self.members)
         return frozenset(name.rpartition(".")[2] for table in tables for name in table)
+
+    def words_of(self, codes: Set[str]) -> frozenset[str]:
+        """The last component of everything that can break one of some rules."""
+        entries = (entry for entry in self.entries if entry.rule in codes)
+        names = (name for entry in entries for name in (*entry.names, *entry.registry, *entry.copies))
+        return frozenset(name.rpartition(".")[2] for name in names)
 
     @cached_property
     def setting_words(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -357,7 +358,8 @@ class _Run:
         from detlint.program.resolve import Resolver
 
         catalog = self.store.catalog
-        hidden = hiding((f.head for f in self.store.files.values() if f.head is not None), catalog.words)
+        heads = [file.head for file in self.store.files.values() if file.head is not None]
+        hidden = partial(hiding, heads)
         return Engine(Resolver(self.modules, catalog), self.config.settings, self.modules.root, hidden)
 
     def _facts(self, path: str) -> Facts | None:

@@ -9,8 +9,7 @@ from detlint.catalog import Catalog, Rule
 from detlint.checks import listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Levels
-from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import targets
+from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
@@ -29,9 +28,10 @@ class Engine:
         resolver: the linked program.
         settings: what is asked for.
         root: the project's root, for telling test files.
+        hiding: of the last components of some names, those that may stand for them, program-wide.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: frozenset[str]) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: Hiding) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
@@ -41,6 +41,7 @@ class Engine:
         self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
+        self._words = self.matcher.telling(self.catalog.words_of(self.on))
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -51,7 +52,7 @@ class Engine:
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
         if found or module.path.endswith("__init__.py"):
             return found
-        entry = script(module)
+        entry = script(module) if self.flow.acts(module) else None
         reaches = self.flow.reach(entry) if entry is not None else []
         return reaches if any(self._acts(module, reach) for reach in reaches) else []
 
@@ -84,7 +85,8 @@ class Engine:
         )
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
-        for index, site in enumerate(module.sites):
+        for index in self.matcher.suspects(module, self._words):
+            site = module.sites[index]
             for match in self.matcher.matches(module, index):
                 code = match.entry.rule
                 if not code or code not in self.on:
@@ -149,7 +151,7 @@ class Engine:
         api = match.name if site.kind != "partial" else f"partial({match.name})"
         value = next((p for p in entry.when), "")
         message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
-        active = targets(module.facts, self.settings)
+        active = self.matcher.active(module)
         return Finding(
             module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
             tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,

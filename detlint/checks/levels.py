@@ -29,7 +29,8 @@ class Levels:
         self.matcher = matcher
         self.resolver: Resolver = matcher.resolver
         self.root = root
-        self._gradient_free: dict[str, set[int]] = {}
+        self._gradient_free: dict[tuple[str, int], bool] = {}
+        self._indexed: tuple[Module | None, dict[str, list[int]]] = (None, {})
         self._no_grad = {
             name
             for name, entries in self.resolver.catalog.calls.items()
@@ -67,7 +68,7 @@ class Levels:
 
     def evaluates(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that takes no gradients."""
-        return self._under_no_grad(module, site) or site.function in self.gradient_free(module)
+        return self._under_no_grad(module, site) or self.takes_no_gradients(module, site.function)
 
     def leaves_gradients_open(self, module: Module, site: Site) -> bool:
         """Whether only the caller knows that gradients are taken: a method of a class that is surely no layer (an image
@@ -87,38 +88,40 @@ class Levels:
         return isinstance(value, Ref) and self.resolver.layer(value.name) is not None
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
-        if any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i)):
-            return True
-        function: Function = module.function_of(site)
-        return any(self._is_no_grad(module, d) for d in module.detail(function).decorators)
+        return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
 
-    def gradient_free(self, module: Module) -> set[int]:
-        """Functions of a file that it only calls without gradients: from under `no_grad`, or from one another."""
-        if module.path not in self._gradient_free:
-            self._gradient_free[module.path] = self._find_gradient_free(module)
-        return self._gradient_free[module.path]
+    def takes_no_gradients(self, module: Module, number: int) -> bool:
+        """Whether a function is one that its file only calls without gradients: from under `no_grad`, or from such."""
+        key = (module.path, number)
+        if key not in self._gradient_free:
+            self._gradient_free[key] = False  # until it is known: so those that only call one another are none
+            decorators = module.body.details[number].decorators
+            self._gradient_free[key] = any(self._is_no_grad(module, d) for d in decorators) or (
+                self._only_called_without(module, module.facts.functions[number])
+            )
+        return self._gradient_free[key]
 
-    def _find_gradient_free(self, module: Module) -> set[int]:
-        details = module.body.details
-        free = {i for i, detail in enumerate(details) if any(self._is_no_grad(module, d) for d in detail.decorators)}
-        if not free and not any(site.within for site in module.sites):
-            return free
-        callers: dict[int, list[Site]] = {}
-        own = {name.rpartition(".")[2] for name in module.functions}
-        for index, site in enumerate(module.sites):
-            target = self.matcher.target(module, index) if site.kind == "call" and _last(site) in own else None
-            if isinstance(target, Ref) and target.name.startswith(f"{module.path}::"):
-                called = module.functions.get(target.name.partition("::")[2])
-                if called is not None:
-                    callers.setdefault(called.number, []).append(site)
-        grown = True
-        while grown:
-            grown = False
-            for number, sites in callers.items():
-                if number not in free and all(s.function in free or self._under_no_grad(module, s) for s in sites):
-                    free.add(number)
-                    grown = True
-        return free
+    def _only_called_without(self, module: Module, function: Function) -> bool:
+        """Whether a file calls a function, and never where gradients are taken."""
+        if module.functions.get(function.name) is not function:
+            return False
+        called = False
+        for index in self._calls(module).get(function.name.rpartition(".")[2], ()):
+            if self.matcher.target(module, index) == Ref(f"{module.path}::{function.name}"):
+                if not self.evaluates(module, module.sites[index]):
+                    return False
+                called = True
+        return called
+
+    def _calls(self, module: Module) -> dict[str, list[int]]:
+        """The calls in a file by the last component of what they call; kept while one file is judged."""
+        if self._indexed[0] is not module:
+            calls: dict[str, list[int]] = {}
+            for index, site in enumerate(module.sites):
+                if site.kind == "call":
+                    calls.setdefault(_last(site), []).append(index)
+            self._indexed = (module, calls)
+        return self._indexed[1]
 
     def _is_no_grad(self, module: Module, decorator: Value | None) -> bool:
         named = decorator.of if isinstance(decorator, Result) else decorator

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bind
@@ -13,10 +14,26 @@ from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
+from detlint.facts.scope import MISSING, Missing
 from detlint.program.resolve import Module, Resolver
+
+CALLS: Final = ("call", "partial")
+Hiding = Callable[[frozenset[str]], frozenset[str]]
 
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
+
+
+class Passed:
+    """What a site passes, worked out when first asked for: most entries have no conditions."""
+
+    def __init__(self, work_out: Callable[[], dict[str, Argument]]) -> None:
+        self._work_out = work_out
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What each parameter gets."""
+        return self._work_out()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +44,28 @@ class Match:
     name: str
     """The API, canonical."""
     sure: bool
-    arguments: dict[str, Argument]
+    passed: Passed
+
+    @property
+    def arguments(self) -> dict[str, Argument]:
+        """What each parameter gets."""
+        return self.passed.arguments
 
 
 class Matcher:
     """Matches sites against the catalog; every site is matched once.
 
     Args:
-        hiding: names that may stand for others, program-wide.
+        hiding: of the last components of some names, those that may stand for them, program-wide.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, hiding: frozenset[str]) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, hiding: Hiding) -> None:
         self.hiding = hiding
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self._targets: dict[str, frozenset[str]] = {}
+        self._current: dict[tuple[tuple[int, ...], frozenset[str]], list[Entry]] = {}
         self.judge = Judge(
             resolver.type_of, resolver.tensors, self._first_argument, self._named_argument, self._indexable
         )
@@ -50,7 +73,7 @@ class Matcher:
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
-        self._words = self.catalog.words
+        self._words = self.telling(self.catalog.words)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -67,9 +90,10 @@ class Matcher:
     def matches(self, module: Module, index: int) -> list[Match]:
         """All entries that a site fulfils, at most one for each rule, in catalog order."""
         known = self._matches.setdefault(module.number, {})
-        if index not in known:
-            known[index] = self._match(module, index)
-        return known[index]
+        found = known.get(index)
+        if found is None:
+            found = known[index] = self._match(module, index)
+        return found
 
     def matches_as(self, module: Module, index: int, target: Value) -> list[Match]:
         """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
@@ -87,19 +111,12 @@ class Matcher:
         bound = bind(arguments, signature, partial=site.kind == "partial").get(parameter)
         return bound.value if bound is not None else None
 
-    def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, Any]]:
-        """The parameters of an API, its own or those of a method of the same name."""
-        signatures = self.catalog.signatures
-        return signatures.get(name) or next(
-            (s for e in entries for n in e.names if (s := signatures.get(n)) and n.endswith(name)), []
-        )
-
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
         site = module.sites[index]
         if site.kind == "option":
             return NOTHING
-        if site.kind in ("call", "partial") and not self._may_match(module, site.target):
+        if site.kind in CALLS and not self._may_match(module, site.target, self._words):
             return NOTHING
         function = module.function_of(site)
         found: dict[str, Match] = {}
@@ -118,38 +135,45 @@ class Matcher:
         self._normal.pop(module.number, None)
         module.rest()
 
-    def _may_match(self, module: Module, target: Value | None) -> bool:
-        """Whether the catalog may know what a site calls, by the last component of its name.
+    def telling(self, words: frozenset[str]) -> frozenset[str]:
+        """The last components of all that may be, by another name too, what these last components belong to."""
+        return words | self.hiding(words) | {"apply"}
 
-        Most calls run functions of the program under names that mean nothing to the catalog, and need no further look;
-        the names that stand for others are in `hiding`.
+    def suspects(self, module: Module, words: frozenset[str]) -> list[int]:
+        """The sites whose target may end with one of some words, by another name too."""
+        may = self._may_match
+        return [i for i, s in enumerate(module.sites) if s.kind not in CALLS or may(module, s.target, words)]
+
+    def _may_match(self, module: Module, target: Value | None, words: frozenset[str]) -> bool:
+        """Whether a site may call what the catalog knows, by the last component of its name.
+
+        Most calls run functions of the program under names that mean nothing to the catalog, and need no further look.
         """
         if isinstance(target, Ref):
             owner, _, last = target.name.rpartition(".")
-            return self._known(last if last != "__init__" else owner.rpartition(".")[2])
+            return (last if last != "__init__" else owner.rpartition(".")[2]) in words
         if isinstance(target, Member):
-            if target.attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
-                return self._has_known_base(module, target.base.base.of)
-            return self._known(target.attr) or target.attr.startswith(("[", "<"))
+            attr = target.attr
+            if attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+                return self._has_known_base(module, target.base.base.of, words)
+            return attr in words or attr.startswith(("[", "<"))
         if isinstance(target, Either):
-            return any(self._may_match(module, option) for option in target.options)
+            return any(self._may_match(module, option, words) for option in target.options)
         return isinstance(target, Result)
 
-    def _known(self, word: str) -> bool:
-        return word in self._words or word in self.hiding or word == "apply"
-
-    def _has_known_base(self, module: Module, name: str) -> bool:
+    def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
         """Whether `super().__init__(...)` in a class may construct something that the catalog knows."""
         body = module.classes.get(name.removeprefix(f"{module.facts.module}."))
-        return body is None or any(self._may_match(module, base) for base in body.bases)
+        return body is None or any(self._may_match(module, base, words) for base in body.bases)
 
     def target(self, module: Module, index: int) -> Value | None:
         """A site's target in normal form; worked out once."""
         known = self._normal.setdefault(module.number, {})
-        if index not in known:
+        found = known.get(index, MISSING)
+        if isinstance(found, Missing):
             site = module.sites[index]
-            known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
-        return known[index]
+            found = known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
+        return found
 
     def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:
         """The names that a site's target may have, each with the entries that know it."""
@@ -237,34 +261,52 @@ class Matcher:
         return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
-        if not entries:
-            return []
-        arguments = self.call_arguments(module, site, function)
-        known = self.catalog.entries
-        active = self._active(module)
-        entries = [
-            i
-            for i in entries
-            if (not known[i].targets or not active.isdisjoint(known[i].targets))
-            and applies_to_version(known[i], self.settings)
-        ]
-        signature = self._signature(name, [known[i] for i in entries])
-        bound = bind(arguments, signature, partial=site.kind == "partial")
-        if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
         found = []
-        for i in entries:
-            verdict: Verdict = self.judge.fulfilled(known[i], bound)
-            if verdict is None and known[i].when:
+        applicable = self._applicable(module, entries)
+        if not applicable:
+            return []
+        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        for entry in applicable:
+            verdict: Verdict = not entry.when or self.judge.fulfilled(entry, passed.arguments)
+            if verdict is None:
                 # Undecided because the caller, or the command line, may choose: then the default is what to expect.
-                usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in bound.items()}
-                if known[i].unsure == "report" or self.judge.fulfilled(known[i], usual):
-                    found.append(Match(known[i], name, False, bound))
+                usual = {
+                    name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()
+                }
+                if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
+                    found.append(Match(entry, name, False, passed))
             elif verdict:
-                found.append(Match(known[i], name, True, bound))
+                found.append(Match(entry, name, True, passed))
         return found
 
-    def _active(self, module: Module) -> frozenset[str]:
+    def _applicable(self, module: Module, entries: list[int]) -> list[Entry]:
+        """Those of some entries that are about the file's hardware and the configured versions."""
+        active = self.active(module)
+        key = (tuple(entries), active)
+        if key not in self._current:
+            self._current[key] = [
+                entry
+                for entry in map(self.catalog.entries.__getitem__, entries)
+                if (not entry.targets or not active.isdisjoint(entry.targets))
+                and applies_to_version(entry, self.settings)
+            ]
+        return self._current[key]
+
+    def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, object]]:
+        signatures = self.catalog.signatures
+        names = (n for entry in entries for n in entry.names if n.endswith(name))
+        return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
+
+    def _bound(
+        self, module: Module, site: Site, function: Function, signature: list[tuple[str, object]]
+    ) -> dict[str, Argument]:
+        bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
+        if isinstance(site.target, Member) and site.kind == "call":
+            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
+        return bound
+
+    def active(self, module: Module) -> frozenset[str]:
+        """The hardware that a file is judged for."""
         if module.path not in self._targets:
             self._targets[module.path] = targets(module.facts, self.settings)
         return self._targets[module.path]

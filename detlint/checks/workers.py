@@ -21,7 +21,7 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
         runs: those that pass the module.
     """
     resolver, catalog = matcher.resolver, matcher.catalog
-    datasets = [body for body in module.facts.classes if _is_dataset(f"{module.path}::{body.name}", resolver)]
+    datasets = [body for body in module.facts.classes if resolver.is_dataset(f"{module.path}::{body.name}")]
     if not datasets or _never_has_workers(module, matcher):
         return
     if runs and all(run.renews or not run.workers for run in runs):
@@ -57,16 +57,6 @@ def draws_in_map(module: Module, index: int, matcher: Matcher) -> bool:
 def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
     rule = catalog.rules["DET304"]
     return Finding(module.path, span, rule.code, rule.name, "error", message, rule.remedy)
-
-
-def _is_dataset(name: str, resolver: Resolver, depth: int = 0) -> bool:
-    entries, calls = resolver.catalog.entries, resolver.catalog.calls
-    for base in resolver.bases(name):
-        if any("dataset" in entries[i].contexts for i in calls.get(base, ())):
-            return True
-        if depth < 8 and "::" in base and _is_dataset(base, resolver, depth + 1):
-            return True
-    return False
 
 
 def _makes_generator(value: Value | None, catalog: Catalog) -> bool:

@@ -49,6 +49,7 @@ HOOKS: Final = re.compile(
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
+CALLS: Final = ("call", "partial")
 BARE: Final = "<bare>"
 """How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
 decorators that have been left behind."""
@@ -214,6 +215,8 @@ class Knowledge(Protocol):
         """What a call gives a parameter, as the file has it."""
 
 
+_Callee = tuple[Module, Function, str]
+"""A function that is called, and the class of its `self`."""
 _Method = tuple[str, int, str]
 """A module, a function of it by number, and the class of `self`."""
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
@@ -313,14 +316,16 @@ class Flow:
 
     def _callees_of(
         self, module: Module, steps: Iterable[Step], function: Function, receiver: str
-    ) -> Iterator[tuple[Module, Function, str] | None]:
+    ) -> Iterator[_Callee | None]:
         """What some steps run; None for something that matters or can't be known."""
         for step in steps:
             if isinstance(step, Branch):
                 if step.kind == "main" and function.number == 0:
                     continue
-                if step.kind == "with" and step.test is not None and self._is_own(module, step.test):
-                    yield None
+                if step.kind == "with":
+                    kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
+                    for method in ("__enter__", "__exit__") if "::" in kind else ():
+                        yield from self.method(kind, method)
                 for arm in step.arms:
                     yield from self._callees_of(module, arm, function, receiver)
             elif step <= -2:
@@ -329,30 +334,71 @@ class Flow:
             elif step >= 0:
                 yield from self._callees_at(module, step, receiver)
 
-    def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[tuple[Module, Function, str] | None]:
+    def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[_Callee | None]:
         site = module.sites[index]
-        if site.kind == "option" or self.knowledge.matches(module, index):
+        if site.kind == "option" or self.knowledge.matches(module, index) or _last(site.target) == "add_command":
             yield None
             return
-        if site.kind not in ("call", "partial"):
+        if site.kind not in CALLS:
             return
         target = self.dispatched(module, index, receiver)
-        if (
-            _holds_parameter(site.target)
-            or _is_choice(site.target)
-            or isinstance(target, (Either, Param, Result))
-            or _last(site.target) == "add_command"
-            or any(_is_function(argument.value) for argument in site.args)
-            # Objects of the program may be run later.
-            or (isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name))
+        if (_holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
+            yield None
+            return
+        if _is_choice(site.target) and any(
+            isinstance(option, Ref) and self.knowledge.matches_as(module, index, option) for option in _options(target)
         ):
             yield None
             return
-        for found, callee, owner in self.callees(target):
-            if any(found.detail(callee).decorators):
-                yield None
-            own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
-            yield found, callee, own if callee.owner else ""
+        handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
+        for value in (target, *handed):
+            for found, callee, owner in self._run_by(value):
+                own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
+                yield found, callee, own if callee.owner else ""
+                yield from self._wrappers(found, callee)
+
+    def _run_by(self, target: Value | None) -> Iterator[_Callee]:
+        """The functions that calling a value may run at any time: a class's constructor, and what is called on its
+        objects."""
+        for option in _options(target):
+            if isinstance(option, Result) and isinstance(option.of, Ref):
+                for module, function, _ in self.callees(option.of):
+                    inner = _returned(module, function)
+                    if inner is not None:
+                        yield module, inner, ""
+            yield from self.callees(option)
+            if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
+                yield from self.hooks(option.name)
+
+    def hooks(self, name: str) -> Iterator[_Callee]:
+        """The methods of a class of the program that frameworks call by themselves."""
+        layer = self.resolver.layer(name)
+        seen: set[str] = set()
+        for owner in self.resolver.mro(name):
+            key, colon, inside = owner.partition("::")
+            module = self.resolver.by_path.get(key) if colon else None
+            for method in module.classes[inside].methods if module is not None else ():
+                if method not in seen and (HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)):
+                    seen.add(method)
+                    yield from self.method(name, method)
+
+    def _wrappers(self, module: Module, function: Function) -> Iterator[_Callee]:
+        """The functions that decorators of the program put around one."""
+        for decorator in module.detail(function).decorators:
+            made = decorator.of if isinstance(decorator, Result) else decorator
+            for home, outer, _ in self.callees(self.resolver.normal(module.path, made)):
+                inner: Function | None = outer
+                while inner is not None:
+                    yield home, inner, BARE
+                    inner = _returned(home, inner)
+
+    def acts(self, module: Module) -> bool:
+        """Whether a module's top level does anything that matters besides importing."""
+        top = module.facts.functions[0]
+        for callee in self._callees_of(module, _but_imports(module.steps(top)), top, ""):
+            if callee is None or not self.is_idle(*callee):
+                return True
+        return False
 
     def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
         """What a site calls, methods of `self` by the class that it is of."""
@@ -368,14 +414,9 @@ class Flow:
                     return self.resolver.inherited(own.name, raw.attr, receiver)
         return self.knowledge.target(module, index)
 
-    def _is_own(self, module: Module, value: Value) -> bool:
-        entered = value.of if isinstance(value, Result) else value
-        named = self.resolver.normal(module.path, entered)
-        return not isinstance(named, Ref) or "::" in named.name
-
     # -- what calling a value runs ------------------------------------------------------------------------------
 
-    def callees(self, target: Value | None) -> list[tuple[Module, Function, str]]:
+    def callees(self, target: Value | None) -> list[_Callee]:
         """The functions of the program that calling a value runs, with the class of their `self`."""
         if isinstance(target, Either):
             return [found for option in target.options for found in self.callees(option)][:8]
@@ -400,7 +441,7 @@ class Flow:
                 return self.method(kind, layer.forward if layer is not None else "__call__")
         return []
 
-    def method(self, name: str, method: str) -> list[tuple[Module, Function, str]]:
+    def method(self, name: str, method: str) -> list[_Callee]:
         """A method of a class of the program, with that class."""
         found = self.resolver.attribute_of_class(name, method)
         if not (isinstance(found, Ref) and "::" in found.name):
@@ -510,27 +551,14 @@ class _Run:
         while waiting := [name for name in self.built if name not in done]:
             for name in waiting:
                 done.add(name)
-                for owner in self.resolver.mro(name):
-                    self.hooks(name, owner, streams)
+                for module, function, _ in self.flow.hooks(name):
+                    self.path = (self.built[name],)
+                    work = partial(self.call, module, function, name, self.built[name], {})
+                    if streams is not None and "__getitem" in function.name:
+                        self.aside(streams, work)
+                    else:
+                        work()
         self.path = outer
-
-    def hooks(self, name: str, owner: str, workers: dict[str, str] | None) -> None:
-        key, colon, inside = owner.partition("::")
-        module = self.resolver.by_path.get(key) if colon else None
-        if module is None:
-            return
-        layer = self.resolver.layer(name)
-        for method in module.classes[inside].methods:
-            function = module.functions.get(f"{inside}.{method}")
-            hooked = HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)
-            if not hooked or function is None or self.flow.method(name, method)[:1] != [(module, function, name)]:
-                continue
-            self.path = (self.built[name],)
-            work = partial(self.call, module, function, name, self.built[name], {})
-            if workers is not None and method.startswith("__getitem"):
-                self.aside(workers, work)
-            else:
-                work()
 
     def worker_streams(self) -> dict[str, str] | None:
         """The streams in a loader's worker processes, which seed Python's and NumPy's from PyTorch's; None where there
@@ -920,7 +948,7 @@ class _Run:
         for module, function, owner in self.flow.callees(value):
             self.call(module, function, owner, place, {})
 
-    def call_all(self, target: Value, callees: list[tuple[Module, Function, str]], place: Place) -> None:
+    def call_all(self, target: Value, callees: list[_Callee], place: Place) -> None:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
@@ -1200,6 +1228,21 @@ def _base(value: Value) -> Value:
     return value.base if isinstance(value, Member) else value
 
 
+def _options(value: Value | None) -> Sequence[Value]:
+    """A value, or its alternatives that are known."""
+    if isinstance(value, Either):
+        return [option for option in value.options if option is not None]
+    return (value,) if value is not None else ()
+
+
+def _but_imports(steps: Iterable[Step]) -> Iterator[Step]:
+    for step in steps:
+        if isinstance(step, Branch):
+            yield Branch(step.kind, step.test, tuple(tuple(_but_imports(arm)) for arm in step.arms), step.span)
+        elif step >= -1:
+            yield step
+
+
 def _holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
     while isinstance(value, (Member, Result)):
@@ -1224,10 +1267,6 @@ def _owner(value: Value) -> str:
 def _is_choice(value: Value | None) -> bool:
     """Whether something is called that was taken out of a collection."""
     return isinstance(value, Member) and value.attr.startswith("[")
-
-
-def _is_function(value: Value | None) -> bool:
-    return isinstance(value, (Ref, Partial)) and not (isinstance(value, Ref) and value.name.startswith("builtins."))
 
 
 def _decides(name: str, origin: Origin) -> bool:

@@ -87,6 +87,14 @@ class Modules:
             self._scopes[folder] = self._paths.index(path)
         return self._scopes[folder]
 
+    def beside(self, path: str) -> set[str]:
+        """The modules and packages in the folder of a package's own file; none where it is no package."""
+        folder, _, name = path.rpartition(os.sep)
+        if name != "__init__.py":
+            return set()
+        files, folders = self._list(folder)
+        return {file.removesuffix(".py") for file in files} | folders
+
     def _search(self, scope: int, name: str) -> str | None:
         *packages, last = name.split(".")
         for base in self._paths[scope]:

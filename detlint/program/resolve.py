@@ -32,7 +32,7 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
-from detlint.facts.scope import join
+from detlint.facts.scope import MISSING, Missing, join
 from detlint.program.modules import Modules
 
 DEEPEST: Final = 24
@@ -46,6 +46,10 @@ class Module:
     """Absolute; normal names begin with it."""
     number: int
     facts: Facts
+    prefix: str
+    """What the names of its own definitions begin with."""
+    scope: int
+    """Where it imports from, as `Modules.scope` says."""
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
@@ -107,6 +111,11 @@ class Resolver:
         self._names: dict[tuple[str | int, str], Value | None] = {}
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
+        self._bases: dict[str, list[str]] = {}
+        self._datasets: dict[str, bool] = {}
+        self._known_contexts: dict[str, set[str]] = {}
+        self._starry: dict[str, list[tuple[str, Module | None]]] = {}
+        self._offers: dict[str, set[str] | None] = {}
         self._returned: dict[str, str] = {}
         self._imported: dict[str, list[Module]] = {}
         self._busy: set[object] = set()
@@ -121,7 +130,8 @@ class Resolver:
             facts = self.modules.facts(path)
             module = None
             if facts is not None and facts.problem is None:
-                module = Module(path, len(self.by_path), facts, opened=self.opened)
+                prefix, scope = f"{facts.module}.", self.modules.scope(path)
+                module = Module(path, len(self.by_path), facts, prefix, scope, opened=self.opened)
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module
@@ -145,20 +155,24 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
-        module = self.module(path)
-        own = module is not None and name.startswith(module.facts.module + ".")
+        module = self.by_path.get(path) or self.module(path)
+        if module is None:
+            return self._name(path, name)
+        own = name.startswith(module.prefix)
         # All files that import from the same places share what their names mean, but for their own.
-        key = (path if own else self.modules.scope(path), name)
-        if key not in self._names:
-            if key in self._busy or len(self._busy) > DEEPEST:
-                return None
-            self._busy.add(key)
-            self._names[key] = self._own_name(module, name) if own and module is not None else self._name(path, name)
-            self._busy.discard(key)
-        return self._names[key]
+        key = (path if own else module.scope, name)
+        found = self._names.get(key, MISSING)
+        if not isinstance(found, Missing):
+            return found
+        if key in self._busy or len(self._busy) > DEEPEST:
+            return None
+        self._busy.add(key)
+        found = self._names[key] = self._own_name(module, name) if own else self._name(path, name)
+        self._busy.discard(key)
+        return found
 
     def _own_name(self, module: Module, name: str) -> Value | None:
-        found = self._inside(module, name[len(module.facts.module) + 1 :])
+        found = self._inside(module, name[len(module.prefix) :])
         return found if found is not None else self._name(module.path, name)
 
     def _name(self, path: str, name: str) -> Value | None:
@@ -190,7 +204,7 @@ class Resolver:
             value: Value | None = Ref(f"{module.path}::{first}")
         elif first in module.facts.names:
             bound = module.facts.names[first]
-            if isinstance(bound, Ref) and bound.name == f"{module.facts.module}.{first}":
+            if isinstance(bound, Ref) and bound.name == module.prefix + first:
                 return None
             value = self.normal(module.path, bound)
         else:
@@ -201,18 +215,15 @@ class Resolver:
 
     def _starred(self, module: Module, name: str) -> Value | None:
         """A name that comes by `from m import *`, or a submodule."""
-        for star in reversed(module.facts.stars):
-            place = self.modules.find(module.path, star)
-            if place is not None and not place[1] and place[0] != module.path:
-                target = self.module(place[0])
-                if target is not None and not name.startswith("_"):
-                    key = (target.path, f"{target.facts.module}.{name}")
-                    if key in self._busy:
-                        continue
-                    found = self.name(*key)
-                    if found is not None and found != Ref(f"{target.facts.module}.{name}"):
-                        return found
-            elif place is None:
+        for star, target in reversed(self._stars(module)):
+            if target is not None:
+                key = (target.path, target.prefix + name)
+                if name.startswith("_") or key in self._busy or not self._may_offer(target, name):
+                    continue
+                found = self.name(*key)
+                if found is not None and found != Ref(key[1]):
+                    return found
+            else:
                 known = self.catalog.canonical(f"{star}.{name}")
                 if known in self.catalog.calls:
                     return Ref(known)
@@ -223,6 +234,37 @@ class Resolver:
                 return Ref(f"{submodule.path}::") if submodule is not None else None
         return None
 
+    def _stars(self, module: Module) -> list[tuple[str, Module | None]]:
+        """What a module imports with `*`, in order; no module where it is none of the program's."""
+        if module.path not in self._starry:
+            found: list[tuple[str, Module | None]] = []
+            for star in module.facts.stars:
+                place = self.modules.find(module.path, star)
+                target = self.module(place[0]) if place is not None and not place[1] else None
+                if place is None or (target is not None and target is not module):
+                    found.append((star, target))
+            self._starry[module.path] = found
+        return self._starry[module.path]
+
+    def _may_offer(self, module: Module, name: str) -> bool:
+        """Whether a module may bind a name, by `*` too; where packages import hundreds so, most modules don't."""
+        if module.path not in self._offers:
+            self._offers[module.path] = self._offered(module)
+        offered = self._offers[module.path]
+        return offered is None or name in offered
+
+    def _offered(self, module: Module) -> set[str] | None:
+        """The names that a module and those it imports with `*` may bind; None: any, one of them is not the program's."""
+        names, waiting = set[str](), [module]
+        for module in waiting:
+            names.update(module.functions, module.classes, module.facts.names, self.modules.beside(module.path))
+            for _, target in self._stars(module):
+                if target is None:
+                    return None
+                if target not in waiting:
+                    waiting.append(target)
+        return names
+
     # -- values -------------------------------------------------------------------------------------------------
 
     def normal(self, path: str, value: Value | None, function: Function | None = None) -> Value | None:
@@ -230,12 +272,13 @@ class Resolver:
 
         `function` is the one whose parameters the value may mention.
         """
-        if value is None or isinstance(value, Const):
-            return value
+        # The commonest first: this is asked more than anything else.
         if isinstance(value, Ref):
             return self.name(path, value.name)
         if isinstance(value, Member):
             return self.member(self.normal(path, value.base, function), value.attr)
+        if value is None or isinstance(value, Const):
+            return value
         if isinstance(value, Result):
             return self._result(path, value, function)
         if isinstance(value, Instance):
@@ -269,7 +312,10 @@ class Resolver:
         return Result(of, self.global_site(path, value.site)) if of is not None else None
 
     def _contexts(self, name: str) -> set[str]:
-        return {c for i in self.catalog.calls.get(name, ()) for c in self.catalog.entries[i].contexts}
+        if name not in self._known_contexts:
+            entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
+            self._known_contexts[name] = {context for entry in entries for context in entry.contexts}
+        return self._known_contexts[name]
 
     def global_site(self, path: str, site: int) -> int:
         """A number for a site of a file that means the same everywhere; -1 for none."""
@@ -398,8 +444,13 @@ class Resolver:
         module = self.by_path.get(key) if colon else None
         if module is None or inside not in module.classes:
             return []
+        if name in self._bases:
+            return self._bases[name]
         values = [self.normal(module.path, base) for base in module.classes[inside].bases]
-        return [value.name for value in values if isinstance(value, Ref) and value.name != name]
+        found = [value.name for value in values if isinstance(value, Ref) and value.name != name]
+        if not self._busy:  # else a name that is being looked up is taken for unknown
+            self._bases[name] = found
+        return found
 
     # -- types --------------------------------------------------------------------------------------------------
 
@@ -443,6 +494,16 @@ class Resolver:
         known = all(self.is_surely_no_layer(base) for base in bases)
         self._busy.discard(name)
         return known
+
+    def is_dataset(self, name: str) -> bool:
+        """Whether a class of the program derives from what the catalog knows for a dataset."""
+        if name not in self._datasets:
+            self._datasets[name] = False  # where bases lead in a circle
+            bases = self.bases(name)
+            self._datasets[name] = any(
+                "dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
+            )
+        return self._datasets[name]
 
     def is_class(self, name: str) -> bool:
         """Whether a normal name is a class: one of the program's, or an external one by its capital."""
