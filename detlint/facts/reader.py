@@ -96,6 +96,7 @@ class _Reader:
     def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
         self.data = data
         self.module = module
+        self.prefix = f"{module}."
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
@@ -125,6 +126,8 @@ class _Reader:
         """Local names that hold what a site gave -> how they are used."""
         self.within: tuple[int, ...] = ()
         self.use = ""
+        self.judged = 0
+        """How many sites there are that are judged by what becomes of their result."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -186,13 +189,13 @@ class _Reader:
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""
         for statement in statements:
-            handler = _STATEMENTS.get(type(statement))
-            if handler is None:
-                self.children(statement)
-            elif handler(self, statement):
+            if _STATEMENTS[type(statement)](self, statement):
                 self.steps.append(-1)
                 return True
         return False
+
+    def _pass(self, node: ast.stmt) -> None:
+        pass
 
     def children(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -206,20 +209,23 @@ class _Reader:
     def _assign(self, node: ast.Assign) -> None:
         right = node.value
         kind = type(right)
-        if isinstance(right, ast.Constant):
-            value = constant(right.value)
+        if kind is ast.Constant:
+            value = constant(right.value)  # type: ignore[attr-defined]
         elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
             self.use = ""
-            value = self.expression(right)
+            value = _EXPRESSIONS[kind](self, right)
         else:
             name = _dotted(node.targets[0])
-            before = len(self.sites)
+            before = self.judged
             self.use = f"assigned:{name}"
             value = self.value(right)
-            if name and self.has_order(before):
+            if self.judged > before and name:
                 self.fates.setdefault(name, [])
         for target in node.targets:
-            self.assign(target, value, node)
+            if type(target) is ast.Name:
+                self.scope.bind(target.id, value)
+            else:
+                self.assign(target, value, node)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         self.use = f"assigned:{_dotted(node.target)}"
@@ -274,9 +280,10 @@ class _Reader:
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
         if isinstance(base, Instance):
-            owner = self.classes.get(base.of.removeprefix(f"{self.module}."))
-            if owner is not None and base.of.startswith(f"{self.module}."):
-                owner.attribute(target.attr, value)
+            if base.of.startswith(self.prefix):
+                owner = self.classes.get(base.of.removeprefix(self.prefix))
+                if owner is not None:
+                    owner.attribute(target.attr, value)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
         elif isinstance(base, Result) and target.attr in self.words:
@@ -373,10 +380,10 @@ class _Reader:
         return False
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        before, fates = len(self.sites), [(name, len(uses)) for name, uses in self.fates.items()]
+        before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
-        if self.has_order(before) or any(len(self.fates[name]) > count for name, count in fates):
+        if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
             self.gathered(node, before, fates)
         item = None
         if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
@@ -386,10 +393,6 @@ class _Reader:
         self.assign(node.target, item, node)
         self.branch("loop", None, [node.body])
         self.block(node.orelse)
-
-    def has_order(self, before: int) -> bool:
-        """Whether one of the sites since `before` is judged by what becomes of its result."""
-        return len(self.sites) > before and any(site.use for site in self.sites[before:])
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
         """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
@@ -425,10 +428,10 @@ class _Reader:
         outer, entered_values = self.within, []
         for item in node.items:
             name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
-            before = len(self.sites)
+            before = self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
-            if name and self.has_order(before):
+            if name and self.judged > before:
                 self.fates.setdefault(name, [])
             entered = value.of if isinstance(value, Result) else value
             if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
@@ -464,7 +467,9 @@ class _Reader:
         return True
 
     def _raise(self, node: ast.Raise) -> bool:
-        self.children(node)
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.expression(part)
         return True
 
     def _stop(self, node: ast.Break | ast.Continue) -> bool:
@@ -592,12 +597,11 @@ class _Reader:
 
     def expression(self, node: ast.expr) -> Value | None:
         """Visit an expression, record the sites in it, and say what it is known to be."""
-        handler = _EXPRESSIONS.get(type(node))
-        if handler is not None:
-            return handler(self, node)
+        return _EXPRESSIONS[type(node)](self, node)
+
+    def _other(self, node: ast.expr) -> None:
         self.use = ""
         self.children(node)
-        return None
 
     def _joined(self, node: ast.JoinedStr) -> None:
         self.use = ""
@@ -645,22 +649,26 @@ class _Reader:
         return constant(node.value)
 
     def _name(self, node: ast.Name) -> Value | None:
+        name = node.id
         if self.use:
-            if node.id in self.fates:
-                self.fates[node.id].append(self.use)
+            if name in self.fates:
+                self.fates[name].append(self.use)
             self.use = ""
-        found = self.scope.names.get(node.id, MISSING)
+        names = self.scope.names
+        if name in names:
+            return names[name]
+        found = self.scope.look_up(name)
         if found is MISSING:
-            found = self.scope.look_up(node.id)
-            if found is MISSING:
-                return Ref(f"{self.module}.{node.id}") if self.stars else None
+            return Ref(self.prefix + name) if self.stars else None
         return found  # type: ignore[return-value]
 
     def _attribute(self, node: ast.Attribute) -> Value | None:
         # Chains are followed without recursion: generated code has chains thousands of links long.
         base = node.value
-        if type(base) is not ast.Attribute:
-            return member(self.expression(base), node.attr)
+        kind = type(base)
+        if kind is not ast.Attribute:
+            value = _EXPRESSIONS[kind](self, base)
+            return member(value, node.attr) if value is not None else None
         attributes = [node.attr]
         while type(base) is ast.Attribute:
             attributes.append(base.attr)
@@ -767,13 +775,18 @@ class _Reader:
         return last in self.catalog.copies or last == "apply" or self.catalog.canonical(name) in self.catalog.acting
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
-        if _tail(target) not in self.words:
-            args = tuple(Arg(arg.name, _simple(arg.value)) for arg in args)
-        if use and _tail(target) not in self.catalog.ordered_words:
-            use = ""
+        tail = _tail(target)
+        if tail not in self.words:
+            args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, _simple(arg.value)) for arg in args])
+        if use:
+            if tail in self.catalog.ordered_words:
+                self.judged += 1
+            else:
+                use = ""
+        number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
-        self.steps.append(len(self.sites) - 1)
-        return len(self.sites) - 1
+        self.steps.append(number)
+        return number
 
     def option(self, args: list[Arg], node: ast.Call) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
@@ -1163,27 +1176,25 @@ def _has_word(text: bytes, word: bytes) -> bool:
 
 def constant(value: object) -> Value | None:
     """A literal as a value; bytes, complex numbers, long texts and huge integers are not kept."""
+    if isinstance(value, str):
+        return Const(value) if len(value) <= LONGEST_TEXT and (value.isascii() or value.isprintable()) else None
     if value is None or isinstance(value, (bool, float)):
         return Const(value)
-    if isinstance(value, int):
-        return Const(value) if -(2**63) <= value < 2**63 else None
-    if isinstance(value, str) and len(value) <= LONGEST_TEXT and (value.isascii() or value.isprintable()):
-        return Const(value)
-    return None
+    return Const(value) if isinstance(value, int) and -(2**63) <= value < 2**63 else None
 
 
 def member(base: Value | None, attr: str) -> Value | None:
     """An attribute of a value."""
-    if base is None:
-        return None
     kind = type(base)
     if kind is Ref:
-        return Ref(f"{base.name}.{attr}") if attr[0] != "[" else Member(base, attr)  # type: ignore[union-attr]
-    if kind is Const or kind is Expression:
+        return Ref(f"{base.name}.{attr}") if attr[0] != "[" else Member(base, attr)  # type: ignore[union-attr, arg-type]
+    if kind is Member or kind is Result:
+        return Member(base, attr) if _deep(base) < DEEPEST_VALUE else None  # type: ignore[arg-type]
+    if base is None or kind is Const or kind is Expression:
         return None
-    if isinstance(base, Mapping) and attr in base.keys:
-        return base.values[base.keys.index(attr)]
-    return Member(base, attr) if _deep(base) < DEEPEST_VALUE else None
+    if kind is Mapping and attr in base.keys:  # type: ignore[union-attr]
+        return base.values[base.keys.index(attr)]  # type: ignore[union-attr]
+    return Member(base, attr)
 
 
 def _operation(left: Value | None, right: Value | None) -> Value | None:
@@ -1220,6 +1231,8 @@ def _deep(value: Any) -> int:
 
 def _dotted(node: ast.AST) -> str:
     """`self.files` as written; "" for anything that isn't a chain of names."""
+    if type(node) is ast.Name:
+        return node.id
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -1239,7 +1252,7 @@ def _is_main_test(node: ast.expr) -> bool:
 def _simple(value: Value | None) -> Value | None:
     """A value if it is short to write down."""
     kind = type(value)
-    if kind is Const or kind is Ref or kind is Instance:
+    if kind in _SHORT:
         return value
     if kind is Param:
         default = value.default  # type: ignore[union-attr]
@@ -1316,6 +1329,8 @@ def _with_use(site: Site, use: str) -> Site:
 
 
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
+_SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
+"""Values that are short to write down, whatever is in them."""
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
 _DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
@@ -1354,7 +1369,11 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
     "os.environ.update": _Reader._update_variables,
 }
 
-_STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Reader, Any], Any]]] = {
+# Every kind of node has its handler, so that none needs to be asked for twice.
+_STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
+    **dict.fromkeys(ast.stmt.__subclasses__(), _Reader.children),
+    ast.Pass: _Reader._pass,
+    ast.Nonlocal: _Reader._pass,
     ast.Expr: _Reader._expr,
     ast.Assign: _Reader._assign,
     ast.AnnAssign: _Reader._annotated,
@@ -1382,7 +1401,8 @@ _STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Reader, Any], Any]]] = {
 if sys.version_info >= (3, 11):
     _STATEMENTS[ast.TryStar] = _Reader._try
 
-_EXPRESSIONS: Final[dict[type[ast.expr], Callable[[_Reader, Any], Value | None]]] = {
+_EXPRESSIONS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Value | None]]] = {
+    **dict.fromkeys(ast.expr.__subclasses__(), _Reader._other),
     ast.Name: _Reader._name,
     ast.Constant: _Reader._constant,
     ast.Attribute: _Reader._attribute,
