@@ -11,6 +11,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Raw
@@ -100,8 +101,8 @@ class _Reader:
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
-        # The library that the catalog describes may be the very program that is read.
-        self.foreign = (catalog.roots | STDLIB) - {module.partition(".")[0]}
+        self.method_words = catalog.method_words
+        self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []
@@ -364,7 +365,7 @@ class _Reader:
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
         text = self.text(test)
-        asks = len(arms) == 2 and text is not None and _SEEDING.search(text) is not None
+        asks = len(arms) == 2 and text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
@@ -375,7 +376,7 @@ class _Reader:
                     return True
             elif step >= 0:
                 tail = _tail(self.sites[step].target)
-                if tail in self.catalog.setting_words or _SEEDING.search(tail):
+                if tail in self.catalog.setting_words or _name_may_seed(tail):
                     return True
         return False
 
@@ -549,27 +550,39 @@ class _Reader:
         self, arguments: ast.arguments, owner: str, decorators: Sequence[str]
     ) -> tuple[tuple[Parameter, ...], dict[str, Value | None]]:
         positional = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
-        rows = [(a, d, "") for a, d in zip(positional, defaults, strict=True)]
+        required = len(positional) - len(arguments.defaults)
+        bound: dict[str, Value | None] = {}
+        parameters = [
+            self.parameter(argument, arguments.defaults[i - required] if i >= required else None, "", bound)
+            for i, argument in enumerate(positional)
+        ]
+        if owner and positional and "builtins.staticmethod" not in decorators:
+            own = self.prefix + owner
+            bound[positional[0].arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
         if arguments.vararg:
-            rows.append((arguments.vararg, None, "*"))
-        rows += [(a, d, "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+            parameters.append(self.parameter(arguments.vararg, None, "*", bound))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            parameters.append(self.parameter(argument, default, "", bound))
         if arguments.kwarg:
-            rows.append((arguments.kwarg, None, "**"))
-        parameters, bound = [], dict[str, Value | None]()
-        for i, (argument, default, kind) in enumerate(rows):
-            annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
-            value = self.value(default) if default is not None else None
-            span = _span(argument) if default is not None and _SEEDING.search(argument.arg) else None
-            parameters.append(Parameter(argument.arg, value, annotation, kind, span))
-            if owner and i == 0 and positional and "builtins.staticmethod" not in decorators:
-                own = f"{self.module}.{owner}"
-                bound[argument.arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
-            elif annotation and not annotation.startswith("builtins.") and not kind:
-                bound[argument.arg] = Instance(annotation)
-            else:
-                bound[argument.arg] = Param(argument.arg, value)
+            parameters.append(self.parameter(arguments.kwarg, None, "**", bound))
         return tuple(parameters), bound
+
+    def parameter(
+        self, argument: ast.arg, default: ast.expr | None, kind: str, bound: dict[str, Value | None]
+    ) -> Parameter:
+        """A parameter; what its name means in the function is noted in `bound`."""
+        name = argument.arg
+        annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
+        value = span = None
+        if default is not None:
+            value = self.value(default)
+            if _name_may_seed(name):
+                span = _span(argument)
+        if annotation and not kind and not annotation.startswith("builtins."):
+            bound[name] = Instance(annotation)
+        else:
+            bound[name] = Param(name, value)
+        return Parameter(name, value, annotation, kind, span)
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
@@ -589,7 +602,7 @@ class _Reader:
         for statement in node.body:
             if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
                 target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
-                if isinstance(target, ast.Name) and _SEEDING.search(target.id):
+                if isinstance(target, ast.Name) and _name_may_seed(target.id):
                     body.places[target.id] = _span(statement)
         self.scope, self.within = outer, within
 
@@ -616,8 +629,9 @@ class _Reader:
 
     def value(self, node: ast.expr) -> Value | None:
         """As `expression`, but what isn't a known value is kept as text for the rule engine to look at."""
-        value = self.expression(node)
-        return value if value is not None or type(node) in _OPAQUE else self.expression_value(node)
+        kind = type(node)
+        value = _EXPRESSIONS[kind](self, node)
+        return value if value is not None or kind in _OPAQUE else self.expression_value(node)
 
     def expression_value(self, node: ast.expr) -> Value | None:
         """The text of an expression and what its names mean, without visiting it again."""
@@ -636,12 +650,9 @@ class _Reader:
         if self._lines is None:
             self._lines = Source(self.data).lines
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        if last - first > 4 or last >= len(self._lines):
-            return None
-        lines = self._lines[first : last + 1]
-        lines[-1] = lines[-1][: node.end_col_offset]
-        lines[0] = lines[0][node.col_offset :]
-        text = b"\n".join(lines).decode("utf-8", "replace")
+        if first != last or last >= len(self._lines):
+            return None  # a line break is no printable character
+        text = self._lines[first][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
         return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
 
     def _constant(self, node: ast.Constant) -> Value | None:
@@ -683,58 +694,37 @@ class _Reader:
     def _call(self, node: ast.Call) -> Value | None:
         use, self.use = self.use, ""
         function = node.func
-        if type(function) is ast.Call:
+        kind = type(function)
+        if kind is ast.Call:
             self.use = use  # `Parallel(...)(...)`: what is built here makes what is used there
-        callee = self.expression(function)
-        name = callee.name if isinstance(callee, Ref) else ""
-        if callee is None and isinstance(function, ast.Attribute) and function.attr in self.catalog.methods:
-            callee = Member(UNKNOWN_RECEIVER, function.attr)
+        callee = _EXPRESSIONS[kind](self, function)
+        attr: str = function.attr if kind is ast.Attribute else ""  # type: ignore[attr-defined]
+        if callee is None and attr in self.catalog.methods:
+            callee = Member(UNKNOWN_RECEIVER, attr)
+        name = callee.name if type(callee) is Ref else ""
         wanted = callee is not None and (
-            self.wanted(callee)
-            or (name != "" and any(keyword.arg == "device" for keyword in node.keywords))
-            or _moves(node)
+            self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
-        # The text of an argument only matters to the rules, so only where the catalog may know the callee.
-        read = self.value if wanted and _tail(callee) in self.words else self.expression
+        # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
+        keep = wanted or attr in _KEPT_METHODS or name in _KEPT
         args: list[Arg] = []
-        passed = use if name in _TRANSPARENT else f"argument:{name}"
-        attr = function.attr if type(function) is ast.Attribute else ""
-        if attr in GROWS:
-            passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
-        keep = wanted or name in _SPECIAL or name in _PASSES or attr in ("add_argument", "set_defaults", "update")
-        for argument in node.args:
-            self.use = passed
-            if type(argument) is ast.Starred:
-                args.append(Arg("*", read(argument.value)))
-            elif keep:
-                args.append(Arg("", read(argument)))
-            elif type(argument) is not ast.Constant and (type(argument) is not ast.Name or self.fates):
-                self.expression(argument)
-        for keyword in node.keywords:
-            self.use = passed
+        if node.args or node.keywords:
+            if attr in GROWS:
+                passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
+            else:
+                passed = use if name in _TRANSPARENT else f"argument:{name}"
             if keep:
-                args.append(Arg(keyword.arg or "**", read(keyword.value)))
-            elif type(keyword.value) is not ast.Constant and (type(keyword.value) is not ast.Name or self.fates):
-                self.expression(keyword.value)
-        self.use = ""
-        if isinstance(function, ast.Attribute):
-            if attr == "sort":
-                self.ordered.add(_dotted(function.value))
-            elif attr == "add_argument":
-                self.option(args, node)
-            elif attr == "set_defaults":
-                for arg in args:
-                    known = self.options.get(arg.name)
-                    value = join((known.default, arg.value)) if known is not None else arg.value
-                    self.options[arg.name] = Option(value, _span(node))
-            elif attr == "update" and callee is None:
-                self.dictionary_update(function.value, args)
-        if name:
-            special = _SPECIAL.get(name)
-            if special is not None:
-                known = special(self, node, args)
-                if known is not None:
-                    return known
+                # The text of an argument only matters to the rules, so only where the catalog may know the callee.
+                args = self.arguments(node, passed, self.value if wanted and _tail(callee) in self.words else None)
+            else:
+                self.visit_arguments(node, passed)
+            self.use = ""
+        if attr in _ACTING_METHODS:
+            self.method_call(node, attr, callee, args)
+        if keep and name in _SPECIAL:
+            known = _SPECIAL[name](self, node, args)
+            if known is not None:
+                return known
         if callee is None:
             return None
         site = -1
@@ -745,22 +735,79 @@ class _Reader:
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
                 return args[0].value
             return Instance(name) if name in _CONTAINERS else None
-        return Result(callee, site) if _deep(callee) < DEEPEST_VALUE else None
+        return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
+
+    def arguments(
+        self, node: ast.Call, passed: str, read: Callable[[ast.expr], Value | None] | None
+    ) -> list[Arg]:
+        """Visit the arguments of a call and say what they are; what becomes of them is `passed`."""
+        args = []
+        for argument in node.args:
+            self.use = passed
+            label = ""
+            if type(argument) is ast.Starred:
+                label, argument = "*", argument.value
+            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[type(argument)](self, argument)))
+        for keyword in node.keywords:
+            self.use = passed
+            given = keyword.value
+            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[type(given)](self, given)))
+        return args
+
+    def visit_arguments(self, node: ast.Call, passed: str) -> None:
+        """Visit the arguments of a call that nobody asks for; a mere name only matters where it has a fate."""
+        for argument in node.args:
+            kind = type(argument)
+            if kind is ast.Starred:
+                self.use = passed
+                self.expression(argument.value)  # type: ignore[attr-defined]
+            elif kind is not ast.Constant and (kind is not ast.Name or self.fates):
+                self.use = passed
+                _EXPRESSIONS[kind](self, argument)
+        for keyword in node.keywords:
+            given = keyword.value
+            kind = type(given)
+            if kind is not ast.Constant and (kind is not ast.Name or self.fates):
+                self.use = passed
+                _EXPRESSIONS[kind](self, given)
+
+    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg]) -> None:
+        """What a method's name alone tells: `x.sort()`, `parser.add_argument(...)`, `options.update(...)`."""
+        function = node.func
+        assert isinstance(function, ast.Attribute)
+        if attr == "sort":
+            self.ordered.add(_dotted(function.value))
+        elif attr == "add_argument":
+            self.option(args, node)
+        elif attr == "set_defaults":
+            for arg in args:
+                known = self.options.get(arg.name)
+                value = join((known.default, arg.value)) if known is not None else arg.value
+                self.options[arg.name] = Option(value, _span(node))
+        elif callee is None:
+            self.dictionary_update(function.value, args)
 
     def wanted(self, callee: Value) -> bool:
         """Whether a call is worth recording: the catalog may know it, or the program may define it."""
-        if isinstance(callee, Ref):
-            root = callee.name.partition(".")[0]
-            return root not in self.foreign or self.acts(callee.name)
-        if isinstance(callee, Member):
-            if callee.attr in self.catalog.method_words:
+        kind = type(callee)
+        if kind is Ref:
+            name: str = callee.name  # type: ignore[union-attr]
+            return name.partition(".")[0] not in self.foreign or self.acts(name)
+        if kind is Member:
+            if callee.attr in self.method_words:  # type: ignore[union-attr]
                 return True
-            root_value: Value | None = callee
-            while isinstance(root_value, (Member, Result)):
-                root_value = root_value.base if isinstance(root_value, Member) else root_value.of
-            if isinstance(root_value, Ref):
-                return root_value.name.partition(".")[0] not in self.foreign
-            return isinstance(root_value, Instance) and root_value.of.partition(".")[0] not in self.foreign
+            root: Any = callee
+            while True:
+                kind = type(root)
+                if kind is Member:
+                    root = root.base
+                elif kind is Result:
+                    root = root.of
+                else:
+                    break
+            if kind is Ref:
+                return root.name.partition(".")[0] not in self.foreign
+            return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
         if isinstance(callee, Result):
@@ -914,12 +961,12 @@ class _Reader:
         self.use = ""
         rights = []
         left: ast.expr = node
-        while isinstance(left, ast.BinOp):
+        while type(left) is ast.BinOp:
             rights.append(left.right)
             left = left.left
-        value = self.expression(left)
+        value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
-            value = _operation(value, self.expression(right))
+            value = _operation(value, _EXPRESSIONS[type(right)](self, right))
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
@@ -944,25 +991,27 @@ class _Reader:
         return join(options) if options != [None, None] else None
 
     def _bool(self, node: ast.BoolOp) -> Value | None:
-        outer = self.use if isinstance(node.op, ast.Or) else "tested"
-        options = [self.passing(value, outer) for value in node.values]
+        either = type(node.op) is ast.Or
+        outer = self.use if either else "tested"
+        options = []
+        for part in node.values:
+            self.use = outer
+            options.append(_EXPRESSIONS[type(part)](self, part))
         # `x or default`: either of them, when both are known.
-        if isinstance(node.op, ast.Or) and None not in options:
-            return join(options)
-        return None
+        return join(options) if either and None not in options else None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
-        base = self.expression(node.value)
+        base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = ""
-        key = self.expression(node.slice)
+        key = _EXPRESSIONS[type(node.slice)](self, node.slice)
         if base is None:
             return None
-        if isinstance(key, Const):
-            if isinstance(base, Mapping) and isinstance(key.value, str):
+        if type(key) is Const:
+            if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None
             if (
-                isinstance(base, Items)
+                type(base) is Items
                 and isinstance(key.value, int)
                 and -len(base.values) <= key.value < len(base.values)
             ):
@@ -970,23 +1019,20 @@ class _Reader:
             return member(base, f"[{key.value}]")
         return member(base, "[*]")
 
-    def passing(self, node: ast.expr, use: str) -> Value | None:
-        """A part of a display: what becomes of the whole becomes of it."""
-        self.use = use
-        return self.expression(node)
-
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
         outer, self.use = self.use, ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
-                if not isinstance(element, ast.Constant):
+                if type(element) is not ast.Constant:
                     self.expression(element)
             return None
-        kind: Any = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
-        values = tuple([self.passing(e.value if isinstance(e, ast.Starred) else e, outer) for e in node.elts])
-        if any(isinstance(element, ast.Starred) for element in node.elts):
-            return None
-        return Items(values, kind)
+        values, starred = [], False
+        for element in node.elts:
+            if type(element) is ast.Starred:
+                starred, element = True, element.value
+            self.use = outer
+            values.append(_EXPRESSIONS[type(element)](self, element))
+        return Items(tuple(values), _DISPLAYS[type(node)]) if not starred else None
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
         outer, self.use = self.use, ""
@@ -1052,9 +1098,10 @@ class _Reader:
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):
-            if type(side) is not ast.Constant and type(side) is not ast.Name:
+            kind = type(side)
+            if kind is not ast.Constant and kind is not ast.Name:
                 self.use = "tested"
-                self.expression(side)
+                _EXPRESSIONS[kind](self, side)
         self.use = ""
 
     def _lambda(self, node: ast.Lambda) -> Value | None:
@@ -1200,10 +1247,10 @@ def member(base: Value | None, attr: str) -> Value | None:
 def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     for side in (left, right):
-        if side is not None and type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
-            if isinstance(side, Result) and isinstance(side.of, Member) and side.of.attr == "<op>":
+        if type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
+            if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
                 return side
-            return Result(Member(side, "<op>"))
+            return Result(Member(side, "<op>"))  # type: ignore[arg-type]
     return None
 
 
@@ -1266,14 +1313,35 @@ def _simple(value: Value | None) -> Value | None:
 
 
 def _moves(node: ast.Call) -> bool:
-    """Whether a call is `x.to("cpu")`, with the device spelled out."""
-    return (
-        type(node.func) is ast.Attribute
-        and node.func.attr == "to"
-        and bool(node.args)
-        and type(node.args[0]) is ast.Constant
-        and type(node.args[0].value) is str
-    )
+    """Whether a call of a method `to` spells the device out: `x.to("cpu")`."""
+    return bool(node.args) and type(node.args[0]) is ast.Constant and type(node.args[0].value) is str
+
+
+def _names_device(node: ast.Call) -> bool:
+    """Whether a call has an argument `device=`."""
+    for keyword in node.keywords:  # noqa: SIM110 (a generator costs more than the loop)
+        if keyword.arg == "device":
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
+    """Top-level modules that are none of the program's. The library that the catalog describes may be the very program
+    that is read."""
+    return (catalog.roots | STDLIB) - {own}
+
+
+def _may_seed(text: str) -> bool:
+    """Whether a text speaks of seeds or of determinism."""
+    if not text.isascii():
+        return _SEEDING.search(text) is not None
+    # Searches for literals are many times faster than a regular expression that ignores case.
+    lower = text.lower()
+    return "seed" in lower or "random" in lower or "determin" in lower or "reprod" in lower
+
+
+_name_may_seed: Final = lru_cache(maxsize=8192)(_may_seed)
 
 
 def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | None:
@@ -1370,6 +1438,15 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
 }
 
 # Every kind of node has its handler, so that none needs to be asked for twice.
+_DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
+    ast.List: "list",
+    ast.Tuple: "tuple",
+    ast.Set: "set",
+}
+_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update"})
+_KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
+_KEPT: Final = _PASSES | _SPECIAL.keys()
+
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
     **dict.fromkeys(ast.stmt.__subclasses__(), _Reader.children),
     ast.Pass: _Reader._pass,
