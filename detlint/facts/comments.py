@@ -28,12 +28,14 @@ _IGNORE = re.compile(r"ignore(?P<file>-file)?\s*\[(?P<codes>[^\]]*)\]", re.I)
 _CODE = re.compile(r"DET\d{0,3}")
 
 
-def directives(data: bytes) -> tuple[Directive, ...]:
-    """The suppression comments of a source file, in order.
+def directives(data: bytes, lower: bytes | None = None) -> tuple[Directive, ...]:
+    """The suppression comments of a source file, in order. `lower` is the file in lower case, where that is at hand.
 
     In a file that has nothing but blanket `# noqa`, these are taken by their looks: `confirmed` reads the tokens for
     the few that stand where something is found.
     """
+    if lower is not None and b"noqa" not in lower and b"detlint" not in lower:
+        return ()
     if b"\r" in data:
         # Python ends lines at a lone CR too; the tokenizer's own reader doesn't.
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -133,7 +133,7 @@ class _Reader:
     # -- the file -----------------------------------------------------------------------------------------------
 
     def file(self, tree: ast.Module) -> Facts:
-        lines = self.data.count(b"\n") + 1
+        lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
@@ -153,17 +153,17 @@ class _Reader:
             stars=tuple(self.stars),
             functions=tuple(self.functions),
             classes=classes,
-            directives=directives(self.data),
+            directives=directives(self.data, lower),
             options=self.options,
-            mentions=mentions(self.data),
+            mentions=mentions(lower),
             lines=lines,
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
         )
 
     def starts(self) -> Literal["", "main", "script"]:
-        if any(isinstance(step, Branch) and step.kind == "main" for step in self.flow[0]):
+        if any([type(step) is Branch and step.kind == "main" for step in self.flow[0]]):
             return "main"
-        return "script" if any(site.function == 0 and site.kind == "call" for site in self.sites) else ""
+        return "script" if any([site.function == 0 and site.kind == "call" for site in self.sites]) else ""
 
     def in_order(self) -> tuple[str, ...]:
         return tuple(sorted(self.ordered))
@@ -204,8 +204,9 @@ class _Reader:
                 self.expression(child)
 
     def _expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
-            self.expression(node.value)
+        kind = type(node.value)
+        if kind is not ast.Constant:
+            _EXPRESSIONS[kind](self, node.value)
 
     def _assign(self, node: ast.Assign) -> None:
         right = node.value
@@ -311,13 +312,14 @@ class _Reader:
             parts = self.module.split(".")
             keep = len(parts) - node.level + (1 if self.package else 0)
             source = ".".join([*parts[: max(keep, 0)], *([source] if source else [])])
+        prefix = f"{source}." if source else ""
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(source)
                 self.imports.add(source)
                 self.run(source)
             else:
-                name = f"{source}.{alias.name}" if source else alias.name
+                name = prefix + alias.name
                 self.imports.add(name)
                 self.run(name)
                 self.scope.bind(alias.asname or alias.name, Ref(name))
@@ -328,11 +330,11 @@ class _Reader:
             self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
 
     def _if(self, node: ast.If) -> bool:
-        if _is_main_test(node.test):
+        if type(node.test) is ast.Compare and _is_main_test(node.test):
             return self.branch("main", node.test, [node.body, node.orelse])
         # `elif` nests in the tree; as further arms a chain of thousands of them is no deeper than one.
         bodies, tests = [node.body], [node.test]
-        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        while len(node.orelse) == 1 and type(node.orelse[0]) is ast.If:
             node = node.orelse[0]
             bodies.append(node.body)
             tests.append(node.test)
@@ -343,7 +345,7 @@ class _Reader:
 
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
-        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
+        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], True
         for i, body in enumerate(bodies):
             self.steps = []
             arms.start()
@@ -352,7 +354,7 @@ class _Reader:
             stopped = self.block(body)
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
-            stops.append(stopped)
+            stops = stops and stopped
         self.steps = outer
         arms.join()
         if test is not None and _dotted(test).endswith("TYPE_CHECKING"):
@@ -360,22 +362,22 @@ class _Reader:
         if any(all_steps):
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             self.steps.append(Branch(kind, asked, tuple(all_steps)))
-        return kind != "loop" and all(stops)
+        return stops and kind != "loop"
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
-        text = self.text(test)
-        asks = len(arms) == 2 and text is not None and _may_seed(text)
+        text = self.text(test) if len(arms) == 2 else None
+        asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
         for step in steps:
-            if isinstance(step, Branch):
+            if type(step) is Branch:
                 if any(map(self.may_seed, step.arms)):
                     return True
-            elif step >= 0:
-                tail = _tail(self.sites[step].target)
+            elif step >= 0:  # type: ignore[operator]
+                tail = _tail(self.sites[step].target)  # type: ignore[index]
                 if tail in self.catalog.setting_words or _name_may_seed(tail):
                     return True
         return False
@@ -493,10 +495,8 @@ class _Reader:
             if isinstance(decorator, ast.Call):
                 options |= self.click_option(decorator, decorators[-1])
         self.define(node, name, tuple(decorators), options)
-        names = [_name_of(decorator) for decorator in decorators]
-        replaced = any(d and not d.startswith("builtins.") for d in names)
-        value = None if replaced and any(d.startswith("?") for d in names) else Ref(f"{self.module}.{name}")
-        self.scope.bind(node.name, value)
+        opaque = any([_name_of(decorator).startswith("?") for decorator in decorators])
+        self.scope.bind(node.name, Ref(self.prefix + name) if not opaque else None)
 
     def click_option(self, node: ast.Call, made: Value | None) -> dict[str, Option]:
         """The parameter that `@click.option("--seed", default=0)` fills."""
@@ -602,7 +602,7 @@ class _Reader:
         for statement in node.body:
             if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
                 target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
-                if isinstance(target, ast.Name) and _name_may_seed(target.id):
+                if type(target) is ast.Name and _name_may_seed(target.id):
                     body.places[target.id] = _span(statement)
         self.scope, self.within = outer, within
 
@@ -1138,8 +1138,12 @@ class _Reader:
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
-        if type(node) is ast.Name and node.id in PLAIN:
-            return ""
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Attribute:
+            if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
+                return ""
+            value = _EXPRESSIONS[kind](self, node)
+            return value.name if type(value) is Ref else ""
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
                 return ""
@@ -1147,12 +1151,9 @@ class _Reader:
                 return self.annotation(ast.parse(node.value, mode="eval").body)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return ""
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            value = self.expression(node)
-            return value.name if isinstance(value, Ref) else ""
         if isinstance(node, ast.BinOp):
-            found = {self.annotation(node.left), self.annotation(node.right)} - {""}
-            return found.pop() if len(found) == 1 else ""
+            left, right = self.annotation(node.left), self.annotation(node.right)
+            return left or right if not left or not right or left == right else ""
         if isinstance(node, ast.Subscript):
             head = _dotted(node.value).rpartition(".")[2]
             if head in TYPING:
@@ -1184,6 +1185,8 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[st
     found: dict[str, set[str]] = {}
     for table in (names, *(body.attributes for body in classes)):
         for name, value in table.items():
+            if type(value) is Ref and value.name.endswith(name) and value.name.rpartition(".")[2] == name:
+                continue  # as most are: an import or a definition by its own name
             others = _tails(value) - {name}
             if others:
                 found.setdefault(name, set()).update(others)
@@ -1197,17 +1200,22 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[st
 
 def _tails(value: Value | None) -> set[str]:
     """The last components of the names that a value may have."""
-    if isinstance(value, Ref):
-        return {value.name.rpartition(".")[2]}
-    if isinstance(value, Member):
-        return {value.attr}
-    return set().union(*map(_tails, value.options)) if isinstance(value, Either) else set()
+    kind = type(value)
+    if kind is Ref:
+        return {value.name.rpartition(".")[2]}  # type: ignore[union-attr]
+    if kind is Member:
+        return {value.attr}  # type: ignore[union-attr]
+    return set().union(*map(_tails, value.options)) if kind is Either else set()  # type: ignore[union-attr]
 
 
-def mentions(data: bytes) -> tuple[str, ...]:
-    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`)."""
-    lower = data.lower()
-    return tuple(word for word in _DEVICES if _has_word(lower, word.encode()))
+def mentions(lower: bytes) -> tuple[str, ...]:
+    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`).
+
+    Args:
+        lower: the file in lower case.
+    """
+    words = _DEVICES if b"ccl" in lower else _NO_CCL
+    return tuple([word for word, text in words if _has_word(lower, text)])
 
 
 def _has_word(text: bytes, word: bytes) -> bool:
@@ -1215,7 +1223,7 @@ def _has_word(text: bytes, word: bytes) -> bool:
     start = text.find(word)
     while start >= 0:
         end = start + len(word)
-        if not text[start - 1 : start].isalpha() and not text[end : end + 1].isalpha():
+        if not text[end : end + 1].isalpha() and not text[start - 1 : start].isalpha():
             return True
         start = text.find(word, end)
     return False
@@ -1256,11 +1264,14 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
 
 def _tail(callee: Value | None) -> str:
     """The last component of a callee's name."""
-    if isinstance(callee, Ref):
-        return callee.name.rpartition(".")[2]
-    if isinstance(callee, Either):
-        return next((tail for option in callee.options if (tail := _tail(option))), "")
-    return callee.attr if isinstance(callee, Member) else ""
+    kind = type(callee)
+    if kind is Ref:
+        return callee.name.rpartition(".")[2]  # type: ignore[union-attr]
+    if kind is Member:
+        return callee.attr  # type: ignore[union-attr]
+    if kind is Either:
+        return next((tail for option in callee.options if (tail := _tail(option))), "")  # type: ignore[union-attr]
+    return ""
 
 
 def _deep(value: Any) -> int:
@@ -1287,8 +1298,8 @@ def _dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _is_main_test(node: ast.expr) -> bool:
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
+def _is_main_test(node: ast.Compare) -> bool:
+    if len(node.ops) != 1 or type(node.ops[0]) is not ast.Eq:
         return False
     sides = (node.left, node.comparators[0])
     return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
@@ -1400,7 +1411,11 @@ _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
 """Values that are short to write down, whatever is in them."""
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
-_DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
+_DEVICES: Final = tuple(
+    (word, word.encode()) for word in ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
+)
+_NO_CCL: Final = tuple(pair for pair in _DEVICES if "ccl" not in pair[0])
+"""One search for what two rare words share tells that there is neither."""
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")

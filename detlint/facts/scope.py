@@ -101,20 +101,32 @@ class Arms:
 
     def end(self, stopped: bool) -> None:
         """End an arm: undo its bindings, keep them for the join unless the flow never comes out of it."""
-        scope, log = self.scope, self.scope.log or []
-        if not stopped:
-            self.ends.append({name: scope.names.get(name) for name, _ in log})
-        for name, before in reversed(log):
-            if isinstance(before, Missing):
-                scope.names.pop(name, None)
-            else:
-                scope.names[name] = before
+        scope, log = self.scope, self.scope.log
         scope.log = None
+        if not log:
+            if not stopped:
+                self.ends.append({})
+            return
+        names = scope.names
+        if not stopped:
+            self.ends.append({name: names.get(name) for name, _ in log})
+        for name, before in reversed(log):
+            if before is MISSING:
+                names.pop(name, None)
+            else:
+                names[name] = before  # type: ignore[assignment]
 
     def join(self) -> None:
         """Bind what the arms that come out agree on, or their alternatives."""
-        scope = self.scope
+        scope, ends = self.scope, self.ends
         scope.log = self.outer
-        for name in dict.fromkeys(name for end in self.ends for name in end):
+        if len(ends) == 1:
+            for name, value in ends[0].items():
+                scope.bind(name, value)
+            return
+        bound: dict[str, Value | None] = {}
+        for end in ends:
+            bound.update(end)
+        for name in bound:
             before = scope.names.get(name, MISSING)
-            scope.bind(name, join(end.get(name, before) for end in self.ends))
+            scope.bind(name, join([end.get(name, before) for end in ends]))
