@@ -161,9 +161,9 @@ class _Reader:
         )
 
     def starts(self) -> Literal["", "main", "script"]:
-        if any([type(step) is Branch and step.kind == "main" for step in self.flow[0]]):
+        if any(type(step) is Branch and step.kind == "main" for step in self.flow[0]):
             return "main"
-        return "script" if any([site.function == 0 and site.kind == "call" for site in self.sites]) else ""
+        return "script" if any(site.function == 0 and site.kind == "call" for site in self.sites) else ""
 
     def in_order(self) -> tuple[str, ...]:
         return tuple(sorted(self.ordered))
@@ -209,7 +209,7 @@ class _Reader:
             _EXPRESSIONS[kind](self, node.value)
 
     def _assign(self, node: ast.Assign) -> None:
-        right = node.value
+        right, targets = node.value, node.targets
         kind = type(right)
         if kind is ast.Constant:
             value = constant(right.value)  # type: ignore[attr-defined]
@@ -217,13 +217,16 @@ class _Reader:
             self.use = ""
             value = _EXPRESSIONS[kind](self, right)
         else:
-            name = _dotted(node.targets[0])
+            first = targets[0]
+            name = first.id if type(first) is ast.Name else _dotted(first)
             before = self.judged
-            self.use = f"assigned:{name}"
-            value = self.value(right)
+            self.use = "assigned:" + name
+            value = _EXPRESSIONS[kind](self, right)
+            if value is None and kind not in _OPAQUE:
+                value = self.expression_value(right)
             if self.judged > before and name:
                 self.fates.setdefault(name, [])
-        for target in node.targets:
+        for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
             else:
@@ -330,18 +333,21 @@ class _Reader:
             self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
 
     def _if(self, node: ast.If) -> bool:
-        if type(node.test) is ast.Compare and _is_main_test(node.test):
-            return self.branch("main", node.test, [node.body, node.orelse])
+        test, rest = node.test, node.orelse
+        if type(test) is ast.Compare and _is_main_test(test):
+            return self.branch("main", test, [node.body, rest])
+        self.use = "tested"
+        _EXPRESSIONS[type(test)](self, test)
         # `elif` nests in the tree; as further arms a chain of thousands of them is no deeper than one.
-        bodies, tests = [node.body], [node.test]
-        while len(node.orelse) == 1 and type(node.orelse[0]) is ast.If:
-            node = node.orelse[0]
+        bodies = [node.body]
+        while len(rest) == 1 and type(rest[0]) is ast.If:
+            node = rest[0]
             bodies.append(node.body)
-            tests.append(node.test)
-        for test in tests:
+            rest = node.orelse
             self.use = "tested"
-            self.expression(test)
-        return self.branch("if", tests[0], [*bodies, node.orelse])
+            self.expression(node.test)
+        bodies.append(rest)
+        return self.branch("if", test, bodies)
 
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
@@ -351,15 +357,17 @@ class _Reader:
             arms.start()
             if names and names[i]:
                 self.scope.bind(names[i], None)
-            stopped = self.block(body)
+            stopped = bool(body) and self.block(body)
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps = outer
         arms.join()
-        if test is not None and _dotted(test).endswith("TYPE_CHECKING"):
-            all_steps[0] = ()  # never runs
         if any(all_steps):
+            if (type(test) is ast.Name or type(test) is ast.Attribute) and _dotted(test).endswith("TYPE_CHECKING"):
+                all_steps[0] = ()  # never runs
+                if not any(all_steps):
+                    return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             self.steps.append(Branch(kind, asked, tuple(all_steps)))
         return stops and kind != "loop"
@@ -495,7 +503,7 @@ class _Reader:
             if isinstance(decorator, ast.Call):
                 options |= self.click_option(decorator, decorators[-1])
         self.define(node, name, tuple(decorators), options)
-        opaque = any([_name_of(decorator).startswith("?") for decorator in decorators])
+        opaque = any(_name_of(decorator).startswith("?") for decorator in decorators)
         self.scope.bind(node.name, Ref(self.prefix + name) if not opaque else None)
 
     def click_option(self, node: ast.Call, made: Value | None) -> dict[str, Option]:
@@ -536,24 +544,27 @@ class _Reader:
         owner = self.scope.owner if method else ""
         if method:
             self.classes[owner].methods.append(name.rpartition(".")[2])
-        names = [_name_of(decorator) for decorator in decorators]
-        parameters, bound = self.parameters(node.args, owner if method else "", names)
-        scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
-        scope.names.update(bound)
-        self.waiting.append((node, scope, len(self.functions)))
-        self.functions.append(Function(name, owner, None, len(self.functions)))
+        names = [_name_of(decorator) for decorator in decorators] if decorators else []
+        scope = Scope("function", self.scope, 0, owner or self.scope.owner)
+        parameters = self.parameters(node.args, owner, names, scope.names)
+        # Only now: a default may be a lambda, which is numbered first.
+        index = scope.function = len(self.functions)
+        self.waiting.append((node, scope, index))
+        self.functions.append(Function(name, owner, None, index))
         self.details.append(Detail(parameters, decorators, options or {}))
         self.flow.append(())
-        return len(self.functions) - 1
+        return index
 
     def parameters(
-        self, arguments: ast.arguments, owner: str, decorators: Sequence[str]
-    ) -> tuple[tuple[Parameter, ...], dict[str, Value | None]]:
-        positional = [*arguments.posonlyargs, *arguments.args]
-        required = len(positional) - len(arguments.defaults)
-        bound: dict[str, Value | None] = {}
+        self, arguments: ast.arguments, owner: str, decorators: Sequence[str], bound: dict[str, Value | None]
+    ) -> tuple[Parameter, ...]:
+        """The parameters of a function or method; what their names mean in it is noted in `bound`."""
+        positional, defaults = arguments.args, arguments.defaults
+        if arguments.posonlyargs:
+            positional = [*arguments.posonlyargs, *positional]
+        required = len(positional) - len(defaults)
         parameters = [
-            self.parameter(argument, arguments.defaults[i - required] if i >= required else None, "", bound)
+            self.parameter(argument, defaults[i - required] if i >= required else None, "", bound)
             for i, argument in enumerate(positional)
         ]
         if owner and positional and "builtins.staticmethod" not in decorators:
@@ -565,14 +576,15 @@ class _Reader:
             parameters.append(self.parameter(argument, default, "", bound))
         if arguments.kwarg:
             parameters.append(self.parameter(arguments.kwarg, None, "**", bound))
-        return tuple(parameters), bound
+        return tuple(parameters)
 
     def parameter(
         self, argument: ast.arg, default: ast.expr | None, kind: str, bound: dict[str, Value | None]
     ) -> Parameter:
         """A parameter; what its name means in the function is noted in `bound`."""
         name = argument.arg
-        annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
+        annotated = argument.annotation
+        annotation = self.annotation(annotated) if annotated is not None else ""
         value = span = None
         if default is not None:
             value = self.value(default)
@@ -647,17 +659,22 @@ class _Reader:
         return Expression(text, names)
 
     def text(self, node: ast.expr) -> str | None:
+        number = node.lineno
+        if number != node.end_lineno:
+            return None  # a line break is no printable character
         if self._lines is None:
             self._lines = Source(self.data).lines
-        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        if first != last or last >= len(self._lines):
-            return None  # a line break is no printable character
-        text = self._lines[first][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
+        if number > len(self._lines):
+            return None
+        text = self._lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
         return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
 
     def _constant(self, node: ast.Constant) -> Value | None:
         self.use = ""
-        return constant(node.value)
+        value = node.value
+        if type(value) is str and len(value) <= LONGEST_TEXT and value.isascii():
+            return Const(value)
+        return constant(value)
 
     def _name(self, node: ast.Name) -> Value | None:
         name = node.id
@@ -679,6 +696,8 @@ class _Reader:
         kind = type(base)
         if kind is not ast.Attribute:
             value = _EXPRESSIONS[kind](self, base)
+            if type(value) is Ref:
+                return Ref(f"{value.name}.{node.attr}")
             return member(value, node.attr) if value is not None else None
         attributes = [node.attr]
         while type(base) is ast.Attribute:
@@ -708,16 +727,17 @@ class _Reader:
         # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
         keep = wanted or attr in _KEPT_METHODS or name in _KEPT
         args: list[Arg] = []
-        if node.args or node.keywords:
+        arguments, keywords = node.args, node.keywords
+        if arguments or keywords:
+            passed = use if name in _TRANSPARENT else f"argument:{name}"
             if attr in GROWS:
                 passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
-            else:
-                passed = use if name in _TRANSPARENT else f"argument:{name}"
             if keep:
                 # The text of an argument only matters to the rules, so only where the catalog may know the callee.
-                args = self.arguments(node, passed, self.value if wanted and _tail(callee) in self.words else None)
+                read = self.value if wanted and _tail(callee) in self.words else None
+                args = self.arguments(arguments, keywords, passed, read)
             else:
-                self.visit_arguments(node, passed)
+                self.visit_arguments(arguments, keywords, passed)
             self.use = ""
         if attr in _ACTING_METHODS:
             self.method_call(node, attr, callee, args)
@@ -729,7 +749,7 @@ class _Reader:
             return None
         site = -1
         if wanted:
-            site = self.site("call", callee, tuple(args), node, use)
+            site = self.site("call", callee, tuple(args) if args else (), node, use)
         elif name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
@@ -738,25 +758,29 @@ class _Reader:
         return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
 
     def arguments(
-        self, node: ast.Call, passed: str, read: Callable[[ast.expr], Value | None] | None
+        self,
+        positional: list[ast.expr],
+        keywords: list[ast.keyword],
+        passed: str,
+        read: Callable[[ast.expr], Value | None] | None,
     ) -> list[Arg]:
         """Visit the arguments of a call and say what they are; what becomes of them is `passed`."""
         args = []
-        for argument in node.args:
+        for argument in positional:
             self.use = passed
             label = ""
             if type(argument) is ast.Starred:
                 label, argument = "*", argument.value
             args.append(Arg(label, read(argument) if read else _EXPRESSIONS[type(argument)](self, argument)))
-        for keyword in node.keywords:
+        for keyword in keywords:
             self.use = passed
             given = keyword.value
             args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[type(given)](self, given)))
         return args
 
-    def visit_arguments(self, node: ast.Call, passed: str) -> None:
+    def visit_arguments(self, positional: list[ast.expr], keywords: list[ast.keyword], passed: str) -> None:
         """Visit the arguments of a call that nobody asks for; a mere name only matters where it has a fate."""
-        for argument in node.args:
+        for argument in positional:
             kind = type(argument)
             if kind is ast.Starred:
                 self.use = passed
@@ -764,7 +788,7 @@ class _Reader:
             elif kind is not ast.Constant and (kind is not ast.Name or self.fates):
                 self.use = passed
                 _EXPRESSIONS[kind](self, argument)
-        for keyword in node.keywords:
+        for keyword in keywords:
             given = keyword.value
             kind = type(given)
             if kind is not ast.Constant and (kind is not ast.Name or self.fates):
@@ -823,7 +847,7 @@ class _Reader:
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
         tail = _tail(target)
-        if tail not in self.words:
+        if args and tail not in self.words:
             args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, _simple(arg.value)) for arg in args])
         if use:
             if tail in self.catalog.ordered_words:
@@ -1010,11 +1034,7 @@ class _Reader:
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None
-            if (
-                type(base) is Items
-                and isinstance(key.value, int)
-                and -len(base.values) <= key.value < len(base.values)
-            ):
+            if type(base) is Items and isinstance(key.value, int) and -len(base.values) <= key.value < len(base.values):
                 return base.values[key.value]
             return member(base, f"[{key.value}]")
         return member(base, "[*]")

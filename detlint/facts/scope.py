@@ -36,7 +36,7 @@ def join(options: Iterable[Bound]) -> Value | None:
             flat.append(option)  # type: ignore[arg-type]
     if len(flat) == 1:
         return flat[0]
-    if any([type(value) is Ref for value in flat]):
+    if Ref in map(type, flat):
         flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
         if len(flat) == 1:
             return flat[0]
