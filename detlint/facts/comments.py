@@ -17,6 +17,8 @@ from detlint.facts.model import Directive
 WORTH_READING = re.compile(
     rb"#[^\n\r]*?(?:detlint\s*:|noqa\s*:[^\n\r#]*DET|(?:flake8|ruff)\s*[:=]\s*noqa)|noqa\s*:[^\n\r#]*DET", re.I
 )
+# The search runs along the rare letter; what stands before it is looked at where that is found.
+_ANY_NOQA = re.compile(rb"qa(?<=noqa)")
 _BLANKET = re.compile(rb"#\s*noqa\b(?!\s*:)", re.I)
 
 _NOQA = re.compile(
@@ -28,12 +30,14 @@ _IGNORE = re.compile(r"ignore(?P<file>-file)?\s*\[(?P<codes>[^\]]*)\]", re.I)
 _CODE = re.compile(r"DET\d{0,3}")
 
 
-def directives(data: bytes) -> tuple[Directive, ...]:
-    """The suppression comments of a source file, in order.
+def directives(data: bytes, lower: bytes | None = None) -> tuple[Directive, ...]:
+    """The suppression comments of a source file, in order. `lower` is the file in lower case, where that is at hand.
 
     In a file that has nothing but blanket `# noqa`, these are taken by their looks: `confirmed` reads the tokens for
     the few that stand where something is found.
     """
+    if lower is not None and b"detlint" not in lower and _ANY_NOQA.search(lower) is None:
+        return ()
     if b"\r" in data:
         # Python ends lines at a lone CR too; the tokenizer's own reader doesn't.
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

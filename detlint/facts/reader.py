@@ -11,6 +11,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Raw
@@ -97,11 +98,12 @@ class _Reader:
     def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
         self.data = data
         self.module = module
+        self.prefix = f"{module}."
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
-        # The library that the catalog describes may be the very program that is read.
-        self.foreign = (catalog.roots | STDLIB) - {module.partition(".")[0]}
+        self.method_words = catalog.method_words
+        self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []
@@ -126,11 +128,13 @@ class _Reader:
         """Local names that hold what a site gave -> how they are used."""
         self.within: tuple[int, ...] = ()
         self.use = ""
+        self.judged = 0
+        """How many sites there are that are judged by what becomes of their result."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
     def file(self, tree: ast.Module) -> Facts:
-        lines = self.data.count(b"\n") + 1
+        lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
@@ -150,15 +154,15 @@ class _Reader:
             stars=tuple(self.stars),
             functions=tuple(self.functions),
             classes=classes,
-            directives=directives(self.data),
+            directives=directives(self.data, lower),
             options=self.options,
-            mentions=mentions(self.data),
+            mentions=mentions(lower),
             lines=lines,
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
         )
 
     def starts(self) -> Literal["", "main", "script"]:
-        if any(isinstance(step, Branch) and step.kind == "main" for step in self.flow[0]):
+        if any(type(step) is Branch and step.kind == "main" for step in self.flow[0]):
             return "main"
         return "script" if any(site.function == 0 and site.kind == "call" for site in self.sites) else ""
 
@@ -188,13 +192,13 @@ class _Reader:
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""
         for statement in statements:
-            handler = _STATEMENTS.get(type(statement))
-            if handler is None:
-                self.children(statement)
-            elif handler(self, statement):
+            if _STATEMENTS[type(statement)](self, statement):
                 self.steps.append(-1)
                 return True
         return False
+
+    def _pass(self, node: ast.stmt) -> None:
+        pass
 
     def children(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -202,28 +206,35 @@ class _Reader:
                 self.expression(child)
 
     def _expr(self, node: ast.Expr) -> bool:
-        if isinstance(node.value, ast.Constant):
+        kind = type(node.value)
+        if kind is ast.Constant:
             return False
-        value = self.expression(node.value)
-        return isinstance(value, Result) and _leaves(value.of)
+        value = _EXPRESSIONS[kind](self, node.value)
+        return type(value) is Result and _leaves(value.of)
 
     def _assign(self, node: ast.Assign) -> None:
-        right = node.value
+        right, targets = node.value, node.targets
         kind = type(right)
-        if isinstance(right, ast.Constant):
-            value = constant(right.value)
+        if kind is ast.Constant:
+            value = constant(right.value)  # type: ignore[attr-defined]
         elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
             self.use = ""
-            value = self.expression(right)
+            value = _EXPRESSIONS[kind](self, right)
         else:
-            name = _dotted(node.targets[0])
-            before = len(self.sites)
-            self.use = f"assigned:{name}"
-            value = self.value(right)
-            if name and self.has_order(before):
+            first = targets[0]
+            name = first.id if type(first) is ast.Name else _dotted(first)
+            before = self.judged
+            self.use = "assigned:" + name
+            value = _EXPRESSIONS[kind](self, right)
+            if value is None and kind not in _OPAQUE:
+                value = self.expression_value(right)
+            if self.judged > before and name:
                 self.fates.setdefault(name, [])
-        for target in node.targets:
-            self.assign(target, value, node)
+        for target in targets:
+            if type(target) is ast.Name:
+                self.scope.bind(target.id, value)
+            else:
+                self.assign(target, value, node)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         self.use = f"assigned:{_dotted(node.target)}"
@@ -278,9 +289,10 @@ class _Reader:
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
         if isinstance(base, Instance):
-            owner = self.classes.get(base.of.removeprefix(f"{self.module}."))
-            if owner is not None and base.of.startswith(f"{self.module}."):
-                owner.attribute(target.attr, value)
+            if base.of.startswith(self.prefix):
+                owner = self.classes.get(base.of.removeprefix(self.prefix))
+                if owner is not None:
+                    owner.attribute(target.attr, value)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
         elif isinstance(base, (Param, Result, Member)) and "seed" in target.attr.lower():
@@ -309,13 +321,14 @@ class _Reader:
             parts = self.module.split(".")
             keep = len(parts) - node.level + (1 if self.package else 0)
             source = ".".join([*parts[: max(keep, 0)], *([source] if source else [])])
+        prefix = f"{source}." if source else ""
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(source)
                 self.imports.add(source)
                 self.run(source)
             else:
-                name = f"{source}.{alias.name}" if source else alias.name
+                name = prefix + alias.name
                 self.imports.add(name)
                 self.run(name)
                 self.scope.bind(alias.asname or alias.name, Ref(name))
@@ -326,64 +339,69 @@ class _Reader:
             self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
 
     def _if(self, node: ast.If) -> bool:
-        if _is_main_test(node.test):
-            return self.branch("main", node.test, [node.body, node.orelse])
+        test, rest = node.test, node.orelse
+        if type(test) is ast.Compare and _is_main_test(test):
+            return self.branch("main", test, [node.body, rest])
+        self.use = "tested"
+        _EXPRESSIONS[type(test)](self, test)
         # `elif` nests in the tree; as further arms a chain of thousands of them is no deeper than one.
-        bodies, tests = [node.body], [node.test]
-        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
-            node = node.orelse[0]
+        bodies = [node.body]
+        while len(rest) == 1 and type(rest[0]) is ast.If:
+            node = rest[0]
             bodies.append(node.body)
-            tests.append(node.test)
-        for test in tests:
+            rest = node.orelse
             self.use = "tested"
-            self.expression(test)
-        return self.branch("if", tests[0], [*bodies, node.orelse])
+            self.expression(node.test)
+        bodies.append(rest)
+        return self.branch("if", test, bodies)
 
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
-        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], []
+        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], True
         for i, body in enumerate(bodies):
             self.steps = []
             arms.start()
             if names and names[i]:
                 self.scope.bind(names[i], None)
-            stopped = self.block(body)
+            stopped = bool(body) and self.block(body)
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
-            stops.append(stopped)
+            stops = stops and stopped
         self.steps = outer
         arms.join()
-        if test is not None and _dotted(test).endswith("TYPE_CHECKING"):
-            all_steps[0] = ()  # never runs
         if any(all_steps):
+            if (type(test) is ast.Name or type(test) is ast.Attribute) and _dotted(test).endswith("TYPE_CHECKING"):
+                all_steps[0] = ()  # never runs
+                if not any(all_steps):
+                    return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             span = _span(test) if test is not None and asked is not None else None
             self.steps.append(Branch(kind, asked, tuple(all_steps), span))
-        return kind != "loop" and all(stops)
+        return stops and kind != "loop"
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
-        text = self.text(test)
-        asks = len(arms) == 2 and text is not None and _SEEDING.search(text) is not None
+        text = self.text(test) if len(arms) == 2 else None
+        asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
         for step in steps:
-            if isinstance(step, Branch):
+            if type(step) is Branch:
                 if any(map(self.may_seed, step.arms)):
                     return True
-            elif step >= 0:
-                tail = _tail(self.sites[step].target)
-                if tail in self.catalog.setting_words or _SEEDING.search(tail):
+            elif step >= 0:  # type: ignore[operator]
+                tail = _tail(self.sites[step].target)  # type: ignore[index]
+                if tail in self.catalog.setting_words or _name_may_seed(tail):
                     return True
         return False
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        before, fates = len(self.sites), [(name, len(uses)) for name, uses in self.fates.items()]
+        before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
-        if self.has_order(before) or any(len(self.fates[name]) > count for name, count in fates):
+        if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
             self.gathered(node, before, fates)
         item: Value | None = None
         if isinstance(iterated, Items) and all(isinstance(value, Ref) for value in iterated.values):
@@ -395,10 +413,6 @@ class _Reader:
         self.assign(node.target, item, node)
         self.branch("loop", None, [node.body])
         self.block(node.orelse)
-
-    def has_order(self, before: int) -> bool:
-        """Whether one of the sites since `before` is judged by what becomes of its result."""
-        return len(self.sites) > before and any(site.use for site in self.sites[before:])
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
         """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
@@ -434,10 +448,10 @@ class _Reader:
         outer, entered_values = self.within, []
         for item in node.items:
             name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
-            before = len(self.sites)
+            before = self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
-            if name and self.has_order(before):
+            if name and self.judged > before:
                 self.fates.setdefault(name, [])
             entered = value.of if isinstance(value, Result) else value
             if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
@@ -473,7 +487,9 @@ class _Reader:
         return True
 
     def _raise(self, node: ast.Raise) -> bool:
-        self.children(node)
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.expression(part)
         return True
 
     def _stop(self, node: ast.Break | ast.Continue) -> bool:
@@ -496,10 +512,8 @@ class _Reader:
             if isinstance(decorator, ast.Call):
                 options |= self.click_option(decorator, decorators[-1])
         self.define(node, name, tuple(decorators), options)
-        names = [_name_of(decorator) for decorator in decorators]
-        replaced = any(d and not d.startswith("builtins.") for d in names)
-        value = None if replaced and any(d.startswith("?") for d in names) else Ref(f"{self.module}.{name}")
-        self.scope.bind(node.name, value)
+        opaque = any(_name_of(decorator).startswith("?") for decorator in decorators)
+        self.scope.bind(node.name, Ref(self.prefix + name) if not opaque else None)
 
     def click_option(self, node: ast.Call, made: Value | None) -> dict[str, Option]:
         """The parameter that `@click.option("--seed", default=0)` fills."""
@@ -539,41 +553,57 @@ class _Reader:
         owner = self.scope.owner if method else ""
         if method:
             self.classes[owner].methods.append(name.rpartition(".")[2])
-        names = [_name_of(decorator) for decorator in decorators]
-        parameters, bound = self.parameters(node.args, owner if method else "", names)
-        scope = Scope("function", self.scope, len(self.functions), owner or self.scope.owner)
-        scope.names.update(bound)
-        self.waiting.append((node, scope, len(self.functions)))
-        self.functions.append(Function(name, owner, None, len(self.functions)))
+        names = [_name_of(decorator) for decorator in decorators] if decorators else []
+        scope = Scope("function", self.scope, 0, owner or self.scope.owner)
+        parameters = self.parameters(node.args, owner, names, scope.names)
+        # Only now: a default may be a lambda, which is numbered first.
+        index = scope.function = len(self.functions)
+        self.waiting.append((node, scope, index))
+        self.functions.append(Function(name, owner, None, index))
         self.details.append(Detail(parameters, decorators, options or {}))
         self.flow.append(())
-        return len(self.functions) - 1
+        return index
 
     def parameters(
-        self, arguments: ast.arguments, owner: str, decorators: Sequence[str]
-    ) -> tuple[tuple[Parameter, ...], dict[str, Value | None]]:
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
-        rows = [(a, d, "") for a, d in zip(positional, defaults, strict=True)]
+        self, arguments: ast.arguments, owner: str, decorators: Sequence[str], bound: dict[str, Value | None]
+    ) -> tuple[Parameter, ...]:
+        """The parameters of a function or method; what their names mean in it is noted in `bound`."""
+        positional, defaults = arguments.args, arguments.defaults
+        if arguments.posonlyargs:
+            positional = [*arguments.posonlyargs, *positional]
+        required = len(positional) - len(defaults)
+        parameters = [
+            self.parameter(argument, defaults[i - required] if i >= required else None, "", bound)
+            for i, argument in enumerate(positional)
+        ]
+        if owner and positional and "builtins.staticmethod" not in decorators:
+            own = self.prefix + owner
+            bound[positional[0].arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
         if arguments.vararg:
-            rows.append((arguments.vararg, None, "*"))
-        rows += [(a, d, "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+            parameters.append(self.parameter(arguments.vararg, None, "*", bound))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            parameters.append(self.parameter(argument, default, "", bound))
         if arguments.kwarg:
-            rows.append((arguments.kwarg, None, "**"))
-        parameters, bound = [], dict[str, Value | None]()
-        for i, (argument, default, kind) in enumerate(rows):
-            annotation = self.annotation(argument.annotation) if argument.annotation is not None else ""
-            value = self.value(default) if default is not None else None
-            span = _span(argument) if default is not None and _SEEDING.search(argument.arg) else None
-            parameters.append(Parameter(argument.arg, value, annotation, kind, span))
-            if owner and i == 0 and positional and "builtins.staticmethod" not in decorators:
-                own = f"{self.module}.{owner}"
-                bound[argument.arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
-            elif annotation and not annotation.startswith("builtins.") and not kind:
-                bound[argument.arg] = Instance(annotation)
-            else:
-                bound[argument.arg] = Param(argument.arg, value)
-        return tuple(parameters), bound
+            parameters.append(self.parameter(arguments.kwarg, None, "**", bound))
+        return tuple(parameters)
+
+    def parameter(
+        self, argument: ast.arg, default: ast.expr | None, kind: str, bound: dict[str, Value | None]
+    ) -> Parameter:
+        """A parameter; what its name means in the function is noted in `bound`."""
+        name = argument.arg
+        annotated = argument.annotation
+        annotation = self.annotation(annotated) if annotated is not None else ""
+        value = span = None
+        if default is not None:
+            value = self.value(default)
+            if _name_may_seed(name):
+                span = _span(argument)
+        if annotation and not kind and not annotation.startswith("builtins."):
+            bound[name] = Instance(annotation)
+        else:
+            bound[name] = Param(name, value)
+        return Parameter(name, value, annotation, kind, span)
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
@@ -593,7 +623,7 @@ class _Reader:
         for statement in node.body:
             if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
                 target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
-                if isinstance(target, ast.Name) and _SEEDING.search(target.id):
+                if type(target) is ast.Name and _name_may_seed(target.id):
                     body.places[target.id] = _span(statement)
         self.scope, self.within = outer, within
 
@@ -601,12 +631,11 @@ class _Reader:
 
     def expression(self, node: ast.expr) -> Value | None:
         """Visit an expression, record the sites in it, and say what it is known to be."""
-        handler = _EXPRESSIONS.get(type(node))
-        if handler is not None:
-            return handler(self, node)
+        return _EXPRESSIONS[type(node)](self, node)
+
+    def _other(self, node: ast.expr) -> None:
         self.use = ""
         self.children(node)
-        return None
 
     def _joined(self, node: ast.JoinedStr) -> None:
         self.use = ""
@@ -621,8 +650,9 @@ class _Reader:
 
     def value(self, node: ast.expr) -> Value | None:
         """As `expression`, but what isn't a known value is kept as text for the rule engine to look at."""
-        value = self.expression(node)
-        return value if value is not None or type(node) in _OPAQUE else self.expression_value(node)
+        kind = type(node)
+        value = _EXPRESSIONS[kind](self, node)
+        return value if value is not None or kind in _OPAQUE else self.expression_value(node)
 
     def expression_value(self, node: ast.expr) -> Value | None:
         """The text of an expression and what its names mean, without visiting it again."""
@@ -638,38 +668,46 @@ class _Reader:
         return Expression(text, names)
 
     def text(self, node: ast.expr) -> str | None:
+        number = node.lineno
+        if number != node.end_lineno:
+            return None  # a line break is no printable character
         if self._lines is None:
             self._lines = Source(self.data).lines
-        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        if last - first > 4 or last >= len(self._lines):
+        if number > len(self._lines):
             return None
-        lines = self._lines[first : last + 1]
-        lines[-1] = lines[-1][: node.end_col_offset]
-        lines[0] = lines[0][node.col_offset :]
-        text = b"\n".join(lines).decode("utf-8", "replace")
+        text = self._lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
         return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
 
     def _constant(self, node: ast.Constant) -> Value | None:
         self.use = ""
-        return constant(node.value)
+        value = node.value
+        if type(value) is str and len(value) <= LONGEST_TEXT and value.isascii():
+            return Const(value)
+        return constant(value)
 
     def _name(self, node: ast.Name) -> Value | None:
+        name = node.id
         if self.use:
-            if node.id in self.fates:
-                self.fates[node.id].append(self.use)
+            if name in self.fates:
+                self.fates[name].append(self.use)
             self.use = ""
-        found = self.scope.names.get(node.id, MISSING)
+        names = self.scope.names
+        if name in names:
+            return names[name]
+        found = self.scope.look_up(name)
         if found is MISSING:
-            found = self.scope.look_up(node.id)
-            if found is MISSING:
-                return Ref(f"{self.module}.{node.id}") if self.stars else None
+            return Ref(self.prefix + name) if self.stars else None
         return found  # type: ignore[return-value]
 
     def _attribute(self, node: ast.Attribute) -> Value | None:
         # Chains are followed without recursion: generated code has chains thousands of links long.
         base = node.value
-        if type(base) is not ast.Attribute:
-            return member(self.expression(base), node.attr)
+        kind = type(base)
+        if kind is not ast.Attribute:
+            value = _EXPRESSIONS[kind](self, base)
+            if type(value) is Ref:
+                return Ref(f"{value.name}.{node.attr}")
+            return member(value, node.attr) if value is not None else None
         attributes = [node.attr]
         while type(base) is ast.Attribute:
             attributes.append(base.attr)
@@ -684,86 +722,127 @@ class _Reader:
     def _call(self, node: ast.Call) -> Value | None:
         use, self.use = self.use, ""
         function = node.func
-        if type(function) is ast.Call:
+        kind = type(function)
+        if kind is ast.Call:
             self.use = use  # `Parallel(...)(...)`: what is built here makes what is used there
-        callee = self.expression(function)
-        name = callee.name if isinstance(callee, Ref) else ""
-        if callee is None and isinstance(function, ast.Attribute) and function.attr in self.catalog.methods:
-            callee = Member(UNKNOWN_RECEIVER, function.attr)
+        callee = _EXPRESSIONS[kind](self, function)
+        attr: str = function.attr if kind is ast.Attribute else ""  # type: ignore[attr-defined]
+        if callee is None and attr in self.catalog.methods:
+            callee = Member(UNKNOWN_RECEIVER, attr)
+        name = callee.name if type(callee) is Ref else ""
         wanted = callee is not None and (
-            self.wanted(callee)
-            or (name != "" and any(keyword.arg == "device" for keyword in node.keywords))
-            or _moves(node)
+            self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
-        # The text of an argument only matters to the rules, so only where the catalog may know the callee.
-        read = self.value if wanted and _tail(callee) in self.words else self.expression
+        # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
+        keep = wanted or attr in _KEPT_METHODS or name in _KEPT
         args: list[Arg] = []
-        passed = use if name in _TRANSPARENT else f"argument:{name}"
-        attr = function.attr if type(function) is ast.Attribute else ""
-        if attr in GROWS:
-            passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
-        keep = wanted or name in _SPECIAL or name in _PASSES or attr in ("add_argument", "set_defaults", "update")
-        for argument in node.args:
-            self.use = passed
-            if type(argument) is ast.Starred:
-                args.append(Arg("*", read(argument.value)))
-            elif keep:
-                args.append(Arg("", read(argument)))
-            elif type(argument) is not ast.Constant and (type(argument) is not ast.Name or self.fates):
-                self.expression(argument)
-        for keyword in node.keywords:
-            self.use = passed
+        arguments, keywords = node.args, node.keywords
+        if arguments or keywords:
+            passed = use if name in _TRANSPARENT else f"argument:{name}"
+            if attr in GROWS:
+                passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
             if keep:
-                args.append(Arg(keyword.arg or "**", read(keyword.value)))
-            elif type(keyword.value) is not ast.Constant and (type(keyword.value) is not ast.Name or self.fates):
-                self.expression(keyword.value)
-        self.use = ""
-        if isinstance(function, ast.Attribute):
-            if attr == "sort":
-                self.ordered.add(_dotted(function.value))
-            elif attr == "add_argument":
-                self.option(args, node)
-            elif attr == "set_defaults":
-                for arg in args:
-                    before = self.options.get(arg.name)
-                    value = join((before.default, arg.value)) if before is not None else arg.value
-                    self.options[arg.name] = Option(value, _span(node))
-            elif attr == "update" and callee is None:
-                self.dictionary_update(function.value, args)
-        if name:
-            special = _SPECIAL.get(name)
-            if special is not None:
-                known = special(self, node, args)
-                if known is not None:
-                    return known
+                # The text of an argument only matters to the rules, so only where the catalog may know the callee.
+                read = self.value if wanted and _tail(callee) in self.words else None
+                args = self.arguments(arguments, keywords, passed, read)
+            else:
+                self.visit_arguments(arguments, keywords, passed)
+            self.use = ""
+        if attr in _ACTING_METHODS:
+            self.method_call(node, attr, callee, args)
+        if keep and name in _SPECIAL:
+            known = _SPECIAL[name](self, node, args)
+            if known is not None:
+                return known
         if callee is None:
             return None
         site = -1
         if wanted:
-            site = self.site("call", callee, tuple(args), node, use)
+            site = self.site("call", callee, tuple(args) if args else (), node, use)
         elif name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
                 return args[0].value
             return Instance(name) if name in _CONTAINERS else None
-        return Result(callee, site) if _deep(callee) < DEEPEST_VALUE else None
+        return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
+
+    def arguments(
+        self,
+        positional: list[ast.expr],
+        keywords: list[ast.keyword],
+        passed: str,
+        read: Callable[[ast.expr], Value | None] | None,
+    ) -> list[Arg]:
+        """Visit the arguments of a call and say what they are; what becomes of them is `passed`."""
+        args = []
+        for argument in positional:
+            self.use = passed
+            label = ""
+            if type(argument) is ast.Starred:
+                label, argument = "*", argument.value
+            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[type(argument)](self, argument)))
+        for keyword in keywords:
+            self.use = passed
+            given = keyword.value
+            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[type(given)](self, given)))
+        return args
+
+    def visit_arguments(self, positional: list[ast.expr], keywords: list[ast.keyword], passed: str) -> None:
+        """Visit the arguments of a call that nobody asks for; a mere name only matters where it has a fate."""
+        for argument in positional:
+            kind = type(argument)
+            if kind is ast.Starred:
+                self.use = passed
+                self.expression(argument.value)  # type: ignore[attr-defined]
+            elif kind is not ast.Constant and (kind is not ast.Name or self.fates):
+                self.use = passed
+                _EXPRESSIONS[kind](self, argument)
+        for keyword in keywords:
+            given = keyword.value
+            kind = type(given)
+            if kind is not ast.Constant and (kind is not ast.Name or self.fates):
+                self.use = passed
+                _EXPRESSIONS[kind](self, given)
+
+    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg]) -> None:
+        """What a method's name alone tells: `x.sort()`, `parser.add_argument(...)`, `options.update(...)`."""
+        function = node.func
+        assert isinstance(function, ast.Attribute)
+        if attr == "sort":
+            self.ordered.add(_dotted(function.value))
+        elif attr == "add_argument":
+            self.option(args, node)
+        elif attr == "set_defaults":
+            for arg in args:
+                known = self.options.get(arg.name)
+                value = join((known.default, arg.value)) if known is not None else arg.value
+                self.options[arg.name] = Option(value, _span(node))
+        elif callee is None:
+            self.dictionary_update(function.value, args)
 
     def wanted(self, callee: Value) -> bool:
         """Whether a call is worth recording: the catalog may know it, or the program may define it."""
-        if isinstance(callee, Ref):
-            root = callee.name.partition(".")[0]
-            return root not in self.foreign or self.acts(callee.name)
-        if isinstance(callee, Member):
-            if callee.attr in self.catalog.method_words:
+        kind = type(callee)
+        if kind is Ref:
+            name: str = callee.name  # type: ignore[union-attr]
+            return name.partition(".")[0] not in self.foreign or self.acts(name)
+        if kind is Member:
+            if callee.attr in self.method_words:  # type: ignore[union-attr]
                 return True
-            root_value: Value | None = callee
-            while isinstance(root_value, (Member, Result)):
-                root_value = root_value.base if isinstance(root_value, Member) else root_value.of
-            if isinstance(root_value, (Items, Mapping)):
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root_value.values)
-            if isinstance(root_value, Ref):
-                return root_value.name.partition(".")[0] not in self.foreign
-            return isinstance(root_value, Instance) and root_value.of.partition(".")[0] not in self.foreign
+            root: Any = callee
+            while True:
+                kind = type(root)
+                if kind is Member:
+                    root = root.base
+                elif kind is Result:
+                    root = root.of
+                else:
+                    break
+            if kind is Ref:
+                return root.name.partition(".")[0] not in self.foreign
+            if kind is Items or kind is Mapping:
+                return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
+            return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
         if isinstance(callee, Result):
@@ -778,13 +857,18 @@ class _Reader:
         return last in self.catalog.copies or last == "apply" or self.catalog.canonical(name) in self.catalog.acting
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
-        if _tail(target) not in self.words and kind != "option":
-            args = tuple(Arg(arg.name, _simple(arg.value)) for arg in args)
-        if use and _tail(target) not in self.catalog.ordered_words:
-            use = "kept" if use.startswith("assigned:") else ""
+        tail = _tail(target)
+        if args and tail not in self.words and kind != "option":
+            args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, _simple(arg.value)) for arg in args])
+        if use:
+            if tail in self.catalog.ordered_words:
+                self.judged += 1
+            else:
+                use = "kept" if use.startswith("assigned:") else ""
+        number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
-        self.steps.append(len(self.sites) - 1)
-        return len(self.sites) - 1
+        self.steps.append(number)
+        return number
 
     def option(self, args: list[Arg], node: ast.Call) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
@@ -912,12 +996,12 @@ class _Reader:
         self.use = ""
         rights = []
         left: ast.expr = node
-        while isinstance(left, ast.BinOp):
+        while type(left) is ast.BinOp:
             rights.append(left.right)
             left = left.left
-        value = self.expression(left)
+        value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
-            value = _operation(value, self.expression(right))
+            value = _operation(value, _EXPRESSIONS[type(right)](self, right))
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
@@ -942,49 +1026,44 @@ class _Reader:
         return join(options) if options != [None, None] else None
 
     def _bool(self, node: ast.BoolOp) -> Value | None:
-        outer = self.use if isinstance(node.op, ast.Or) else "tested"
-        options = [self.passing(value, outer) for value in node.values]
+        either = type(node.op) is ast.Or
+        outer = self.use if either else "tested"
+        options = []
+        for part in node.values:
+            self.use = outer
+            options.append(_EXPRESSIONS[type(part)](self, part))
         # `x or default`: either of them, when both are known.
-        if isinstance(node.op, ast.Or) and None not in options:
-            return join(options)
-        return None
+        return join(options) if either and None not in options else None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
-        base = self.expression(node.value)
+        base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = ""
-        key = self.expression(node.slice)
+        key = _EXPRESSIONS[type(node.slice)](self, node.slice)
         if base is None:
             return None
-        if isinstance(key, Const):
-            if isinstance(base, Mapping) and isinstance(key.value, str):
+        if type(key) is Const:
+            if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None
-            if (
-                isinstance(base, Items)
-                and isinstance(key.value, int)
-                and -len(base.values) <= key.value < len(base.values)
-            ):
+            if type(base) is Items and isinstance(key.value, int) and -len(base.values) <= key.value < len(base.values):
                 return base.values[key.value]
             return member(base, f"[{key.value}]")
         return member(base, "[*]")
-
-    def passing(self, node: ast.expr, use: str) -> Value | None:
-        """A part of a display: what becomes of the whole becomes of it."""
-        self.use = use
-        return self.expression(node)
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
         outer, self.use = self.use, ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
-                if not isinstance(element, ast.Constant):
+                if type(element) is not ast.Constant:
                     self.expression(element)
             return None
-        kind: Any = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
-        values = tuple([self.passing(e.value if isinstance(e, ast.Starred) else e, outer) for e in node.elts])
-        if any(isinstance(element, ast.Starred) for element in node.elts):
-            return None
-        return Items(values, kind)
+        values, starred = [], False
+        for element in node.elts:
+            if type(element) is ast.Starred:
+                starred, element = True, element.value
+            self.use = outer
+            values.append(_EXPRESSIONS[type(element)](self, element))
+        return Items(tuple(values), _DISPLAYS[type(node)]) if not starred else None
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
         outer, self.use = self.use, ""
@@ -1050,9 +1129,10 @@ class _Reader:
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):
-            if type(side) is not ast.Constant and type(side) is not ast.Name:
+            kind = type(side)
+            if kind is not ast.Constant and kind is not ast.Name:
                 self.use = "tested"
-                self.expression(side)
+                _EXPRESSIONS[kind](self, side)
         self.use = ""
 
     def _lambda(self, node: ast.Lambda) -> Value | None:
@@ -1089,8 +1169,12 @@ class _Reader:
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
-        if type(node) is ast.Name and node.id in PLAIN:
-            return ""
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Attribute:
+            if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
+                return ""
+            value = _EXPRESSIONS[kind](self, node)
+            return value.name if type(value) is Ref else ""
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
                 return ""
@@ -1098,12 +1182,9 @@ class _Reader:
                 return self.annotation(ast.parse(node.value, mode="eval").body)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return ""
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            value = self.expression(node)
-            return value.name if isinstance(value, Ref) else ""
         if isinstance(node, ast.BinOp):
-            found = {self.annotation(node.left), self.annotation(node.right)} - {""}
-            return found.pop() if len(found) == 1 else ""
+            left, right = self.annotation(node.left), self.annotation(node.right)
+            return left or right if not left or not right or left == right else ""
         if isinstance(node, ast.Subscript):
             head = _dotted(node.value).rpartition(".")[2]
             if head in TYPING:
@@ -1135,6 +1216,8 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[st
     found: dict[str, set[str]] = {}
     for table in (names, *(body.attributes for body in classes)):
         for name, value in table.items():
+            if type(value) is Ref and value.name.endswith(name) and value.name.rpartition(".")[2] == name:
+                continue  # as most are: an import or a definition by its own name
             others = _tails(value) - {name}
             if others:
                 found.setdefault(name, set()).update(others)
@@ -1159,72 +1242,76 @@ def _leaves(callee: Value) -> bool:
 
 def _tails(value: Value | None) -> set[str]:
     """The last components of the names that a value may have."""
-    if isinstance(value, Ref):
-        return {value.name.rpartition(".")[2]}
-    if isinstance(value, Member):
-        return {value.attr}
-    return set().union(*map(_tails, value.options)) if isinstance(value, Either) else set()
+    kind = type(value)
+    if kind is Ref:
+        return {value.name.rpartition(".")[2]}  # type: ignore[union-attr]
+    if kind is Member:
+        return {value.attr}  # type: ignore[union-attr]
+    return set().union(*map(_tails, value.options)) if kind is Either else set()  # type: ignore[union-attr]
 
 
-def mentions(data: bytes) -> tuple[str, ...]:
-    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`)."""
-    lower = data.lower()
-    return tuple(word for word in _DEVICES if _has_word(lower, word.encode()))
+def mentions(lower: bytes) -> tuple[str, ...]:
+    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`).
+
+    Args:
+        lower: the file in lower case.
+    """
+    return tuple(sorted({found.decode() + end for pattern, end in _DEVICES for found in pattern.findall(lower)}))
 
 
-def _has_word(text: bytes, word: bytes) -> bool:
-    # A search for a literal is many times faster than any regular expression with a boundary.
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if not text[start - 1 : start].isalpha() and not text[end : end + 1].isalpha():
-            return True
-        start = text.find(word, end)
-    return False
+def _ending(beginnings: str, end: str) -> tuple[re.Pattern[bytes], str]:
+    """What finds the beginnings of the words that go on with `end`.
+
+    A regular expression that begins with a literal is as fast as a search for the literal, or faster where that begins
+    with a rare letter; the looks around only cost something where it is found.
+    """
+    dots = "." * len(beginnings.partition("|")[0])
+    return re.compile(f"{end}(?![a-z])(?<=({beginnings}){end})(?<![a-z]{dots}{end})".encode()), end
 
 
 def constant(value: object) -> Value | None:
     """A literal as a value; bytes, complex numbers, long texts and huge integers are not kept."""
+    if isinstance(value, str):
+        return Const(value) if len(value) <= LONGEST_TEXT and (value.isascii() or value.isprintable()) else None
     if value is None or isinstance(value, (bool, float)):
         return Const(value)
-    if isinstance(value, int):
-        return Const(value) if -(2**63) <= value < 2**63 else None
-    if isinstance(value, str) and len(value) <= LONGEST_TEXT and (value.isascii() or value.isprintable()):
-        return Const(value)
-    return None
+    return Const(value) if isinstance(value, int) and -(2**63) <= value < 2**63 else None
 
 
 def member(base: Value | None, attr: str) -> Value | None:
     """An attribute of a value."""
-    if base is None:
-        return None
     kind = type(base)
     if kind is Ref:
-        return Ref(f"{base.name}.{attr}") if attr[0] != "[" else Member(base, attr)  # type: ignore[union-attr]
-    if kind is Const or kind is Expression:
+        return Ref(f"{base.name}.{attr}") if attr[0] != "[" else Member(base, attr)  # type: ignore[union-attr, arg-type]
+    if kind is Member or kind is Result:
+        return Member(base, attr) if _deep(base) < DEEPEST_VALUE else None  # type: ignore[arg-type]
+    if base is None or kind is Const or kind is Expression:
         return None
-    if isinstance(base, Mapping) and attr in base.keys:
-        return base.values[base.keys.index(attr)]
-    return Member(base, attr) if _deep(base) < DEEPEST_VALUE else None
+    if kind is Mapping and attr in base.keys:  # type: ignore[union-attr]
+        return base.values[base.keys.index(attr)]  # type: ignore[union-attr]
+    return Member(base, attr)
 
 
 def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     for side in (left, right):
-        if side is not None and type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
-            if isinstance(side, Result) and isinstance(side.of, Member) and side.of.attr == "<op>":
+        if type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
+            if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
                 return side
-            return Result(Member(side, "<op>"))
+            return Result(Member(side, "<op>"))  # type: ignore[arg-type]
     return None
 
 
 def _tail(callee: Value | None) -> str:
     """The last component of a callee's name."""
-    if isinstance(callee, Ref):
-        return callee.name.rpartition(".")[2]
-    if isinstance(callee, Either):
-        return next((tail for option in callee.options if (tail := _tail(option))), "")
-    return callee.attr if isinstance(callee, Member) else ""
+    kind = type(callee)
+    if kind is Ref:
+        return callee.name.rpartition(".")[2]  # type: ignore[union-attr]
+    if kind is Member:
+        return callee.attr  # type: ignore[union-attr]
+    if kind is Either:
+        return next((tail for option in callee.options if (tail := _tail(option))), "")  # type: ignore[union-attr]
+    return ""
 
 
 def _deep(value: Any) -> int:
@@ -1242,6 +1329,8 @@ def _deep(value: Any) -> int:
 
 def _dotted(node: ast.AST) -> str:
     """`self.files` as written; "" for anything that isn't a chain of names."""
+    if type(node) is ast.Name:
+        return node.id
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -1249,8 +1338,8 @@ def _dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _is_main_test(node: ast.expr) -> bool:
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
+def _is_main_test(node: ast.Compare) -> bool:
+    if len(node.ops) != 1 or type(node.ops[0]) is not ast.Eq:
         return False
     sides = (node.left, node.comparators[0])
     return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
@@ -1261,7 +1350,7 @@ def _is_main_test(node: ast.expr) -> bool:
 def _simple(value: Value | None) -> Value | None:
     """A value if it is short to write down."""
     kind = type(value)
-    if kind is Const or kind is Ref or kind is Instance:
+    if kind in _SHORT:
         return value
     if kind is Param:
         default = value.default  # type: ignore[union-attr]
@@ -1275,14 +1364,35 @@ def _simple(value: Value | None) -> Value | None:
 
 
 def _moves(node: ast.Call) -> bool:
-    """Whether a call is `x.to("cpu")`, with the device spelled out."""
-    return (
-        type(node.func) is ast.Attribute
-        and node.func.attr == "to"
-        and bool(node.args)
-        and type(node.args[0]) is ast.Constant
-        and type(node.args[0].value) is str
-    )
+    """Whether a call of a method `to` spells the device out: `x.to("cpu")`."""
+    return bool(node.args) and type(node.args[0]) is ast.Constant and type(node.args[0].value) is str
+
+
+def _names_device(node: ast.Call) -> bool:
+    """Whether a call has an argument `device=`."""
+    for keyword in node.keywords:  # noqa: SIM110 (a generator costs more than the loop)
+        if keyword.arg == "device":
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
+    """Top-level modules that are none of the program's. The library that the catalog describes may be the very program
+    that is read."""
+    return (catalog.roots | STDLIB) - {own}
+
+
+def _may_seed(text: str) -> bool:
+    """Whether a text speaks of seeds or of determinism."""
+    if not text.isascii():
+        return _SEEDING.search(text) is not None
+    # Searches for literals are many times faster than a regular expression that ignores case.
+    lower = text.lower()
+    return "seed" in lower or "random" in lower or "determin" in lower or "reprod" in lower
+
+
+_name_may_seed: Final = lru_cache(maxsize=8192)(_may_seed)
 
 
 def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | None:
@@ -1338,8 +1448,13 @@ def _with_use(site: Site, use: str) -> Site:
 
 
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
+_SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
+"""Values that are short to write down, whatever is in them."""
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
-_DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
+_DEVICES: Final = (
+    _ending("g|n|t", "pu"), _ending("h|n", "ccl"), _ending("as", "cend"), _ending("c", "uda"), _ending("", "mps"),
+    _ending("", "xla"),
+)  # fmt: skip
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
@@ -1376,7 +1491,20 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
     "os.environ.update": _Reader._update_variables,
 }
 
-_STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Reader, Any], Any]]] = {
+# Every kind of node has its handler, so that none needs to be asked for twice.
+_DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
+    ast.List: "list",
+    ast.Tuple: "tuple",
+    ast.Set: "set",
+}
+_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update"})
+_KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
+_KEPT: Final = _PASSES | _SPECIAL.keys()
+
+_STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
+    **dict.fromkeys(ast.stmt.__subclasses__(), _Reader.children),
+    ast.Pass: _Reader._pass,
+    ast.Nonlocal: _Reader._pass,
     ast.Expr: _Reader._expr,
     ast.Assign: _Reader._assign,
     ast.AnnAssign: _Reader._annotated,
@@ -1404,7 +1532,8 @@ _STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Reader, Any], Any]]] = {
 if sys.version_info >= (3, 11):
     _STATEMENTS[ast.TryStar] = _Reader._try
 
-_EXPRESSIONS: Final[dict[type[ast.expr], Callable[[_Reader, Any], Value | None]]] = {
+_EXPRESSIONS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Value | None]]] = {
+    **dict.fromkeys(ast.expr.__subclasses__(), _Reader._other),
     ast.Name: _Reader._name,
     ast.Constant: _Reader._constant,
     ast.Attribute: _Reader._attribute,

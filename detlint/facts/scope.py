@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from detlint.facts.model import Const, Either, Ref, Value
 
-BUILTINS: Final = frozenset(dir(builtins))
+BUILTINS: Final = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 MOST_OPTIONS: Final = 4
 
 
@@ -28,22 +28,25 @@ def join(options: Iterable[Bound]) -> Value | None:
     """
     flat: list[Value | None] = []
     for option in options:
-        if isinstance(option, Missing):
+        if option is MISSING:
             continue
-        for value in option.options if isinstance(option, Either) else (option,):
-            if value not in flat:
-                flat.append(value)
-    if len(flat) > 1 and any(isinstance(value, Ref) for value in flat):
-        flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
+        if type(option) is Either:
+            flat += [value for value in option.options if value not in flat]
+        elif option not in flat:
+            flat.append(option)  # type: ignore[arg-type]
     if len(flat) == 1:
         return flat[0]
+    if Ref in map(type, flat):
+        flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
+        if len(flat) == 1:
+            return flat[0]
     return Either(tuple(flat)) if 1 < len(flat) <= MOST_OPTIONS else None
 
 
 class Scope:
     """The names of a module, class or function body, as of the statement being read."""
 
-    __slots__ = ("function", "globals", "kind", "log", "names", "owner", "parent")
+    __slots__ = ("around", "function", "globals", "kind", "log", "names", "owner", "parent")
 
     def __init__(
         self, kind: Literal["module", "class", "function"], parent: Scope | None, function: int, owner: str
@@ -54,12 +57,19 @@ class Scope:
         self.owner = owner
         """The class around it, as a name inside the module."""
         self.names: dict[str, Value | None] = {}
+        self.around = self._visible(parent)
+        """What can be seen here: the names of this scope and of those around it, inner ones first."""
         self.globals: set[str] = set()
         self.log: list[tuple[str, Bound]] | None = None
 
+    def _visible(self, parent: Scope | None) -> tuple[dict[str, Value | None], ...]:
+        if parent is None:
+            return (self.names,)
+        return (self.names, *(parent.around if parent.kind != "class" else parent.around[1:]))
+
     def bind(self, name: str, value: Value | None) -> None:
         """`name = value`, remembered for the join when inside a branch."""
-        if name in self.globals:
+        if self.globals and name in self.globals:
             scope: Scope = self
             while scope.parent is not None:
                 scope = scope.parent
@@ -71,14 +81,10 @@ class Scope:
 
     def look_up(self, name: str) -> Bound:
         """What `name` means here; class bodies are invisible to the functions inside them."""
-        scope: Scope | None = self
-        inner = True
-        while scope is not None:
-            if (inner or scope.kind != "class") and name in scope.names:
-                return scope.names[name]
-            inner = False
-            scope = scope.parent
-        return Ref(f"builtins.{name}") if name in BUILTINS else MISSING
+        for names in self.around:
+            if name in names:
+                return names[name]
+        return BUILTINS.get(name, MISSING)
 
 
 class Arms:
@@ -95,20 +101,32 @@ class Arms:
 
     def end(self, stopped: bool) -> None:
         """End an arm: undo its bindings, keep them for the join unless the flow never comes out of it."""
-        scope, log = self.scope, self.scope.log or []
-        if not stopped:
-            self.ends.append({name: scope.names.get(name) for name, _ in log})
-        for name, before in reversed(log):
-            if isinstance(before, Missing):
-                scope.names.pop(name, None)
-            else:
-                scope.names[name] = before
+        scope, log = self.scope, self.scope.log
         scope.log = None
+        if not log:
+            if not stopped:
+                self.ends.append({})
+            return
+        names = scope.names
+        if not stopped:
+            self.ends.append({name: names.get(name) for name, _ in log})
+        for name, before in reversed(log):
+            if before is MISSING:
+                names.pop(name, None)
+            else:
+                names[name] = before  # type: ignore[assignment]
 
     def join(self) -> None:
         """Bind what the arms that come out agree on, or their alternatives."""
-        scope = self.scope
+        scope, ends = self.scope, self.ends
         scope.log = self.outer
-        for name in dict.fromkeys(name for end in self.ends for name in end):
+        if len(ends) == 1:
+            for name, value in ends[0].items():
+                scope.bind(name, value)
+            return
+        bound: dict[str, Value | None] = {}
+        for end in ends:
+            bound.update(end)
+        for name in bound:
             before = scope.names.get(name, MISSING)
-            scope.bind(name, join(end.get(name, before) for end in self.ends))
+            scope.bind(name, join([end.get(name, before) for end in ends]))
