@@ -13,7 +13,7 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
-from detlint.program.flow import Outcome, Passage, Reach
+from detlint.program.flow import Outcome, Passage, Reach, touches
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -78,7 +78,7 @@ class Engine:
     def _acts(self, module: Module, reach: Reach) -> bool:
         """Whether a top level does something that this tool cares about."""
         return any(
-            match.entry.draws or match.entry.seeds or match.entry.sets or "trains" in match.entry.contexts
+            touches(match.entry)
             for place in reach.places
             if place.module is module
             for match in self.matcher.matches(module, place.site)

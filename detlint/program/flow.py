@@ -33,7 +33,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
-from detlint.program.entry import EntryPoint
+from detlint.program.entry import EntryPoint, sites
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
@@ -246,6 +246,7 @@ class Flow:
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
         self._imports: dict[tuple[str, str], list[Module]] = {}
+        self._commands: dict[str, list[tuple[str, Value]]] = {}
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -351,7 +352,11 @@ class Flow:
             yield None
             return
         handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
-        for value in (target, *handed):
+        # A class that is handed over is seldom made there, and what draws is seen where it is.
+        functions = (
+            v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.is_class(v.name))
+        )
+        for value in (target, *functions):
             for found, callee, owner in self._run_by(value):
                 own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
                 yield found, callee, own if callee.owner else ""
@@ -394,11 +399,31 @@ class Flow:
 
     def acts(self, module: Module) -> bool:
         """Whether a module's top level does anything that matters besides importing."""
-        top = module.facts.functions[0]
-        for callee in self._callees_of(module, _but_imports(module.steps(top)), top, ""):
-            if callee is None or not self.is_idle(*callee):
+        for index in sites(module.steps(module.facts.functions[0])):
+            found = self.knowledge.matches(module, index)
+            if any(touches(effect.entry) for effect in found):
                 return True
+            for callee in self._callees_at(module, index, "") if not found else ():
+                if callee is None or not self.is_idle(*callee):
+                    return True
         return False
+
+    def commands_in(self, module: Module) -> list[tuple[str, Value]]:
+        """The commands that decorators in a file add: (the key of their group, the function)."""
+        if module.path not in self._commands:
+            self._commands[module.path] = [
+                (key, Ref(f"{module.path}::{function.name}"))
+                for function in module.facts.functions
+                for decorator in module.detail(function).decorators
+                if isinstance(decorator, Result) and (key := self._group(module, decorator.of))
+            ]
+        return self._commands[module.path]
+
+    def _group(self, module: Module, made: Value) -> str:
+        """The key of the group that `@group.command()` adds to; "" for another decorator."""
+        if _last(made) not in ("command", "callback"):
+            return ""
+        return repr(self.resolver.normal(module.path, made.base if isinstance(made, Member) else Ref(_owner(made))))
 
     def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
         """What a site calls, methods of `self` by the class that it is of."""
@@ -501,6 +526,7 @@ class _Run:
         self.import_packages(module)
         self.imported.add(module.path)
         self.result.visited.add(module.path)
+        self.add_commands(module)
         if entry.function.number == 0:
             self.body(module.steps(top))
         else:
@@ -617,6 +643,7 @@ class _Run:
             self.result.visited.update(self.flow.seen_from(module, top))
             return
         self.result.visited.add(module.path)
+        self.add_commands(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
         self.frame = outer
@@ -1124,6 +1151,11 @@ class _Run:
 
     # -- command lines ------------------------------------------------------------------------------------------
 
+    def add_commands(self, module: Module) -> None:
+        """Note the commands that decorators in an imported file add."""
+        for key, value in self.flow.commands_in(module):
+            self.commands.setdefault(key, []).append(value)
+
     def adds_command(self, site: Site) -> bool:
         """`group.add_command(f)`: nothing runs until the group is called."""
         frame, target = self.frame, site.target
@@ -1136,14 +1168,7 @@ class _Run:
 
     def command(self, target: Value, place: Place) -> bool:
         """Calling a group of commands runs one of them: each is a run of its own from here."""
-        key = repr(target)
-        found = [*self.commands.get(key, ())]
-        for path in sorted(self.imported):
-            module = self.resolver.known(path)
-            for function in module.facts.functions:
-                for decorator in module.detail(function).decorators:
-                    if isinstance(decorator, Result) and self.is_command(module, decorator.of, key):
-                        found.append(Ref(f"{path}::{function.name}"))
+        found = self.commands.get(repr(target), ()) if self.commands else ()
         for value in found:
             for module, function, _ in self.flow.callees(value):
                 if (module.path, function.name) not in self.stack:
@@ -1154,13 +1179,6 @@ class _Run:
                     run.call(module, function, "", place, {})
                     self.others += run.finish()
         return bool(found)
-
-    def is_command(self, module: Module, made: Value, key: str) -> bool:
-        """Whether a decorator is `@group.command()` of the group with this key."""
-        if _last(made) not in ("command", "callback"):
-            return False
-        owner = made.base if isinstance(made, Member) else Ref(_owner(made))
-        return repr(self.resolver.normal(module.path, owner)) == key
 
     def offer(self, value: Ref, place: Place) -> None:
         """A class whose methods a command line offers: each of them may be what is run."""
@@ -1183,6 +1201,11 @@ class _Run:
             run.frame = self.frame
             run.call(module, function, "", None, {})
             self.others += run.finish()
+
+
+def touches(entry: Entry) -> bool:
+    """Whether a call of an entry does something to streams and switches, or trains."""
+    return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
 
 
 def is_object(effect: Effect, weights: bool) -> bool:
@@ -1233,14 +1256,6 @@ def _options(value: Value | None) -> Sequence[Value]:
     if isinstance(value, Either):
         return [option for option in value.options if option is not None]
     return (value,) if value is not None else ()
-
-
-def _but_imports(steps: Iterable[Step]) -> Iterator[Step]:
-    for step in steps:
-        if isinstance(step, Branch):
-            yield Branch(step.kind, step.test, tuple(tuple(_but_imports(arm)) for arm in step.arms), step.span)
-        elif step >= -1:
-            yield step
 
 
 def _holds_parameter(value: Value | None) -> bool:
