@@ -184,7 +184,9 @@ class SeedRules:
                 by_cause.setdefault(seeding.cause or _spot(seeding.place), []).append((stream, seeding))
         for cause, group in by_cause.items():
             streams = list(dict.fromkeys(s for stream, seeding in group for s in _named(stream, seeding)))
-            message = f"the seed is optional, and without it {_listed(streams)} stays unseeded"
+            message = (
+                f"the seed is optional, and without it {_listed(streams)} stay{'s' * (len(streams) == 1)} unseeded"
+            )
             at = group[0][1].place
             steps = [*_path(reach, ())]
             if cause != _spot(at):

@@ -210,7 +210,10 @@ class _Reader:
         if kind is ast.Constant:
             return False
         value = _EXPRESSIONS[kind](self, node.value)
-        return type(value) is Result and _leaves(value.of)
+        if type(value) is not Result or not _leaves(value.of):
+            return False
+        self.steps.append(Branch("exit", None, ()))
+        return True
 
     def _assign(self, node: ast.Assign) -> None:
         right, targets = node.value, node.targets
@@ -827,7 +830,7 @@ class _Reader:
             name: str = callee.name  # type: ignore[union-attr]
             return name.partition(".")[0] not in self.foreign or self.acts(name)
         if kind is Member:
-            if callee.attr in self.method_words:  # type: ignore[union-attr]
+            if callee.attr in self.method_words or callee.attr in self.options:  # type: ignore[union-attr]
                 return True
             root: Any = callee
             while True:

@@ -39,6 +39,8 @@ from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
+# Methods of a function that hand it over to a library.
+LATER: Final = ("add_command", "remote")
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
@@ -323,6 +325,8 @@ class Flow:
             if isinstance(step, Branch):
                 if step.kind == "main" and function.number == 0:
                     continue
+                if step.kind == "exit":
+                    yield None
                 if step.kind == "with":
                     kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
                     for method in ("__enter__", "__exit__") if "::" in kind else ():
@@ -337,7 +341,7 @@ class Flow:
 
     def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[_Callee | None]:
         site = module.sites[index]
-        if site.kind == "option" or self.knowledge.matches(module, index) or _last(site.target) == "add_command":
+        if site.kind == "option" or self.knowledge.matches(module, index) or _last(site.target) in LATER:
             yield None
             return
         if site.kind not in CALLS:
@@ -359,6 +363,8 @@ class Flow:
         for value in (target, *functions):
             for found, callee, owner in self._run_by(value):
                 own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
+                if not own and callee.owner and isinstance(site.target, Member):
+                    own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
                 yield found, callee, own if callee.owner else ""
                 yield from self._wrappers(found, callee)
 
@@ -499,6 +505,8 @@ class _Run:
         """Classes of the program that the run has built objects of, and where first."""
         self.objects: dict[str, Origin] = {}
         """What constructors were handed, by class and parameter."""
+        self.exits = False
+        """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
@@ -654,6 +662,9 @@ class _Run:
             return False
         if branch.kind == "yield":
             return False
+        if branch.kind == "exit":
+            self.exits = True
+            return True
         if branch.kind == "with":
             return self.block(branch)
         if branch.kind == "try":
@@ -687,8 +698,9 @@ class _Run:
     def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
         """An `if` whose test is known by default: one arm is what runs, the other what an option can choose."""
         before = self.state.copy()
+        self.exits = False
         left = self.steps(usual)
-        ran = self.state
+        ran, exits = self.state, self.exits
         if cause is None:  # not even an option can choose it
             return left
         self.state, self.doubtful = before, self.doubtful + 1
@@ -696,7 +708,8 @@ class _Run:
         gone = self.steps(other)
         self.doubtful -= 1
         if left:
-            self.required.add(cause)
+            if exits:
+                self.required.add(cause)
             return gone
         chosen, self.state = self.state.streams, ran
         for stream, kind in chosen.items():
@@ -792,7 +805,7 @@ class _Run:
             self.affect(place, effect, made, site.kind == "partial")
         if site.kind != "call":
             return
-        if self.adds_command(site) or target is None:
+        if self.adds_command(site) or self.is_remote(site, place) or target is None:
             return
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
@@ -852,7 +865,7 @@ class _Run:
             return
         if entry.seeds:
             self.seed(place, effect, made)
-        if entry.rule == "DET103" and entry.seed:
+        if entry.rule == "DET103":
             self.make(place, effect, made)
         if entry.unseeds:
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
@@ -897,7 +910,7 @@ class _Run:
 
     def seed(self, place: Place, effect: Effect, made: Place) -> None:
         entry = effect.entry
-        kind, cause = self.seed_kind(effect, made)
+        kind, cause = self.seed_kind(effect, made, entry.seed)
         if self.doubtful and kind == "entropy":
             return
         seeding = Seeding(place, tuple(entry.seeds), kind, cause)
@@ -917,22 +930,22 @@ class _Run:
 
     def make(self, place: Place, effect: Effect, made: Place) -> None:
         """Note what the seed of a generator object is."""
-        kind, cause = self.seed_kind(effect, made)
+        kind, cause = self.seed_kind(effect, made, effect.entry.seed or next(iter(effect.entry.when), ""))
         self.result.made.setdefault(place, set()).add(kind)
         if kind == "optional" and not self.doubtful:
             seeding = Seeding(place, ("the generator",), kind, cause)
             self.result.optional.setdefault(f"generator {cause}", seeding)
             self.result.optional_drawn.add(f"generator {cause}")
 
-    def seed_kind(self, effect: Effect, made: Place) -> tuple[str, Spot | None]:
+    def seed_kind(self, effect: Effect, made: Place, parameter: str) -> tuple[str, Spot | None]:
         """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
         entry = effect.entry
-        argument = effect.arguments.get(entry.seed) if entry.seed else None
+        argument = effect.arguments.get(parameter) if parameter else None
         if argument is None or argument.given is None:
             return "fixed", None
         if argument.given is False and (argument.value is None or argument.value == Const(None)):
-            return ("entropy" if entry.absent == "entropy" else "fixed"), None
-        origin = self.written(effect, made, entry.seed)
+            return ("entropy" if entry.absent == "entropy" or entry.rule == "DET103" else "fixed"), None
+        origin = self.written(effect, made, parameter)
         if origin.value == Const(None):
             if origin.default is not None and origin.default in self.required:
                 return "fixed", None
@@ -1127,7 +1140,7 @@ class _Run:
                 functions.append(value)
         if not functions:
             return
-        fresh = "spawns" in contexts or self.spawning(target)
+        fresh = "spawns" in contexts or self.spawning(site.target)
         for value in functions:
             if fresh:
                 self.spawn(value, place)
@@ -1142,12 +1155,21 @@ class _Run:
         """Whether a call starts a process by the context that it is made from: `get_context("spawn").Process(...)`."""
         while isinstance(target, (Member, Result)):
             if isinstance(target, Result) and isinstance(target.of, Ref) and target.of.name.endswith("get_context"):
-                place = self.resolver.place(target.site)
-                return place is not None and any(
-                    a.value in (Const("spawn"), Const("forkserver")) for a in place[1].args
-                )
+                made = self.frame.module.sites[target.site] if target.site >= 0 else None
+                return made is not None and any(a.value in (Const("spawn"), Const("forkserver")) for a in made.args)
             target = target.base if isinstance(target, Member) else target.of
         return False
+
+    def is_remote(self, site: Site, place: Place) -> bool:
+        """`f.remote(...)` of Ray runs a function in a worker process."""
+        if _last(site.target) != "remote":
+            return False
+        owner = site.target.base if isinstance(site.target, Member) else Ref(_owner(site.target))
+        value = self.values.look(self.frame, owner).value
+        if value is None or not self.flow.callees(value):
+            return False
+        self.spawn(value, place)
+        return True
 
     # -- command lines ------------------------------------------------------------------------------------------
 
@@ -1198,6 +1220,7 @@ class _Run:
             self.started.add(function.name)
             run = _Run(self.flow, self.result.entry, _State(switches=dict(self.state.switches)), (*self.path, place))
             run.started = self.started
+            run.import_module(self.result.entry.module)  # the new process imports it again, under another name
             run.frame = self.frame
             run.call(module, function, "", None, {})
             self.others += run.finish()

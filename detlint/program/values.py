@@ -219,12 +219,28 @@ class Values:
 
     def _either(self, frame: Frame, value: Either) -> Origin:
         options = [self.look(frame, option) for option in value.options]
+        if any(isinstance(option, Param) for option in value.options):
+            return self._replaced(value, options)
         for option in options:
             if self.entropy(option) is not None:
                 return option
         found = join(option.value for option in options)
         default = next((o.default for o in options if o.value == Const(None) and o.default is not None), None)
         return Origin(found, default)
+
+    def _replaced(self, value: Either, options: list[Origin]) -> Origin:
+        """A parameter that is set anew where it is None: `if seed is None: seed = int(time.time())`."""
+        pairs = list(zip(value.options, options, strict=True))
+        given = next(origin for option, origin in pairs if isinstance(option, Param))
+        others = [origin for option, origin in pairs if not isinstance(option, Param)]
+        if isinstance(given.value, Const) and given.value.value is not None:
+            return given
+        if given.value == Const(None):
+            return others[0]
+        # `f(None if rank < 0 else 42)`: perhaps it is None.
+        spots = [spot for origin in others if (spot := self.entropy(origin)) is not None]
+        left_out = isinstance(given.value, Either) and Const(None) in given.value.options
+        return Origin(Const(None), spots[0]) if left_out and spots else Origin(None)
 
     def _expression(self, frame: Frame, value: Expression) -> Origin:
         looked = {name: self.look(frame, inner) for name, inner in value.names.items()}
