@@ -145,7 +145,7 @@ class _Run:
         self._judge_the_rest(before, jobs)
         report = Report(files=len(self.reported))
         report.lines = sum(head.lines for path in self.reported if (head := self.store.files[path].head) is not None)
-        findings = [finding for path in sorted(self.inside) for finding in self._found(path)]
+        findings = _once(finding for path in sorted(self.inside) for finding in self._found(path))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         report.findings = sorted(
@@ -452,6 +452,21 @@ class _Run:
             ):
                 return True
         return False
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    """What several entry points say of one place in the same words is said once, with where the others start."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0])
+        known = found.get(key)
+        if known is None or not finding.steps or finding.family != 1:
+            found[key if known is None else (*key, len(found))] = finding
+        else:
+            start = replace(finding.steps[0], message="another run starts here")
+            steps = known.steps if start in known.steps else (*known.steps, start)
+            found[key] = replace(known, steps=steps)
+    return list(found.values())
 
 
 def _passages(record: Record) -> dict[str, list[Passage]]:

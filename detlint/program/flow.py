@@ -77,6 +77,9 @@ class Effect(Protocol):
     def name(self) -> str: ...
 
     @property
+    def sure(self) -> bool: ...
+
+    @property
     def arguments(self) -> Mapping[str, Given]: ...
 
 
@@ -867,7 +870,7 @@ class _Run:
             self.seed(place, effect, made)
         if entry.rule == "DET103":
             self.make(place, effect, made)
-        if entry.unseeds:
+        if entry.unseeds and effect.sure:
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
         if not entry.rule.startswith("DET1"):
