@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Rule
-from detlint.checks import listings, seeds, switches, workers
+from detlint.checks import library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Levels
 from detlint.checks.match import Hiding, Match, Matcher
@@ -69,6 +69,8 @@ class Engine:
             passages: the ways through it of the runs that pass it.
         """
         found = [*self._sites(module, passages)]
+        if not passages:
+            found += library.findings(module, self.matcher, self.root, self.settings.library == "strict")
         found += workers.findings(module, self.matcher, self.settings, [passage.outcome for passage in passages])
         return self._selected(found)
 

@@ -16,6 +16,8 @@ from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
 
+OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}
+"""The streams that one call nearly always seeds along with another."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -243,7 +245,9 @@ def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:
-    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
+    """Streams as people name them: PyTorch's of the devices go without saying beside that of the CPU."""
+    named = [word for word in words if not any(word in OF.get(other, ()) for other in words)]
+    return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
 
 
 def seeded_later(module: Module, index: int) -> bool:

@@ -17,6 +17,8 @@ class EntryPoint:
     function: Function
     span: Span
     kind: str
+    called: str = ""
+    """The object that it calls after its steps, by name in the file: a group of commands, an application."""
 
 
 def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoint]:
@@ -34,7 +36,9 @@ def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoin
         found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py"))
     for name in declared:
         function = module.functions.get(name) if name else top
-        if function is not None:
+        if function is None and name in module.facts.names:
+            found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "script", name))
+        elif function is not None:
             first = next(sites(module.steps(function)), None)
             span = module.sites[first].span if first is not None else Span(1, 0, 1, 0)
             found.append(EntryPoint(module, function, span, "script"))

@@ -252,6 +252,8 @@ class Flow:
         """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
         self._imports: dict[tuple[str, str], list[Module]] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
+        self.callbacks: dict[str, list[Value]] = {}
+        """What runs before any command of a group, by the group's key."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -424,13 +426,18 @@ class Flow:
                 (key, Ref(f"{module.path}::{function.name}"))
                 for function in module.facts.functions
                 for decorator in module.detail(function).decorators
-                if isinstance(decorator, Result) and (key := self._group(module, decorator.of))
+                if isinstance(decorator, Result) and (key := self._group(module, decorator.of, "command"))
             ]
+            for function in module.facts.functions:
+                for decorator in module.detail(function).decorators:
+                    made = decorator.of if isinstance(decorator, Result) else None
+                    if made is not None and (key := self._group(module, made, "callback")):
+                        self.callbacks.setdefault(key, []).append(Ref(f"{module.path}::{function.name}"))
         return self._commands[module.path]
 
-    def _group(self, module: Module, made: Value) -> str:
+    def _group(self, module: Module, made: Value, method: str) -> str:
         """The key of the group that `@group.command()` adds to; "" for another decorator."""
-        if _last(made) not in ("command", "callback"):
+        if _last(made) != method:
             return ""
         return repr(self.resolver.normal(module.path, made.base if isinstance(made, Member) else Ref(_owner(made))))
 
@@ -540,6 +547,10 @@ class _Run:
         self.add_commands(module)
         if entry.function.number == 0:
             self.body(module.steps(top))
+            if entry.called and module.sites:
+                value = self.values.look(self.frame, Ref(f"{module.facts.module}.{entry.called}")).value
+                if value is not None and not self.command(value, Place(module, 0)):
+                    self.run(value, Place(module, 0))
         else:
             self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
             self.call(module, entry.function, "", None, {})
@@ -1184,7 +1195,9 @@ class _Run:
     def adds_command(self, site: Site) -> bool:
         """`group.add_command(f)`: nothing runs until the group is called."""
         frame, target = self.frame, site.target
-        if _last(target) != "add_command":
+        if isinstance(target, Result) and _last(target.of) == "command":
+            target = target.of  # `app.command()(f)`
+        elif _last(target) != "add_command":
             return False
         owner = target.base if isinstance(target, Member) else Ref(_owner(target))
         values = [self.values.look(frame, argument.value).value for argument in site.args]
@@ -1194,6 +1207,8 @@ class _Run:
     def command(self, target: Value, place: Place) -> bool:
         """Calling a group of commands runs one of them: each is a run of its own from here."""
         found = self.commands.get(repr(target), ()) if self.commands else ()
+        for callback in self.flow.callbacks.get(repr(target), ()) if found else ():
+            self.run(callback, place)
         for value in found:
             for module, function, _ in self.flow.callees(value):
                 if (module.path, function.name) not in self.stack:

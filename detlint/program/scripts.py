@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -61,9 +62,23 @@ def _setup_py(file: Path) -> Iterator[str]:
                 table = ast.literal_eval(node.value)
             except (ValueError, TypeError, RecursionError, MemoryError):
                 continue
+            if isinstance(table, str):
+                yield from _sections(table)
             for group in GROUPS:
                 lines = _table(table).get(group, ())
                 yield from _targets([lines] if isinstance(lines, str) else lines)
+
+
+def _sections(text: str) -> Iterator[str]:
+    """Entry points as one text with `[console_scripts]` headings."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False, delimiters=("=",))
+    try:
+        parser.read_string(inspect.cleandoc(text))
+    except configparser.Error:
+        return
+    for group in GROUPS:
+        if parser.has_section(group):
+            yield from parser[group].values()
 
 
 def _targets(lines: Iterable[object]) -> Iterator[str]:
