@@ -227,6 +227,10 @@ _Method = tuple[str, int, str]
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
+class _Matters(Exception):
+    """A function touches a stream or a switch, or passes a site that a rule knows."""
+
+
 class Flow:
     """Follows entry points.
 
@@ -284,7 +288,13 @@ class Flow:
         """
         key = (module.path, function.number, receiver)
         if key not in self._idle:
-            self._look_for_effects(module, function, receiver, set())
+            found: dict[_Method, int] = {}
+            open_: list[_Method] = []
+            try:
+                self._explore(module, function, receiver, found, open_)
+            except _Matters:
+                # Everything that is still open leads to what matters.
+                self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
 
     def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[str]:
@@ -297,30 +307,46 @@ class Flow:
                 yield found.path
             bits ^= low
 
-    def _look_for_effects(
-        self, module: Module, function: Function, receiver: str, busy: set[_Method]
-    ) -> tuple[int | None, bool]:
-        """(the modules looked into as bits, or None where there is an effect; whether that holds without assuming it of
-        functions that are still being looked at)."""
+    def _explore(
+        self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]
+    ) -> tuple[int, int]:
+        """One visit of Tarjan's algorithm: functions that call each other in a circle are idle together, or none is.
+
+        Args:
+            found: the functions that were met, by the order in which they were.
+            open_: those of them that are not settled.
+
+        Returns: the first open function that it leads back to, and the modules looked into, as bits.
+
+        Raises:
+            _Matters: it leads to something that matters, or that can't be known.
+        """
         key = (module.path, function.number, receiver)
-        if key in self._idle:
-            return self._idle[key], True
-        if key in busy or len(busy) > DEEPEST_CALL:
-            return 0, False
-        busy.add(key)
-        bits, sure = 1 << module.number, True
+        number = first = found[key] = len(found)
+        if len(open_) > DEEPEST_CALL * 4:
+            open_.append(key)
+            raise _Matters
+        open_.append(key)
+        bits = 1 << module.number
         for callee in self._callees_of(module, module.steps(function), function, receiver):
-            found, certain = self._look_for_effects(*callee, busy) if callee is not None else (None, True)
-            if found is None:
-                busy.discard(key)
-                self._idle[key] = None
-                return None, True
-            bits |= found
-            sure = sure and certain
-        busy.discard(key)
-        if sure or not busy:
-            self._idle[key] = bits
-        return bits, sure or not busy
+            if callee is None:
+                raise _Matters
+            other = (callee[0].path, callee[1].number, callee[2])
+            if other in self._idle:
+                known = self._idle[other]
+                if known is None:
+                    raise _Matters
+                bits |= known
+            elif other in found:
+                first = min(first, found[other])
+            else:
+                back, below = self._explore(*callee, found, open_)
+                first, bits = min(first, back), bits | below
+        if first == number:
+            start = open_.index(key)
+            self._idle.update(dict.fromkeys(open_[start:], bits))
+            del open_[start:]
+        return first, bits
 
     def _callees_of(
         self, module: Module, steps: Iterable[Step], function: Function, receiver: str
@@ -515,6 +541,8 @@ class _Run:
         """Classes of the program that the run has built objects of, and where first."""
         self.objects: dict[str, Origin] = {}
         """What constructors were handed, by class and parameter."""
+        self.scopes: dict[Place, dict[str, str]] = {}
+        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
@@ -751,19 +779,14 @@ class _Run:
         frame = self.frame
         entered = self.values.look(frame, branch.test).value
         before, after = self.entered(entered, branch.test)
-        saved = dict(self.state.streams) if self.restores(entered) else None
+        raw = branch.test
+        saved = self.scopes.pop(Place(frame.module, raw.site), None) if isinstance(raw, Result) else None
         before()
         left = self.steps(branch.arms[0])
         after()
         if saved is not None:
             self.state.streams = saved
         return left
-
-    def restores(self, entered: Value | None) -> bool:
-        """Whether leaving a `with` puts the streams back as they were (`torch.random.fork_rng()`)."""
-        made = entered.of if isinstance(entered, Result) else entered
-        calls, entries = self.resolver.catalog.calls, self.resolver.catalog.entries
-        return isinstance(made, Ref) and any("scoped" in entries[i].contexts for i in calls.get(made.name, ()))
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
@@ -814,6 +837,8 @@ class _Run:
             return
         target = self.target(index)
         effects = self.effects(index, target)
+        if any("scoped" in effect.entry.contexts for effect, _ in effects):
+            self.scopes[place] = dict(self.state.streams)  # before it seeds anything itself
         for effect, made in effects:
             # A partial only prepares a call.
             self.affect(place, effect, made, site.kind == "partial")
