@@ -526,7 +526,7 @@ class _Run:
         self.state = state
         self.path = path
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
-        self.values = Values(flow.resolver, self.differs)
+        self.values = Values(flow.resolver, self.differs, self.passed)
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
@@ -654,6 +654,10 @@ class _Run:
         work()
         after, self.state = self.state.streams, outer
         return after
+
+    def passed(self) -> Iterator[Module]:
+        """The files that the run has run something of so far, in the order of their paths."""
+        return map(self.resolver.known, sorted(self.result.visited))
 
     def differs(self, name: str) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""

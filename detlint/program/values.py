@@ -6,7 +6,7 @@ it is also told where it stands, because that is the place that a reader would c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -73,11 +73,15 @@ class Values:
     Args:
         resolver: knows what they are anywhere.
         drawn: whether what a call of this (external) name gives differs between runs at this point of the run.
+        passed: the files that the run has passed so far.
     """
 
-    def __init__(self, resolver: Resolver, drawn: Callable[[str], bool]) -> None:
+    def __init__(
+        self, resolver: Resolver, drawn: Callable[[str], bool], passed: Callable[[], Iterable[Module]]
+    ) -> None:
         self.resolver = resolver
         self.drawn = drawn
+        self.passed = passed
         self.depth = 0
         self.assigned: dict[str, Origin] = {}
         """Options of the command line that the run has set anew, by name."""
@@ -176,12 +180,10 @@ class Values:
         return None
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
-        """An option of the command line: of the files on the way here, else of any that the program has read."""
+        """An option of the command line: of the files on the way here, else of any that the run has passed."""
         if attr in self.assigned:
             return self.assigned[attr]
-        seen = dict.fromkeys(frame.modules())
-        others = (m for m in self.resolver.by_path.values() if m is not None and m not in seen)
-        for module in (*seen, *others):
+        for module in (*frame.modules(), *self.passed()):
             option = module.facts.options.get(attr)
             if option is not None:
                 default = self.look(Frame(module, module.facts.functions[0], outer=frame), option.default)
