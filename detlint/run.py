@@ -349,6 +349,8 @@ class _Run:
                 part.followed[path] = self._followed(engine, path)
             else:
                 part.judged[path] = self._judged(engine, path, passages)
+        if part.followed:
+            engine.rest()
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
