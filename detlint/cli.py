@@ -163,6 +163,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     from detlint import run
     from detlint.config import check_codes, load
     from detlint.discover import discover, program
+    from detlint.versions import settle
 
     stdin = None
     if Path("-") in paths:
@@ -171,10 +172,12 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         stdin = (options["stdin_filename"] or Path("stdin.py"), sys.stdin.buffer.read())
         paths = (stdin[0],)
     config = load(Path(os.path.abspath(paths[0])), options["config_file"], options["isolated"], _overrides(options))
-    settings = config.settings
     cache = None if options["no_cache"] else _cache_folder(config, options["cache_dir"])
     catalog = run.load_catalog(config, cache)
     check_codes(config, catalog.rules)
+    if not options["isolated"]:
+        config = settle(config, catalog)
+    settings = config.settings
     if options["show_settings"]:
         _show_settings(config)
         return 0
@@ -248,6 +251,8 @@ def _show_settings(config: Config) -> None:
     import msgspec
 
     click.echo(f"# root: {config.root}\n# configuration: {config.source or 'none'}")
+    for library, version in sorted(config.settings.versions.items()):
+        click.echo(f"# {library} {version}: {config.found.get(library) or config.says('versions')}")
     click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
 
 

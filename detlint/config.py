@@ -50,7 +50,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     targets: tuple[Target, ...] = ()
     """Empty: they follow from what each file imports and mentions."""
     versions: dict[str, str] = {}
-    """Library -> version; empty: the newest."""
+    """Library -> version; of others, the project's own files give it (see `detlint.versions`), else it's the newest."""
     catalogs: tuple[str, ...] = ()
     """TOML files of the user's own, relative to the configuration file."""
     severity: dict[str, Literal["error", "warning", "note", "off"]] = {}
@@ -78,6 +78,8 @@ class Config(msgspec.Struct, frozen=True):
     """The keys that the command line has set."""
     project: bool = False
     """Whether something marks the root as a project's: then all files below it are one program."""
+    found: dict[str, str] = {}
+    """Library -> the project's file that its version comes from; those that the configuration gives are not there."""
 
     def says(self, key: str) -> str:
         """Who set a key, for messages."""

@@ -42,7 +42,9 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     rule = catalog.rules["DET603"]
     _, setting = reach.switches.get("cublas-workspace", (None, None))
     if setting is None:
-        message = f"torch {version} raises under the deterministic switch, because CUBLAS_WORKSPACE_CONFIG is not set"
+        # The last release of a series is written 1.8.9999 (see `detlint.versions`).
+        shown = version.replace(".9999", ".x")
+        message = f"torch {shown} raises under the deterministic switch, because CUBLAS_WORKSPACE_CONFIG is not set"
         yield Finding(
             place.module.path,
             place.module.sites[place.site].span,
