@@ -462,6 +462,8 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     for finding in findings:
         key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0])
         known = found.get(key)
+        if known == finding:
+            continue  # a run and a process that it starts say the same
         if known is None or not finding.steps or finding.family != 1:
             found[key if known is None else (*key, len(found))] = finding
         else:

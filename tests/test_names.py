@@ -315,7 +315,6 @@ def test_across_files(project: Project, name: str, text: str) -> None:
     assert found("DET403", name) == [("a.py", line) for line in marked(text)]
 
 
-@pytest.mark.xfail(reason="the gate keeps out files that have only names of the project", strict=True)
 def test_a_file_that_names_no_library_itself(project: Project) -> None:
     text = "from layers import Drop, warp\n\n\ndef f(x):\n    return warp(Drop(0.5)(x), 1)\n"
     project(
