@@ -509,9 +509,10 @@ def separable(program: Program, name: str) -> list[str]:
                 if isinstance(small, (cst.Import, cst.ImportFrom)) and not isinstance(small.names, cst.ImportStar):
                     imported |= {b for a in small.names if bound[b := _binds(a)] == 1}
         elif isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
-            used = names_in(statement) & bound.keys()
+            text = module.code_for_node(statement)
+            used = {word for word in re.findall(r"\w+", text) if word in bound}  # in quoted annotations too
             called = statement.name.value
-            private = re.search(r"\b(global|__name__|__file__|globals|__main__)\b", module.code_for_node(statement))
+            private = re.search(r"\b(global|__name__|__file__|globals|__main__)\b", text)
             if bound[called] == 1 and used - {called} <= imported and not private:
                 found.append(called)
     return found
@@ -525,7 +526,7 @@ def split(program: Program, name: str, definition: str, stem: str) -> Program:
         for i, statement in enumerate(module.body)
         if isinstance(statement, (cst.FunctionDef, cst.ClassDef)) and statement.name.value == definition
     )
-    used = names_in(moved)
+    used = set(re.findall(r"\w+", module.code_for_node(moved)))
     taken: list[cst.SimpleStatementLine | cst.BaseCompoundStatement] = []
     for statement in module.body[:at]:
         if isinstance(statement, cst.SimpleStatementLine):

@@ -138,19 +138,15 @@ def keys(rows: Iterable[Row]) -> Counter[str]:
     return Counter(json.dumps(row, sort_keys=True) for row in rows)
 
 
-def programs(fits: Callable[[Program], bool] = lambda program: True) -> st.SearchStrategy[Path]:
-    return st.sampled_from([folder for folder in PROGRAMS if fits(read(folder))])
+def programs() -> st.SearchStrategy[Path]:
+    return st.sampled_from(PROGRAMS)
 
 
 # -- files in any order, and alone ----------------------------------------------------------------------------------
 
 
-def has_several(program: Program) -> bool:
-    return len(sources(program)) > 1
-
-
 @few
-@given(programs(has_several), st.data())
+@given(programs(), st.data())
 def test_files_in_any_order(folder: Path, data: st.DataObject) -> None:
     with written(read(folder)) as project:
         names = data.draw(st.permutations(sources(read(folder))))
@@ -179,7 +175,7 @@ def assert_subset_agrees(project: Written, names: Iterable[str]) -> None:
 
 
 @few
-@given(programs(has_several))
+@given(programs())
 def test_each_file_alone(folder: Path) -> None:
     with written(read(folder)) as project:
         for name in sources(read(folder)):
@@ -187,9 +183,10 @@ def test_each_file_alone(folder: Path) -> None:
 
 
 @few
-@given(programs(lambda program: len(sources(program)) > 2), st.data())
+@given(programs(), st.data())
 def test_some_files(folder: Path, data: st.DataObject) -> None:
     names = sources(read(folder))
+    assume(len(names) > 2)
     chosen = data.draw(st.lists(st.sampled_from(names), min_size=2, max_size=len(names) - 1, unique=True))
     with written(read(folder)) as project:
         assert_subset_agrees(project, chosen)
@@ -201,16 +198,11 @@ HOOKS = ("__init_subclass__", "__set_name__", "metaclass")
 """What makes a class definition act."""
 
 
-def can_be_reordered(program: Program) -> bool:
-    if any(hook in text for text in program.values() for hook in HOOKS):
-        return False
-    return any(rewrites.layout(program, name).movable for name in sources(program))
-
-
 @few
-@given(programs(can_be_reordered), st.data())
+@given(programs(), st.data())
 def test_definitions_in_any_order(folder: Path, data: st.DataObject) -> None:
     program = read(folder)
+    assume(not any(hook in text for text in program.values() for hook in HOOKS))
     for name in sources(program):
         layout = rewrites.layout(program, name)
         order = data.draw(st.permutations(layout.movable))
@@ -219,10 +211,12 @@ def test_definitions_in_any_order(folder: Path, data: st.DataObject) -> None:
 
 
 @few
-@given(programs(lambda program: bool(rewrites.renamable(program))), st.data())
+@given(programs(), st.data())
 def test_a_module_under_another_name(folder: Path, data: st.DataObject) -> None:
     program = read(folder)
-    name = data.draw(st.sampled_from(rewrites.renamable(program)))
+    names = rewrites.renamable(program)
+    assume(names)
+    name = data.draw(st.sampled_from(names))
     stem = data.draw(st.sampled_from(["a_{}", "{}_z"])).format(Path(name).stem)
     assert_same(folder, rewrites.renamed(program, name, stem))
 
@@ -236,16 +230,24 @@ def test_imports_under_other_names(folder: Path, chosen: list[int]) -> None:
     assert_same(folder, program)
 
 
-def definitions(program: Program) -> list[tuple[str, str]]:
-    """What can be moved into a module of its own, with the file that it is in."""
-    return [(name, definition) for name in sources(program) for definition in rewrites.separable(program, name)]
+def is_declared(program: Program, definition: str) -> bool:
+    """Whether a configuration file names a definition as an entry point: see `MINIMAL`, where moving one fails."""
+    files = (text for name, text in program.items() if not name.endswith(".py") or Path(name).name == "setup.py")
+    return any(f":{definition}" in text for text in files)
 
 
 @few
-@given(programs(lambda program: bool(definitions(program))), st.data())
+@given(programs(), st.data())
 def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
     program = read(folder)
-    name, definition = data.draw(st.sampled_from(definitions(program)))
+    found = [
+        (name, definition)
+        for name in sources(program)
+        for definition in rewrites.separable(program, name)
+        if not is_declared(program, definition)
+    ]
+    assume(found)
+    name, definition = data.draw(st.sampled_from(found))
     stem = data.draw(st.sampled_from(["apart", "z_apart"]))
     assert_same(folder, rewrites.split(program, name, definition, stem))
 
@@ -257,6 +259,64 @@ def test_comments_and_blank_lines(folder: Path, places: list[tuple[int, str]]) -
     for name in sources(program):
         program[name] = rewrites.spaced(program[name], places)
     assert_same(folder, program)
+
+
+# -- what the properties found --------------------------------------------------------------------------------------
+
+DRAWING = "import torch\n\n\ndef make():\n    return torch.rand(2)\n"
+DECLARED = '[project]\nname = "pkg"\nversion = "0.1"\n\n[project.scripts]\ntrain = "pkg.cli:make"\n'
+TYPED = """import numpy as np
+from torch import nn
+from typing import Optional
+
+
+class Report(nn.Module):
+    def forward(self, lookup: Optional[np.ndarray]):
+        return lookup.take(0)
+"""
+MINIMAL: dict[str, tuple[Program, Program, str]] = {
+    "declared entry point that is imported from elsewhere": (
+        {"pyproject.toml": DECLARED, "pkg/__init__.py": "", "pkg/cli.py": DRAWING},
+        {
+            "pyproject.toml": DECLARED,
+            "pkg/__init__.py": "",
+            "pkg/cli.py": "from .apart import make\n",
+            "pkg/apart.py": DRAWING,
+        },
+        "an entry point that is declared by a name which its module imports is not followed",
+    ),
+    "script that only calls what it imports": (
+        {"train.py": f"{DRAWING}\n\nx = make()\n"},
+        {"train.py": "from apart import make\n\nx = make()\n", "apart.py": DRAWING},
+        "a script is only followed where its own file has something that the catalog knows",
+    ),
+    "Optional under another name": (
+        {"report.py": TYPED},
+        {"report.py": TYPED.replace("Optional\n", "Optional as Maybe\n").replace(": Optional", ": Maybe")},
+        "annotations know `Optional` by its spelling, not by what it was imported from",
+    ),
+}
+
+
+def unplaced(program: Program, folder: Path) -> Counter[tuple[str, str, str]]:
+    """What a run finds, by the line of code that it stands at."""
+    project = Written(program, folder)
+    found = Counter[tuple[str, str, str]]()
+    for row in project.check():
+        line = program[project.place(row)].splitlines()[row["location"]["row"] - 1]
+        found[line, row["code"], row["severity"]] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(one, other, id=name, marks=pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
+        for name, (one, other, reason) in MINIMAL.items()
+    ],
+)
+def test_minimal(one: Program, other: Program, tmp_path: Path) -> None:
+    assert unplaced(other, tmp_path / "other") == unplaced(one, tmp_path / "one")
 
 
 # -- a cache that knew the program before ---------------------------------------------------------------------------
@@ -294,7 +354,7 @@ def assert_edits_are_seen(folder: Path, data: st.DataObject, catalog: Path, jobs
             assert project.check(name, kept=kept, jobs=jobs) == project.check(name)
 
 
-@settings(few, max_examples=25)
+@settings(few, max_examples=20)
 @given(folder=programs(), data=st.data())
 def test_edits_are_seen_through_the_cache(catalog: Path, folder: Path, data: st.DataObject) -> None:
     assert_edits_are_seen(folder, data, catalog, jobs=1)
