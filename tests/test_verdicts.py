@@ -1,0 +1,368 @@
+"""The verdict on a program doesn't change when the program is written down in another way.
+
+Properties over `fixtures/programs`: what is found, how severe it is and where it stands (by line of code, followed
+through the rewrite) stays the same whatever the order of the files and of their definitions, under other names for
+modules and imports, with a module in two, with comments between the lines, and with a cache that knew the program before.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rewrites
+from conftest import detlint
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from rewrites import Program, mark_at, marked, sources
+from test_programs import PROGRAMS, arguments
+
+from detlint import run
+from detlint.catalog import load
+
+Row = dict[str, Any]
+Verdicts = Counter[tuple[str, str, str]]
+"""How often each mark, code and severity is found."""
+
+few = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+NUMBERS = st.integers(0, 10_000)
+COMMENTS = [
+    "",
+    "# A note.",
+    "    # indented",
+    "# torch.manual_seed(0)",
+    "# import random; random.random()",
+    "# %% cell",
+]
+
+
+# -- programs and their verdicts ------------------------------------------------------------------------------------
+
+
+@cache
+def _read(folder: Path) -> tuple[tuple[str, str], ...]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return tuple(marked({path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}).items())
+
+
+def read(folder: Path) -> Program:
+    """A program of the fixtures, with its lines of code marked."""
+    return dict(_read(folder))
+
+
+class Written:
+    """A program on disk, in a project of its own, with the options that it asks for.
+
+    Args:
+        asks: the folder in which the options stand; the program's own where it is None.
+    """
+
+    def __init__(self, program: Program, folder: Path, asks: Path | None = None) -> None:
+        self.root = folder / "program"
+        (self.root / ".git").mkdir(parents=True)  # marks the project's root
+        for name, text in program.items():
+            self.write(name, text)
+        select = ["--select", "DET"]
+        self.options = [*select, *arguments(asks or self.root, folder / "detlint.toml")[3:]]
+        if not any((self.root / name).exists() for name in ("detlint.toml", "pyproject.toml")):
+            self.options.append("--isolated")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+    def check(self, *names: str, kept: Path | None = None, jobs: int = 1) -> list[Row]:
+        """The findings of a run over some files, or over the whole folder where none is named."""
+        where = ["--cache-dir", kept] if kept is not None else ["--no-cache"]
+        paths = [self.root / name for name in names] or [self.root]
+        options = [*self.options, *where, "--jobs", str(jobs), "--show-notes", "--output-format", "json"]
+        result = detlint("check", *paths, *options)
+        assert result.exit_code in (0, 1), result.stderr
+        rows: list[Row] = json.loads(result.stdout)
+        return rows
+
+    def place(self, row: Row) -> str:
+        """The path of the file that a finding, or a step on the way to it, stands in."""
+        return Path(row["filename"]).relative_to(self.root).as_posix()
+
+
+@contextmanager
+def written(program: Program, asks: Path | None = None) -> Iterator[Written]:
+    folder = Path(tempfile.mkdtemp(prefix="verdicts"))
+    try:
+        yield Written(program, folder, asks)
+    finally:
+        shutil.rmtree(folder)
+
+
+def verdicts(program: Program, asks: Path | None = None) -> Verdicts:
+    """What a run over a program finds, by mark."""
+    with written(program, asks) as project:
+        rows = project.check()
+        places = [(mark_at(program[project.place(row)], row["location"]["row"]), row) for row in rows]
+    return Counter((mark, row["code"], row["severity"]) for mark, row in places)
+
+
+@cache
+def verdicts_of(folder: Path) -> Verdicts:
+    return verdicts(read(folder))
+
+
+def assert_same(folder: Path, program: Program) -> None:
+    """A rewritten program compiles, is another text, and is judged as before."""
+    assume(program != read(folder))
+    for name in sources(program):
+        compile(program[name], name, "exec", dont_inherit=True)
+    expected, found = verdicts_of(folder), verdicts(program, folder)
+    changed = "\n".join(f"--- {name}\n{text}" for name, text in program.items() if text != read(folder).get(name))
+    assert found == expected, f"{folder.name}: lost {expected - found}, new {found - expected}\n{changed}"
+
+
+def keys(rows: Iterable[Row]) -> Counter[str]:
+    """Findings as a multiset, with all that is said of each."""
+    return Counter(json.dumps(row, sort_keys=True) for row in rows)
+
+
+def programs() -> st.SearchStrategy[Path]:
+    return st.sampled_from(PROGRAMS)
+
+
+# -- files in any order, and alone ----------------------------------------------------------------------------------
+
+
+@few
+@given(programs(), st.data())
+def test_files_in_any_order(folder: Path, data: st.DataObject) -> None:
+    with written(read(folder)) as project:
+        names = data.draw(st.permutations(sources(read(folder))))
+        assert project.check(*names) == project.check()
+        assert project.check(*names, names[0]) == project.check()
+
+
+def assert_subset_agrees(project: Written, names: Iterable[str]) -> None:
+    """What the full run finds in some files, a run over these finds too; and besides, on the way to other files, only
+    what the full run finds there."""
+    chosen = set(names)
+    full, part = project.check(), project.check(*sorted(chosen))
+    expected, found = keys(row for row in full if project.place(row) in chosen), keys(part)
+    assert not expected - found, f"lost in a run over {chosen}: {expected - found}"
+    reached = Counter(
+        (row["filename"], row["location"]["row"], row["code"], row["severity"])
+        for row in full
+        if project.place(row) not in chosen
+    )
+    for text in found - expected:
+        row = json.loads(text)
+        there = row["path"][-1] if row["path"] else row
+        assert project.place(there) not in chosen, f"new in a run over {chosen}: {text}"
+        place = (there["filename"], there["location"]["row"], row["code"], row["severity"])
+        assert reached[place], f"found on the way to a place where the full run finds nothing: {text}"
+
+
+@few
+@given(programs())
+def test_each_file_alone(folder: Path) -> None:
+    with written(read(folder)) as project:
+        for name in sources(read(folder)):
+            assert_subset_agrees(project, [name])
+
+
+@few
+@given(programs(), st.data())
+def test_some_files(folder: Path, data: st.DataObject) -> None:
+    names = sources(read(folder))
+    assume(len(names) > 2)
+    chosen = data.draw(st.lists(st.sampled_from(names), min_size=2, max_size=len(names) - 1, unique=True))
+    with written(read(folder)) as project:
+        assert_subset_agrees(project, chosen)
+
+
+# -- the same program, written in another way -----------------------------------------------------------------------
+
+HOOKS = ("__init_subclass__", "__set_name__", "metaclass")
+"""What makes a class definition act."""
+
+
+@few
+@given(programs(), st.data())
+def test_definitions_in_any_order(folder: Path, data: st.DataObject) -> None:
+    program = read(folder)
+    assume(not any(hook in text for text in program.values() for hook in HOOKS))
+    for name in sources(program):
+        layout = rewrites.layout(program, name)
+        order = data.draw(st.permutations(layout.movable))
+        program[name] = layout.arranged(order, [data.draw(st.integers(item.first, item.last)) for item in order])
+    assert_same(folder, program)
+
+
+@few
+@given(programs(), st.data())
+def test_a_module_under_another_name(folder: Path, data: st.DataObject) -> None:
+    program = read(folder)
+    names = rewrites.renamable(program)
+    assume(names)
+    name = data.draw(st.sampled_from(names))
+    stem = data.draw(st.sampled_from(["a_{}", "{}_z"])).format(Path(name).stem)
+    assert_same(folder, rewrites.renamed(program, name, stem))
+
+
+@few
+@given(programs(), st.lists(NUMBERS, min_size=1, max_size=8))
+def test_imports_under_other_names(folder: Path, chosen: list[int]) -> None:
+    program = read(folder)
+    for name in sources(program):
+        program[name] = rewrites.aliased(program, name, chosen, "_known") or program[name]
+    assert_same(folder, program)
+
+
+def is_declared(program: Program, definition: str) -> bool:
+    """Whether a configuration file names a definition as an entry point: see `MINIMAL`, where moving one fails."""
+    files = (text for name, text in program.items() if not name.endswith(".py") or Path(name).name == "setup.py")
+    return any(f":{definition}" in text for text in files)
+
+
+@few
+@given(programs(), st.data())
+def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
+    program = read(folder)
+    found = [
+        (name, definition)
+        for name in sources(program)
+        for definition in rewrites.separable(program, name)
+        if not is_declared(program, definition)
+    ]
+    assume(found)
+    name, definition = data.draw(st.sampled_from(found))
+    stem = data.draw(st.sampled_from(["apart", "z_apart"]))
+    assert_same(folder, rewrites.split(program, name, definition, stem))
+
+
+@few
+@given(programs(), st.lists(st.tuples(NUMBERS, st.sampled_from(COMMENTS)), min_size=1, max_size=12))
+def test_comments_and_blank_lines(folder: Path, places: list[tuple[int, str]]) -> None:
+    program = read(folder)
+    for name in sources(program):
+        program[name] = rewrites.spaced(program[name], places)
+    assert_same(folder, program)
+
+
+# -- what the properties found --------------------------------------------------------------------------------------
+
+DRAWING = "import torch\n\n\ndef make():\n    return torch.rand(2)\n"
+DECLARED = '[project]\nname = "pkg"\nversion = "0.1"\n\n[project.scripts]\ntrain = "pkg.cli:make"\n'
+TYPED = """import numpy as np
+from torch import nn
+from typing import Optional
+
+
+class Report(nn.Module):
+    def forward(self, lookup: Optional[np.ndarray]):
+        return lookup.take(0)
+"""
+MINIMAL: dict[str, tuple[Program, Program, str]] = {
+    "declared entry point that is imported from elsewhere": (
+        {"pyproject.toml": DECLARED, "pkg/__init__.py": "", "pkg/cli.py": DRAWING},
+        {
+            "pyproject.toml": DECLARED,
+            "pkg/__init__.py": "",
+            "pkg/cli.py": "from .apart import make\n",
+            "pkg/apart.py": DRAWING,
+        },
+        "an entry point that is declared by a name which its module imports is not followed",
+    ),
+    "script that only calls what it imports": (
+        {"train.py": f"{DRAWING}\n\nx = make()\n"},
+        {"train.py": "from apart import make\n\nx = make()\n", "apart.py": DRAWING},
+        "a script is only followed where its own file has something that the catalog knows",
+    ),
+    "Optional under another name": (
+        {"report.py": TYPED},
+        {"report.py": TYPED.replace("Optional\n", "Optional as Maybe\n").replace(": Optional", ": Maybe")},
+        "annotations know `Optional` by its spelling, not by what it was imported from",
+    ),
+}
+
+
+def unplaced(program: Program, folder: Path) -> Counter[tuple[str, str, str]]:
+    """What a run finds, by the line of code that it stands at."""
+    project = Written(program, folder)
+    found = Counter[tuple[str, str, str]]()
+    for row in project.check():
+        line = program[project.place(row)].splitlines()[row["location"]["row"] - 1]
+        found[line, row["code"], row["severity"]] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(one, other, id=name, marks=pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
+        for name, (one, other, reason) in MINIMAL.items()
+    ],
+)
+def test_minimal(one: Program, other: Program, tmp_path: Path) -> None:
+    assert unplaced(other, tmp_path / "other") == unplaced(one, tmp_path / "one")
+
+
+# -- a cache that knew the program before ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that has the compiled catalog and nothing else."""
+    folder = tmp_path_factory.mktemp("cache")
+    load([], folder)
+    return folder
+
+
+def assert_edits_are_seen(folder: Path, data: st.DataObject, catalog: Path, jobs: int) -> None:
+    """After each edit of a file, a run with the cache of the runs before gives what a run without a cache gives."""
+    program = read(folder)
+    name = data.draw(st.sampled_from(sources(program)))
+    edits: list[Callable[[str], str | None]] = [
+        lambda text: f"{text}# A note.\n",
+        lambda text: rewrites.with_changed_body(text, data.draw(NUMBERS)),
+        lambda text: rewrites.with_changed_definition(text, data.draw(NUMBERS)),
+    ]
+    with written(program) as project:
+        kept = shutil.copytree(catalog, project.root.parent / "cache")
+        assert project.check(kept=kept, jobs=jobs) == project.check()
+        for edit in edits:
+            text = edit(program[name])
+            if text is None:
+                continue
+            program[name] = text
+            project.write(name, text)
+            expected = project.check()
+            assert project.check(kept=kept, jobs=jobs) == expected
+            assert project.check(kept=kept, jobs=jobs) == expected
+            assert project.check(name, kept=kept, jobs=jobs) == project.check(name)
+
+
+@settings(few, max_examples=20)
+@given(folder=programs(), data=st.data())
+def test_edits_are_seen_through_the_cache(catalog: Path, folder: Path, data: st.DataObject) -> None:
+    assert_edits_are_seen(folder, data, catalog, jobs=1)
+
+
+@settings(few, max_examples=6)
+@given(folder=programs(), data=st.data())
+def test_edits_are_seen_through_the_cache_by_two_processes(catalog: Path, folder: Path, data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "FEWEST_FOR_FORKS", 1)  # else so few files are judged in one process
+        assert_edits_are_seen(folder, data, catalog, jobs=2)
