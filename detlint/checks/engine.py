@@ -85,7 +85,8 @@ class Engine:
 
     def _acts(self, module: Module, reach: Reach) -> bool:
         """Whether a top level does something that this tool cares about."""
-        return any(
+        started = (draws.path[0] for draws in reach.unseeded.values() if draws.path)
+        return any(place.module is module for place in started) or any(
             touches(match.entry)
             for place in reach.places
             if place.module is module

@@ -1170,6 +1170,11 @@ class _Reader:
 
     # -- annotations --------------------------------------------------------------------------------------------
 
+    def typing_name(self, node: ast.expr) -> str:
+        """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
+        named = self.scope.look_up(node.id) if isinstance(node, ast.Name) else None
+        return (named.name if isinstance(named, Ref) else _dotted(node)).rpartition(".")[2]
+
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
         kind = type(node)
@@ -1189,7 +1194,7 @@ class _Reader:
             left, right = self.annotation(node.left), self.annotation(node.right)
             return left or right if not left or not right or left == right else ""
         if isinstance(node, ast.Subscript):
-            head = _dotted(node.value).rpartition(".")[2]
+            head = self.typing_name(node.value)
             if head in TYPING:
                 inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 found = {self.annotation(item) for item in inner} - {""}

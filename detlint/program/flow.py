@@ -575,10 +575,10 @@ class _Run:
         self.add_commands(module)
         if entry.function.number == 0:
             self.body(module.steps(top))
-            if entry.called and module.sites:
+            if entry.called:
                 value = self.values.look(self.frame, Ref(f"{module.facts.module}.{entry.called}")).value
-                if value is not None and not self.command(value, Place(module, 0)):
-                    self.run(value, Place(module, 0))
+                if value is not None and not self.command(value, None):
+                    self.run(value, None)
         else:
             self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
             self.call(module, entry.function, "", None, {})
@@ -1026,7 +1026,7 @@ class _Run:
 
     # -- calls --------------------------------------------------------------------------------------------------
 
-    def run(self, value: Value, place: Place) -> None:
+    def run(self, value: Value, place: Place | None) -> None:
         """Call a value with arguments that are not known."""
         for module, function, owner in self.flow.callees(value):
             self.call(module, function, owner, place, {})
@@ -1233,7 +1233,7 @@ class _Run:
         self.commands.setdefault(repr(self.values.look(frame, owner).value), []).extend(values)
         return True
 
-    def command(self, target: Value, place: Place) -> bool:
+    def command(self, target: Value, place: Place | None) -> bool:
         """Calling a group of commands runs one of them: each is a run of its own from here."""
         found = self.commands.get(repr(target), ()) if self.commands else ()
         for callback in self.flow.callbacks.get(repr(target), ()) if found else ():
@@ -1241,7 +1241,8 @@ class _Run:
         for value in found:
             for module, function, _ in self.flow.callees(value):
                 if (module.path, function.name) not in self.stack:
-                    run = _Run(self.flow, self.result.entry, self.state.copy(), (*self.path, place))
+                    path = (*self.path, place) if place is not None else self.path
+                    run = _Run(self.flow, self.result.entry, self.state.copy(), path)
                     run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                     run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                     run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
