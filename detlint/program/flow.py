@@ -222,6 +222,27 @@ _Method = tuple[str, int, str]
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
+class Recorder:
+    """Is told what happens in a run, in order; this one keeps nothing."""
+
+    def enter(self, how: str, module: Module, function: Function, place: Place | None) -> None:
+        """A function begins: `call`, `import`, `again` (a call that does the same as an earlier one, and has no `leave`),
+        `process`, `command`, or `later` (what frameworks call at the end, and the draws of what was built)."""
+
+    def leave(self) -> None:
+        """It ends."""
+
+    def tell(self, kind: str, name: str, place: Place, state: object, streams: Mapping[str, str]) -> None:
+        """Something happens at a place.
+
+        Args:
+            kind: `passes` (the catalog knows the site), `seeds`, `draws`, `sets`.
+            name: the stream or the switch.
+            state: what a seed is (`Seeding.kind`), whether a stream that is drawn from has one, the value of a switch.
+            streams: the state of all streams, just before.
+        """
+
+
 class Flow:
     """Follows entry points.
 
@@ -231,6 +252,9 @@ class Flow:
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
     """
+
+    recorder = Recorder()
+    """Is told what the runs do, by who wants to show it."""
 
     def __init__(
         self,
@@ -479,6 +503,7 @@ class _Run:
 
     def __init__(self, flow: Flow, entry: EntryPoint, state: _State, path: tuple[Place, ...]) -> None:
         self.flow = flow
+        self.recorder = flow.recorder
         self.resolver = flow.resolver
         self.result = Reach(entry)
         self.state = state
@@ -543,6 +568,7 @@ class _Run:
 
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, and what objects draw."""
+        self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
         result.held = self.state.switches
@@ -550,6 +576,7 @@ class _Run:
         for stream, place, path in self.later:
             self.path = path
             self.draw(stream, place)
+        self.recorder.leave()
         for stream, found in self.drawn.items():
             merged: Draws | None = None
             for draws in found.values():
@@ -645,7 +672,9 @@ class _Run:
         self.result.visited.add(module.path)
         self.add_commands(module)
         outer, self.frame = self.frame, Frame(module, top)
+        self.recorder.enter("import", module, top, None)
         self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+        self.recorder.leave()
         self.frame = outer
 
     def branch(self, branch: Branch) -> bool:
@@ -787,6 +816,8 @@ class _Run:
             return
         target = self.target(index)
         effects = self.effects(index, target)
+        if effects:
+            self.recorder.tell("passes", "", place, "", self.state.streams)
         for effect, made in effects:
             # A partial only prepares a call.
             self.affect(place, effect, made, site.kind == "partial")
@@ -854,6 +885,8 @@ class _Run:
             self.seed(place, effect, made)
         if entry.rule == "DET103" and entry.seed:
             self.make(place, effect, made)
+        for stream in entry.unseeds:
+            self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
         if entry.unseeds:
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
@@ -867,6 +900,7 @@ class _Run:
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                self.recorder.tell("sets", switch, place, chosen, self.state.streams)
                 before = self.result.switches.get(switch)
                 if before is not None and before[1] != place and chosen:
                     self.result.again.append((switch, place))
@@ -905,6 +939,7 @@ class _Run:
         if cause is not None and kind == "entropy":
             self.forgive(cause)
         for stream in entry.seeds:
+            self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
             if kind == "fixed":
                 draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
                 if draws is not None and self.state.streams.get(stream) == "drawn" and not self.doubtful:
@@ -950,6 +985,8 @@ class _Run:
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
+        if not self.doubtful:
+            self.recorder.tell("draws", stream, place, held or "drawn", self.state.streams)
         if self.doubtful or held in ("seeded", "entropy"):
             return
         if held == "optional":
@@ -1050,6 +1087,7 @@ class _Run:
         self.import_module(module)
         key = (*name, receiver, bare, self.doubtful > 0, _state_key(self.state), _key(deciding))
         if key in self.done:
+            self.recorder.enter("again", module, function, place)
             streams, switches = self.done[key]
             self.state = _State(dict(streams), {**self.state.switches, **switches})
             return
@@ -1062,6 +1100,7 @@ class _Run:
         path = self.path
         if place is not None:
             self.path = (*self.path, place)
+        self.recorder.enter("call", module, function, place)
         if wrapper is not None:
             self.stack.pop()
             inner, closure = wrapper
@@ -1069,6 +1108,7 @@ class _Run:
             self.stack.append(name)
         else:
             self.body(module.steps(function))
+        self.recorder.leave()
         self.path = path
         self.frame = outer
         self.stack.pop()
@@ -1176,8 +1216,10 @@ class _Run:
                     run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                     run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                     run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                    self.recorder.enter("command", module, function, place)
                     run.call(module, function, "", place, {})
                     self.others += run.finish()
+                    self.recorder.leave()
         return bool(found)
 
     def offer(self, value: Ref, place: Place) -> None:
@@ -1199,8 +1241,10 @@ class _Run:
             run = _Run(self.flow, self.result.entry, _State(switches=dict(self.state.switches)), (*self.path, place))
             run.started = self.started
             run.frame = self.frame
+            self.recorder.enter("process", module, function, place)
             run.call(module, function, "", None, {})
             self.others += run.finish()
+            self.recorder.leave()
 
 
 def touches(entry: Entry) -> bool:
