@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from detlint.facts.model import Function
 from detlint.program.flow import Place, Recorder
@@ -49,6 +50,14 @@ class Call:
                 yield item
             else:
                 yield from item.events()
+
+    def steps(self) -> Iterator[Call | tuple[Event, ...]]:
+        """What happens in it, in order; the events of one place together."""
+        for at, items in groupby(self.inside, lambda item: item.place if isinstance(item, Event) else item):
+            if isinstance(at, Call):
+                yield at
+            else:
+                yield tuple(item for item in items if isinstance(item, Event))
 
     def ways(self, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event, tuple[Call, ...]]]:
         """All that happens in it, in order, each with the calls that lead there."""
