@@ -148,7 +148,7 @@ def test_configuration(project: Project, key: str, reason: str) -> None:
 
 def test_nothing_there(project: Project) -> None:
     project(**TWO)
-    assert "nothing that calls, sets or configures anything" in explained("train.py:2")
+    assert "nothing that the catalog knows, and no call of the program's own" in explained("train.py:2")
 
 
 @pytest.mark.parametrize(

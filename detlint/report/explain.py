@@ -57,7 +57,7 @@ def explain(inspection: Inspection, line: int) -> Iterator[str]:
         yield from _runs(inspection, runs, indexes)
     else:
         yield from _title("What stands here")
-        yield "  nothing that calls, sets or configures anything"
+        yield "  nothing that the catalog knows, and no call of the program's own"
     yield from _verdicts(Verdicts(inspection, runs), line, indexes)
 
 
