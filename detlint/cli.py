@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -16,6 +16,7 @@ from detlint import __version__
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
     from detlint.config import Config
+    from detlint.inspect import Inspection
 
 WRONG_USE = 2
 
@@ -242,9 +243,7 @@ def _write(report: Report, config: Config, options: dict[str, Any]) -> None:
     if options["output_file"] is not None:
         options["output_file"].write_text(click.unstyle(output), "utf-8")
     else:
-        # click leaves colours out where the output is no terminal; NO_COLOR and FORCE_COLOR say otherwise.
-        colour = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
-        click.echo(output, nl=False, color=colour)
+        click.echo(output, nl=False, color=_colour())
 
 
 def _show_settings(config: Config) -> None:
@@ -284,6 +283,75 @@ def rule(code: str | None, everything: bool, output_format: str) -> None:
         )
         return
     click.echo("\n\n".join("\n".join(rules.page(catalog, r)) for r in chosen))
+
+
+@main.command()
+@click.argument("place", metavar="FILE:LINE")
+def explain(place: str) -> None:
+    """Print the reasoning for one line: what is known of it, which runs come there, and why the verdict is what it is."""
+    from detlint.report.explain import explain as explained
+
+    file, _, number = place.rpartition(":")
+    if not file or not number.isdigit():
+        _fail(f"`{place}`: name a file and a line, as in train.py:12")
+    lines = _inspected(Path(file), lambda inspection: [*explained(inspection, int(number))])
+    click.echo("\n".join(lines), color=_colour())
+
+
+@main.command()
+@click.argument("start", metavar="FILE[:FUNCTION]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["dot", "mermaid", "html"]),
+    default="mermaid",
+    show_default=True,
+    help="Graphviz, Mermaid, or a page of its own with the source lines.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it there instead of to standard output.",
+)
+def graph(start: str, form: str, output: Path | None) -> None:
+    """Write the seed flow of an entry point: which functions its run passes, and what they seed and draw from."""
+    from detlint.report.graph import graph as drawn
+
+    file, function = (start, "") if Path(start).exists() else start.rpartition(":")[::2]
+    text = _inspected(Path(file or start), lambda inspection: drawn(inspection, function, form))
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, "utf-8")
+
+
+_T = TypeVar("_T")
+
+
+def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
+    """What is shown of a file's program; what can't be shown is an error."""
+    from detlint.catalog import CatalogError
+    from detlint.config import ConfigError, load
+    from detlint.facts.store import with_deep_stack
+    from detlint.inspect import NotThere, inspect
+    from detlint.run import load_catalog
+
+    def work() -> _T:
+        config = load(Path(os.path.abspath(path)), None, False, {})
+        cache = _cache_folder(config, None)
+        with inspect(path, config, load_catalog(config, cache), cache) as inspection:
+            return show(inspection)
+
+    try:
+        return with_deep_stack(work)
+    except (NotThere, ConfigError, CatalogError) as error:
+        return cast("_T", _fail(str(error)))
+
+
+def _colour() -> bool | None:
+    """Whether to colour: click leaves colours out where the output is no terminal; NO_COLOR and FORCE_COLOR say otherwise."""
+    return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
 def _fail(message: str) -> Any:

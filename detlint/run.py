@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -90,6 +90,43 @@ def check(
     report.seconds = time.perf_counter() - started
     report.texts = {real: file.text for real, file in store.files.items() if file.text is not None}
     return report
+
+
+class Opened(NamedTuple):
+    """A program that is read and linked, to look into it."""
+
+    engine: Engine
+    starts: dict[str, Sequence[str]]
+    """The files in which runs start that may reach what was asked for -> the functions that are declared to start one."""
+    ignored: Callable[[Finding], bool]
+    """Whether `per-file-ignores` turns a rule off for a finding's file."""
+
+
+@contextlib.contextmanager
+def opened(
+    path: Path, config: Config, catalog: Catalog, cache_folder: Path | None, around: Sequence[Path]
+) -> Iterator[Opened]:
+    """A file's program, read and linked but not judged.
+
+    Args:
+        path: the file that is asked about.
+        around: the program's other files.
+    """
+    store = Store(catalog, Cache(cache_folder, catalog.fingerprint), config.settings.max_file_size)
+    try:
+        run = _Run(store, config, [])
+        for file in (path, *around):
+            if os.path.abspath(file) not in store.files:
+                run.add(file)
+        run.reported = {os.path.abspath(path)}
+        jobs = processes(config.settings.jobs)
+        store.fill(run._look(Record()), jobs, None)
+        run._link({}, set(), jobs)
+        named = run._named()
+        yield Opened(run._engine(), {start: named.get(start, ()) for start in sorted(run._starts())}, run._ignored)
+        store.cache.put(store.fresh)
+    finally:
+        store.cache.close()
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 from detlint.catalog import Catalog, Rule
 from detlint.checks import library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
-from detlint.checks.levels import Levels
+from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
@@ -95,50 +95,69 @@ class Engine:
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
         for index in self.matcher.suspects(module, self._words):
-            site = module.sites[index]
             for match in self.matcher.matches(module, index):
-                code = match.entry.rule
-                if not code or code not in self.on:
-                    continue
-                passed = [passage for passage in passages if index in passage.sites]
-                through = [passage.outcome for passage in passed]
-                if code == "DET110" and through and any(m.entry.seeds for m in self.matcher.matches(module, index)):
-                    continue  # the seed flow of the runs that pass here says it
-                if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
-                    continue
-                if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
-                    continue
-                if code == "DET103" and (
-                    seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
-                ):
-                    continue
-                if code == "DET114" and self._restarts(module):
-                    continue
-                if self._switched(match, through):
-                    continue
-                if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
-                    continue  # every run that passes here only infers
-                drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
-                seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
-                rule = self.catalog.rules[code]
-                severity = self.levels.severity(match, rule, module, site, seeded)
-                if severity is not None:
-                    severity = self._on_the_way(match, severity, seeded, through)
-                if severity == "note" and code == "DET303" and workers.draws_in_map(module, index, self.matcher):
-                    severity = "warning"
-                if severity is not None:
-                    yield self._finding(module, site, match, rule, severity)
+                if match.entry.rule in self.on:
+                    *_, (severity, _) = self.verdict(module, index, match, passages)
+                    if severity is not None:
+                        rule = self.catalog.rules[match.entry.rule]
+                        yield self._finding(module, module.sites[index], match, rule, severity)
 
-    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Severity:
-        """The severity where it depends on what the runs that pass here have done, or on there being none."""
+    def verdict(self, module: Module, index: int, match: Match, passages: Sequence[Passage]) -> Iterator[Judgement]:
+        """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
+        passed = [passage for passage in passages if index in passage.sites]
+        through = [passage.outcome for passage in passed]
+        silent = self._silent(module, index, match, passed)
+        if silent:
+            yield None, silent
+            return
+        drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
+        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
+        rule = self.catalog.rules[match.entry.rule]
+        severity: Severity | None = None
+        for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded):
+            yield severity, why
+        if severity is None:
+            return
+        now, why = self._on_the_way(match, severity, seeded, through)
+        if why:
+            yield now, why
+        if now == "note" and rule.code == "DET303" and workers.draws_in_map(module, index, self.matcher):
+            yield "warning", "the function that is mapped draws"
+
+    def _silent(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
+        """Why a match is no finding; "" where it may be one."""
+        code, site = match.entry.rule, module.sites[index]
+        through = [passage.outcome for passage in passed]
+        if code == "DET110" and through and any(m.entry.seeds for m in self.matcher.matches(module, index)):
+            return "the seed flow of the runs that pass here says it"
+        if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
+            return "it is handed tensors on the CPU"
+        if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
+            return "the order of what it gives never matters, or is put right"
+        if code == "DET103" and (
+            seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
+        ):
+            return "the generator gets a seed, here or later"
+        if code == "DET114" and self._restarts(module):
+            return "the file starts the interpreter anew, which then reads it"
+        if self._switched(match, through):
+            return "every run that passes here has switched the deterministic path on"
+        if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
+            return "it is about the backward pass, and every run that passes here only infers"
+        return ""
+
+    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
+        """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
+        where it doesn't."""
         code, caller = match.entry.rule, not through and self.settings.library == "caller"
         if code == "DET606" and caller:
-            return "note"
+            return "note", "no entry point comes here, so the caller decides"
         if code == "DET107" and match.entry.draws and (seeded or caller):
-            return "note"  # a global stream stands in, and it is seeded, or the caller may do so
+            # a global stream stands in, and it is seeded, or the caller may do so
+            return "note", "a global stream stands in, and " + ("it is seeded" if seeded else "the caller may seed it")
         if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
-            return at_most(severity, "warning")
-        return severity
+            return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
+        return severity, ""
 
     def _restarts(self, module: Module) -> bool:
         """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from detlint.catalog import Rule
@@ -19,6 +20,15 @@ TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]
 def is_test(path: str, root: str) -> bool:
     """Whether a file is test code, by its path below the project's root."""
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
+
+
+Judgement = tuple[Severity | None, str]
+"""A severity (None: no finding), and why."""
+SEEDED: Final = {
+    True: ", and every entry point that comes here seeds its streams",
+    False: ", and an entry point comes here whose streams are unseeded",
+    None: ", and no entry point comes here, so the caller decides",
+}
 
 
 class Levels:
@@ -37,8 +47,8 @@ class Levels:
             if any("no-grad" in self.resolver.catalog.entries[i].contexts for i in entries)
         }
 
-    def severity(self, match: Match, rule: Rule, module: Module, site: Site, seeded: bool | None) -> Severity | None:
-        """The severity of a match, None where it is none.
+    def judged(self, match: Match, rule: Rule, module: Module, site: Site, seeded: bool | None) -> Iterator[Judgement]:
+        """How the severity of a match comes about, step by step.
 
         Args:
             seeded: whether every entry point that reaches it seeds its streams; None: the caller decides.
@@ -49,22 +59,28 @@ class Levels:
         severity: Severity
         if level == "design":
             severity = "error" if align else "warning" if seeded is False else "note"
+            yield severity, "random by design" + ("" if align else SEEDED[seeded])
         elif level == "warning":
             severity = "error" if align and rule.family >= 4 else "warning"
+            yield severity, "the rule's own level"
         else:
             severity = "error" if level == "error" else "note"
+            yield severity, "the rule's own level"
         if not match.sure:
             # What is not known is never guessed into an error.
             severity = at_most(severity, "warning")
+            yield severity, "a condition could not be decided, so at most a warning"
         if self.evaluates(module, site):
             if entry.pass_ == "backward":
-                return None
+                yield None, "it is about the backward pass, and no gradients are taken here"
+                return
             severity = lowered(severity)
+            yield severity, "no gradients are taken here, so one level milder"
         elif entry.pass_ == "backward" and self.leaves_gradients_open(module, site):
             severity = "note"
+            yield severity, "only the caller knows whether gradients are taken"
         if is_test(module.path, self.root):
-            severity = lowered(severity)
-        return severity
+            yield lowered(severity), "a test file, so one level milder"
 
     def evaluates(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that takes no gradients."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -304,6 +304,24 @@ class Matcher:
         if isinstance(site.target, Member) and site.kind == "call":
             bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
         return bound
+
+    def unfulfilled(self, module: Module, index: int) -> Iterator[tuple[Entry, str, Argument | None]]:
+        """The entries that know what a site calls but don't hold for it: the first parameter whose condition fails with what
+        it gets; no parameter where the file's hardware or the configured versions rule it out."""
+        site = module.sites[index]
+        known = [match.entry for match in self.matches(module, index)]
+        for name, numbers in self.candidates(module, index) if site.kind != "option" else ():
+            entries = self._applicable(module, numbers)
+            bound = self._bound(module, site, module.function_of(site), self._signature(name, entries))
+            for entry in map(self.catalog.entries.__getitem__, numbers):
+                if entry not in entries:
+                    yield entry, "", None
+                elif entry not in known:
+                    for parameter, condition in entry.when.items():
+                        argument = bound.get(parameter) or bound.get("**") or Argument(None, False)
+                        if not self.judge.holds(condition, argument):
+                            yield entry, parameter, argument
+                            break
 
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""

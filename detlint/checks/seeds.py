@@ -154,7 +154,7 @@ class SeedRules:
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
             others = [s for s in fixed if stream not in s.streams]
             rule = self.catalog.rules["DET113" if others else code]
-            api = _written(draws.first)
+            api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
             steps = [*_path(reach, draws.path)]
             if others:
@@ -173,9 +173,9 @@ class SeedRules:
         for cause, seeding in by_cause.items():
             at = seeding.place
             if cause == _spot(at):
-                message, steps = f"`{_written(at)}` takes a seed that differs in every run", _path(reach, ())
+                message, steps = f"`{written(at)}` takes a seed that differs in every run", _path(reach, ())
             else:
-                message = f"the seed of `{_written(at)}` differs in every run, because of this"
+                message = f"the seed of `{written(at)}` differs in every run, because of this"
                 steps = (*_path(reach, ()), Step(at.module.path, _span(at), "seeds with it"))
             yield self._finding("DET110", cause, message, "", steps)
 
@@ -201,7 +201,7 @@ class SeedRules:
             by_place.setdefault(seeding.place, []).append((stream, draws))
         for place, group in by_place.items():
             first = group[0][1].first
-            step = Step(first.module.path, _span(first), f"`{_written(first)}` has drawn before")
+            step = Step(first.module.path, _span(first), f"`{written(first)}` has drawn before")
             them = "it" if len(group) == 1 else "them"
             message = f"seeds {_listed([stream for stream, _ in group])} after the run has drawn from {them}"
             yield self._finding("DET112", _spot(place), message, "", (step,))
@@ -228,7 +228,7 @@ def _span(place: Place) -> Span:
     return place.module.sites[place.site].span
 
 
-def _written(place: Place) -> str:
+def written(place: Place) -> str:
     """The API at a place, by its own name."""
     target = place.module.sites[place.site].target
     if isinstance(target, (Result, Expression)):
@@ -241,7 +241,7 @@ def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
     """The way from the entry point to a place, call by call."""
     entry = reach.entry
     start = Step(entry.module.path, entry.span, f"the run starts here ({entry.kind})")
-    return (start, *(Step(p.module.path, _span(p), f"calls `{_written(p)}`") for p in path))
+    return (start, *(Step(p.module.path, _span(p), f"calls `{written(p)}`") for p in path))
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:

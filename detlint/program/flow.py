@@ -231,6 +231,27 @@ class _Matters(Exception):
     """A function touches a stream or a switch, or passes a site that a rule knows."""
 
 
+class Recorder:
+    """Is told what happens in a run, in order; this one keeps nothing."""
+
+    def enter(self, how: str, module: Module, function: Function, place: Place | None) -> None:
+        """A function begins: `call`, `import`, `again` (a call that does the same as an earlier one, and has no `leave`),
+        `process`, `command`, or `later` (what frameworks call at the end, and the draws of what was built)."""
+
+    def leave(self) -> None:
+        """It ends."""
+
+    def tell(self, kind: str, name: str, place: Place, state: object, streams: Mapping[str, str]) -> None:
+        """Something happens at a place.
+
+        Args:
+            kind: `passes` (the catalog knows the site), `seeds`, `draws`, `sets`.
+            name: the stream or the switch.
+            state: what a seed is (`Seeding.kind`), whether a stream that is drawn from has one, the value of a switch.
+            streams: the state of all streams, just before.
+        """
+
+
 class Flow:
     """Follows entry points.
 
@@ -240,6 +261,9 @@ class Flow:
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
     """
+
+    recorder = Recorder()
+    """Is told what the runs do, by who wants to show it."""
 
     def __init__(
         self,
@@ -521,6 +545,7 @@ class _Run:
 
     def __init__(self, flow: Flow, entry: EntryPoint, state: _State, path: tuple[Place, ...]) -> None:
         self.flow = flow
+        self.recorder = flow.recorder
         self.resolver = flow.resolver
         self.result = Reach(entry)
         self.state = state
@@ -593,6 +618,7 @@ class _Run:
 
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, and what objects draw."""
+        self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
         result.held = self.state.switches
@@ -600,6 +626,7 @@ class _Run:
         for stream, place, path in self.later:
             self.path = path
             self.draw(stream, place)
+        self.recorder.leave()
         for stream, found in self.drawn.items():
             merged: Draws | None = None
             for draws in found.values():
@@ -699,7 +726,9 @@ class _Run:
         self.result.visited.add(module.path)
         self.add_commands(module)
         outer, self.frame = self.frame, Frame(module, top)
+        self.recorder.enter("import", module, top, None)
         self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+        self.recorder.leave()
         self.frame = outer
 
     def branch(self, branch: Branch) -> bool:
@@ -843,6 +872,8 @@ class _Run:
         effects = self.effects(index, target)
         if any("scoped" in effect.entry.contexts for effect, _ in effects):
             self.scopes[place] = dict(self.state.streams)  # before it seeds anything itself
+        if effects:
+            self.recorder.tell("passes", "", place, "", self.state.streams)
         for effect, made in effects:
             # A partial only prepares a call.
             self.affect(place, effect, made, site.kind == "partial")
@@ -911,6 +942,8 @@ class _Run:
         if entry.rule == "DET103":
             self.make(place, effect, made)
         if entry.unseeds and effect.sure:
+            for stream in entry.unseeds:
+                self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
         if not entry.rule.startswith("DET1"):
@@ -923,6 +956,7 @@ class _Run:
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                self.recorder.tell("sets", switch, place, chosen, self.state.streams)
                 before = self.result.switches.get(switch)
                 if before is not None and before[1] != place and chosen:
                     self.result.again.append((switch, place))
@@ -961,6 +995,7 @@ class _Run:
         if cause is not None and kind == "entropy":
             self.forgive(cause)
         for stream in entry.seeds:
+            self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
             if kind == "fixed":
                 draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
                 if draws is not None and self.state.streams.get(stream) == "drawn" and not self.doubtful:
@@ -1006,6 +1041,8 @@ class _Run:
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
+        if not self.doubtful:
+            self.recorder.tell("draws", stream, place, held or "drawn", self.state.streams)
         if self.doubtful or held in ("seeded", "entropy"):
             return
         if held == "optional":
@@ -1106,6 +1143,7 @@ class _Run:
         self.import_module(module)
         key = (*name, receiver, bare, self.doubtful > 0, _state_key(self.state), _key(deciding))
         if key in self.done:
+            self.recorder.enter("again", module, function, place)
             streams, switches = self.done[key]
             self.state = _State(dict(streams), {**self.state.switches, **switches})
             return
@@ -1118,6 +1156,7 @@ class _Run:
         path = self.path
         if place is not None:
             self.path = (*self.path, place)
+        self.recorder.enter("call", module, function, place)
         if wrapper is not None:
             self.stack.pop()
             inner, closure = wrapper
@@ -1125,6 +1164,7 @@ class _Run:
             self.stack.append(name)
         else:
             self.body(module.steps(function))
+        self.recorder.leave()
         self.path = path
         self.frame = outer
         self.stack.pop()
@@ -1246,8 +1286,10 @@ class _Run:
                     run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                     run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                     run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                    self.recorder.enter("command", module, function, place)
                     run.call(module, function, "", place, {})
                     self.others += run.finish()
+                    self.recorder.leave()
         return bool(found)
 
     def offer(self, value: Ref, place: Place) -> None:
@@ -1270,8 +1312,10 @@ class _Run:
             run.started = self.started
             run.import_module(self.result.entry.module)  # the new process imports it again, under another name
             run.frame = self.frame
+            self.recorder.enter("process", module, function, place)
             run.call(module, function, "", None, {})
             self.others += run.finish()
+            self.recorder.leave()
 
 
 def touches(entry: Entry) -> bool:

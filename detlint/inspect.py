@@ -1,0 +1,124 @@
+"""Opens a file's program to show what its runs do: for `detlint explain` and `detlint graph`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from detlint import run
+from detlint.catalog import Catalog
+from detlint.checks.engine import Engine
+from detlint.checks.finding import Finding
+from detlint.checks.suppress import suppress
+from detlint.config import Config
+from detlint.discover import program
+from detlint.program.entry import EntryPoint, entry_points, script
+from detlint.program.flow import Passage, Reach, Recorder
+from detlint.program.resolve import Module
+from detlint.program.trace import Call, Trace
+from detlint.report.text import shown
+from detlint.source import Source
+
+
+class NotThere(Exception):
+    """What was asked for doesn't exist. The text says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A run from one entry point, with the processes that it starts."""
+
+    entry: EntryPoint
+    reaches: Sequence[Reach]
+    root: Call
+
+    @property
+    def label(self) -> str:
+        """The entry point, as text."""
+        name = f" {self.entry.function.name}" if self.entry.function.name else ""
+        return f"{shown(self.entry.module.path)}:{self.entry.span.line}{name} ({self.entry.kind})"
+
+
+class Inspection:
+    """One file, and the runs that may reach it.
+
+    Raises:
+        NotThere: the file can't be read.
+    """
+
+    def __init__(self, opened: run.Opened, path: str) -> None:
+        self.engine: Engine = opened.engine
+        self.starts = opened.starts
+        self.ignored = opened.ignored
+        module = self.engine.resolver.module(path)
+        if module is None:
+            facts = self.engine.resolver.modules.facts(path)
+            raise NotThere(f"{shown(path)}: {facts.problem.message if facts and facts.problem else 'cannot be read'}")
+        self.module: Module = module
+
+    def runs(self) -> list[Traced]:
+        """The runs of the program that may reach the file."""
+        found = []
+        for path in self.starts:
+            module = self.engine.resolver.module(path)
+            if module is not None:
+                found += self.follow(module, self.starts[path])
+        return found
+
+    def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Traced]:
+        """The runs that start in a module; `declared` as in `Engine.follow`."""
+        entries = entry_points(module, declared)
+        if not entries:
+            # Whether a script's top level acts is the engine's to say.
+            top = script(module) if self.engine.follow(module) else None
+            entries = [top] if top is not None else []
+        return [self.trace(entry) for entry in entries]
+
+    def trace(self, entry: EntryPoint) -> Traced:
+        """One run."""
+        flow = self.engine.flow
+        trace = Trace(entry.module, entry.function)
+        flow.recorder = trace
+        try:
+            return Traced(entry, flow.reach(entry), trace.root)
+        finally:
+            flow.recorder = Recorder()
+
+    def findings(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
+        """All findings in a module, those that a comment covers included."""
+        reaches = [reach for traced in runs for reach in traced.reaches]
+        passages = passages_of(reaches, module)
+        found = [f for reach in reaches for f in self.engine.told(reach) if f.path == module.path]
+        return sorted({*found, *self.engine.judge(module, passages)}, key=Finding.sort_key)
+
+    def reported(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
+        """The findings in a module that no comment covers and no configuration leaves out."""
+        source = Source(Path(module.path))
+        found = self.findings(module, runs)
+        kept, _ = suppress(found, module.facts.directives, module.path, source, None, self.engine.on)
+        return [finding for finding in kept if not self.ignored(finding)]
+
+
+def passages_of(reaches: Sequence[Reach], module: Module) -> list[Passage]:
+    """The ways of runs through a module."""
+    return [
+        Passage(reach.outcome(), sites[module.path], reach.seeded().get(module.path, frozenset()))
+        for reach in reaches
+        if module.path in (sites := reach.sites())
+    ]
+
+
+@contextlib.contextmanager
+def inspect(path: Path, config: Config, catalog: Catalog, cache_folder: Path | None) -> Iterator[Inspection]:
+    """Open a file's program.
+
+    Raises:
+        NotThere: there is no such file, or it can't be read.
+    """
+    if not path.is_file():
+        raise NotThere(f"no such file: {path}")
+    real = path.resolve()
+    with run.opened(real, config, catalog, cache_folder, program([real], config)) as opened:
+        yield Inspection(opened, str(real))

@@ -1,0 +1,255 @@
+"""`detlint explain`: what is known of one line, which runs come there, and why the verdict is what it is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from detlint.catalog import Entry
+from detlint.checks.seeds import written
+from detlint.facts.model import Site
+from detlint.inspect import Inspection, NotThere, Traced
+from detlint.program.flow import Place
+from detlint.program.resolve import Module
+from detlint.program.trace import Call, Event
+from detlint.report.text import COLOURS, shown
+from detlint.report.why import Verdict, Verdicts
+from detlint.source import Source
+
+STATES: Final = {
+    "": "unseeded",
+    "drawn": "unseeded",
+    "seeded": "seeded",
+    "optional": "seeded only where an option gives a seed",
+    "entropy": "seeded differently in every run",
+}
+"""A stream's state in a run -> in words."""
+STATE_COLOURS: Final = {"": "red", "drawn": "red", "seeded": "green", "optional": "yellow", "entropy": "red"}
+KINDS: Final = {
+    "fixed": "fixed",
+    "late": "fixed but late: the run has drawn from it before",
+    "optional": "if an option says so",
+    "entropy": "differently in every run",
+}
+"""What a seeding is -> in words."""
+WIDTH: Final = 110
+
+
+def explain(inspection: Inspection, line: int) -> Iterator[str]:
+    """The reasoning for one line.
+
+    Raises:
+        NotThere: the file has no such line.
+    """
+    module = inspection.module
+    source = Source(Path(module.path))
+    if not 0 < line <= len(source.lines):
+        raise NotThere(f"{shown(module.path)} has {len(source.lines)} lines; there is no line {line}")
+    indexes = _sites_at(module.sites, line)
+    runs = inspection.runs()
+    yield from _head(inspection, line, source, indexes)
+    if indexes:
+        yield from _known(inspection, indexes)
+        yield from _runs(inspection, runs, indexes)
+    else:
+        yield from _title("What stands here")
+        yield "  nothing that the catalog knows, and no call of the program's own"
+    yield from _verdicts(Verdicts(inspection, runs), line, indexes)
+
+
+def _sites_at(sites: Sequence[Site], line: int) -> list[int]:
+    """The sites that begin on a line; where none does, those of the innermost call around it."""
+    begin = [i for i, site in enumerate(sites) if site.span.line == line]
+    if begin:
+        return sorted(begin, key=lambda i: sites[i].span.column)
+    around = [i for i, site in enumerate(sites) if site.span.line < line <= site.span.end_line]
+    return [max(around, key=lambda i: (sites[i].span.line, sites[i].span.column))] if around else []
+
+
+def _head(inspection: Inspection, line: int, source: Source, indexes: Sequence[int]) -> Iterator[str]:
+    module = inspection.module
+    function = module.function_of(module.sites[indexes[0]]).name if indexes else ""
+    inside = click.style(f"  in {function}" if function else "", dim=True)
+    yield click.style(f"{shown(module.path)}:{line}", bold=True) + inside
+    yield click.style(f"{line:>5} | ", fg="blue") + source.line(line).expandtabs(4)
+
+
+def _title(text: str) -> Iterator[str]:
+    yield ""
+    yield click.style(text, bold=True, underline=True)
+
+
+# -- what the catalog knows -------------------------------------------------------------------------------------
+
+
+def _known(inspection: Inspection, indexes: Sequence[int]) -> Iterator[str]:
+    module, matcher = inspection.module, inspection.engine.matcher
+    yield from _title("What the catalog knows")
+    known: dict[str, dict[str, None]] = {}
+    for index in indexes:
+        matches = matcher.matches(module, index)
+        entries = [match.entry for match in matches]
+        if not any([*_facts(inspection, entry)] for entry in entries):
+            entries += [entry for entry, _, _ in matcher.unfulfilled(module, index)]
+        if entries:
+            name = matches[0].name if matches else written(Place(module, index))
+            known.setdefault(name, {}).update((text, None) for entry in entries for text in _facts(inspection, entry))
+    if not known:
+        yield "  nothing on this line"
+    for name, texts in known.items():
+        yield f"  {click.style(name, bold=True)}"
+        for text in texts:
+            yield from textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="      ")
+
+
+def _facts(inspection: Inspection, entry: Entry) -> Iterator[str]:
+    """What an entry says, a sentence each."""
+    if entry.rule:
+        rule = inspection.engine.catalog.rules[entry.rule]
+        where = f" (on {', '.join(entry.targets)})" if entry.targets else ""
+        yield f"{rule.code} {rule.name}{where}: {rule.summary}"
+    if entry.draws:
+        yield f"draws from {', '.join(entry.draws)}"
+    if entry.seeds:
+        yield f"seeds {', '.join(entry.seeds)}" + (f", by its argument `{entry.seed}`" if entry.seed else "")
+    if entry.unseeds:
+        yield f"un-seeds {', '.join(entry.unseeds)}"
+    if entry.entropy:
+        yield "gives something else in every run"
+    if entry.sets:
+        yield "sets " + ", ".join(f"{switch} = {value}" for switch, value in entry.sets.items())
+    if "trains" in entry.contexts:
+        yield "trains"
+    if entry.note:
+        yield entry.note
+
+
+# -- which runs come there --------------------------------------------------------------------------------------
+
+
+def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]) -> Iterator[str]:
+    yield from _title("Which runs come here")
+    here = {Place(inspection.module, index) for index in indexes}
+    passing = [run for run in runs if any(not here.isdisjoint(reach.places) for reach in run.reaches)]
+    if not passing:
+        yield "  no entry point of the program does, as far as calls can be followed: the caller decides"
+    for run in passing:
+        yield f"  {click.style(run.label, fg='cyan')}"
+        items = [(item, way) for item, way in _items(run.root) if item.place in here]
+        way = items[0][1] if items else _way_into(run, inspection.module, indexes)
+        if way:
+            yield f"    path: {_path(way)}"
+        yield from _streams(run, [item for item, _ in items], here)
+        yield from _switches(run)
+    others = len(runs) - len(passing)
+    if passing and others:
+        yield click.style(
+            f"  {others} other entry point{'s' if others > 1 else ''} can reach this file, not this line", dim=True
+        )
+
+
+def _items(call: Call, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event | Call, tuple[Call, ...]]]:
+    """All events and calls of a run, in order, each with the calls that lead there."""
+    way = (*above, call)
+    for item in call.inside:
+        yield item, way
+        if isinstance(item, Call):
+            yield from _items(item, way)
+
+
+def _way_into(run: Traced, module: Module, indexes: Sequence[int]) -> tuple[Call, ...]:
+    """The calls that lead into the function that some sites stand in."""
+    numbers = {module.sites[index].function for index in indexes}
+    for item, way in _items(run.root):
+        if isinstance(item, Call) and item.module is module and item.function.number in numbers:
+            return (*way, item)
+    return ()
+
+
+def _path(way: Sequence[Call]) -> str:
+    """The calls from the entry point to a line."""
+    steps = ["what is called or drawn once objects are used"] if any(call.how == "later" for call in way) else []
+    for call in way[1:]:
+        if call.how == "import":
+            steps.append(f"`import {call.module.facts.module}`")
+        elif call.place is not None:
+            steps.append(f"`{call.function.name}` ({_at(call.place)})")
+    return " > ".join([*steps, "here"]) if steps else "here, at the top level"
+
+
+def _streams(run: Traced, items: Sequence[Event | Call], here: set[Place]) -> Iterator[str]:
+    """The state of the streams that some events, or what some calls do, are about; and where the run seeds them."""
+    events = [e for item in items for e in ([item] if isinstance(item, Event) else item.events())]
+    states: dict[str, str] = {}
+    for event in events:
+        if event.kind == "draws" or (event.kind == "seeds" and event.name not in states):
+            states[event.name] = event.streams.get(event.name, "")
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for name, state in states.items():
+        verbs = " and ".join(dict.fromkeys(e.kind for e in events if e.name == name))
+        alike.setdefault((verbs, state, tuple(_seedings(run, name, here))), []).append(name)
+    for (verbs, state, seedings), names in alike.items():
+        before = " before" if "seeds" in verbs else ""
+        now = click.style(f"{STATES[state]}{before}", fg=STATE_COLOURS[state])
+        yield f"    {verbs} {click.style(', '.join(names), bold=True)}: {now}"
+        yield from (f"      {seeding}" for seeding in seedings)
+
+
+def _seedings(run: Traced, stream: str, here: set[Place]) -> Iterator[str]:
+    """Where a run seeds a stream, a line each."""
+    seedings = dict.fromkeys(
+        f"seeded {'here' if e.place in here else 'at ' + _at(e.place)} by `{written(e.place)}`, {_kind(e)}"
+        for e, _ in run.root.ways()
+        if e.kind == "seeds" and e.name == stream
+    )
+    yield from seedings or ("nothing in this run seeds it",)
+
+
+def _kind(event: Event) -> str:
+    return KINDS["late" if event.late else str(event.state)]
+
+
+def _switches(run: Traced) -> Iterator[str]:
+    """The switches that a run sets."""
+    switches = {name: at for reach in run.reaches for name, at in reach.switches.items()}
+    if not switches:
+        yield "    sets no switch"
+    for name, (value, place) in sorted(switches.items()):
+        yield f"    sets {click.style(name, bold=True)} = {value} at {_at(place)}"
+
+
+def _at(place: Place | None) -> str:
+    return f"{shown(place.module.path)}:{place.module.sites[place.site].span.line}" if place is not None else "?"
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------
+
+
+def _verdicts(verdicts: Verdicts, line: int, indexes: Sequence[int]) -> Iterator[str]:
+    yield from _title("Verdict")
+    found = [*verdicts.at(line, indexes)]
+    if not found:
+        yield "  no finding, and no rule that could have one"
+    for verdict in found:
+        yield from _verdict(verdict)
+    for finding in verdicts.through(line):
+        head = click.style(f"{finding.severity}[{finding.code}]", fg=COLOURS[finding.severity])
+        yield f"  on the way to {head} {shown(finding.path)}:{finding.span.line} {finding.message}"
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    code, _, rest = verdict.title.partition(" ")
+    if verdict.level in COLOURS:
+        yield f"  {click.style(f'{verdict.level}[{code}]', fg=COLOURS[verdict.level], bold=True)} {rest}"
+    else:
+        word = "no finding" if verdict.level == "none" else verdict.level
+        yield f"  {click.style(word, fg='green')}: {verdict.title}"
+    for reason in verdict.reasons:
+        yield from textwrap.wrap(f"because: {reason}" if reason is verdict.reasons[0] else f"then: {reason}", WIDTH,
+                                 initial_indent="    ", subsequent_indent="      ")  # fmt: skip
+    for step in verdict.steps:
+        yield click.style(f"    path: {shown(step.path)}:{step.span.line}: {step.message}", dim=True)
