@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
 CHUNK: Final = 64
+RUNS: Final = 8
+"""Modules to judge, and modules whose runs to follow, that a process is handed at a time."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -136,7 +138,7 @@ class _Part:
     followed: dict[str, list[Followed]] = field(default_factory=dict)
     judged: dict[str, Judged] = field(default_factory=dict)
     others: dict[str, bytes] = field(default_factory=dict)
-    folders: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
     fresh: dict[bytes, bytes] = field(default_factory=dict)
 
 
@@ -161,6 +163,10 @@ class _Run:
         """Those of them to report on."""
         self.record = Record()
         self.engine: Engine | None = None
+        self.consulted: set[str] = set()
+        """The folders whose listing an answer may depend on."""
+        self.followed = False
+        """Whether the engine has followed runs, rather than judged modules."""
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
 
@@ -318,6 +324,7 @@ class _Run:
             for path, file in self.store.files.items()
         }
         record.imports, record.written = self.links.imports, time.time_ns()
+        record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
         with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
             self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
 
@@ -374,10 +381,16 @@ class _Run:
         _forked = self
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(jobs, context, initializer=_start_fork) as pool:
-            yield lambda work: pool.map(_do, [work[i : i + CHUNK] for i in range(0, len(work), CHUNK)])
+            # One run may take as long as judging a hundred modules.
+            yield lambda work: pool.map(_do, _chunks(work, CHUNK if work and work[0][1] is not None else RUNS))
 
     def do(self, work: list[Work]) -> _Part:
-        """Follow and judge some modules."""
+        """Follow the runs that start in some modules, or judge them."""
+        if self.followed and work[0][1] is not None:
+            # Following loads much of the program; judging asks for it again, a module at a time.
+            self.engine, self.followed = None, False
+            self.modules.forget()
+            gc.collect()
         engine = self.engine = self.engine or self._engine()
         part = _Part()
         known = set(self.store.fresh)
@@ -386,8 +399,7 @@ class _Run:
                 part.followed[path] = self._followed(engine, path)
             else:
                 part.judged[path] = self._judged(engine, path, passages)
-        if part.followed:
-            engine.rest()
+        self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
@@ -436,7 +448,7 @@ class _Run:
         record.followed.update(part.followed)
         record.judged.update(part.judged)
         record.others.update(part.others)
-        record.folders.update(part.folders)
+        self.consulted.update(part.folders)
         self.store.fresh.update(part.fresh)
 
     # -- reporting ----------------------------------------------------------------------------------------------
@@ -518,6 +530,10 @@ def _passages(record: Record) -> dict[str, list[Passage]]:
             for path, sites in run.sites.items():
                 found.setdefault(path, []).append(Passage(run.outcome, sites, run.seeded.get(path, frozenset())))
     return found
+
+
+def _chunks(work: list[Work], size: int) -> list[list[Work]]:
+    return [work[i : i + size] for i in range(0, len(work), size)]
 
 
 _forked: _Run | None = None

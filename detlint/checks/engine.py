@@ -56,12 +56,6 @@ class Engine:
         reaches = self.flow.reach(entry) if entry is not None else []
         return reaches if any(self._acts(module, reach) for reach in reaches) else []
 
-    def rest(self) -> None:
-        """Let go of what following needed of each module; judging asks for it again, one module at a time."""
-        for module in self.resolver.by_path.values():
-            if module is not None:
-                self.matcher.forget(module)
-
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
         found = [*self.seed_rules.findings(reach)]

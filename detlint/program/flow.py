@@ -370,6 +370,8 @@ class Flow:
             start = open_.index(key)
             self._idle.update(dict.fromkeys(open_[start:], bits))
             del open_[start:]
+            if function.number == 0:
+                module.rest()  # most modules are only imported
         return first, bits
 
     def _callees_of(

@@ -54,6 +54,7 @@ class Modules:
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
         self._found: dict[tuple[int, str], str | None] = {}
+        self._told: set[str] = set()
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def facts(self, path: str) -> Facts | None:
@@ -121,9 +122,18 @@ class Modules:
         bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
 
-    def consulted(self) -> dict[str, tuple[int, bytes]]:
-        """The folders that an answer may depend on: when they were last changed, and a digest of what is in them."""
-        return {folder: (_changed(folder), self._digest(folder)) for folder in self._listed}
+    def consulted(self) -> list[str]:
+        """The folders whose listing an answer may depend on, each told once."""
+        told, self._told = [folder for folder in self._listed if folder not in self._told], set(self._listed)
+        return told
+
+    def state(self, folder: str) -> tuple[int, bytes]:
+        """When a folder was last changed, and a digest of the modules and packages in it."""
+        return _changed(folder), self._digest(folder)
+
+    def forget(self) -> None:
+        """Let go of facts until they are asked for again."""
+        self._facts.clear()
 
     def is_as_it_was(self, folder: str, changed: int, digest: bytes) -> bool:
         """Whether a folder holds the same modules and packages as it did."""
