@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from detlint.catalog import Catalog, Scalar
+from detlint.checks.expressions import parse, value_of
 from detlint.checks.finding import Finding, Severity, Step, lowered
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
@@ -37,17 +39,12 @@ def switch(match: Match, value: Scalar) -> Scalar:
 def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot | None]:
     """Whether a test holds when the user gives no option (None when that can't be known), and where the default stands
     that decides."""
-    import libcst as cst
-    import libcst.matchers as m
-
-    from detlint.checks.expressions import parse
-
     if not isinstance(test, Expression):
         return None, None
     node = parse(test.text)
     negated = False
-    while isinstance(node, cst.UnaryOperation) and m.matches(node.operator, m.Not()):
-        node, negated = node.expression, not negated
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        node, negated = node.operand, not negated
     if node is None:
         return None, None
     verdict, spot = _holds(frame, node, test.names, values)
@@ -57,71 +54,65 @@ def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot 
 _Names = dict[str, Value | None]
 
 
-def _holds(frame: Frame, node: object, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
-    import libcst as cst
-    import libcst.matchers as m
-
-    if isinstance(node, cst.BooleanOperation):
-        left, spot = _holds(frame, node.left, names, values)
-        if left is not None and left is m.matches(node.operator, m.Or()):
-            return left, spot  # `False and ...`, `True or ...`
-        return _holds(frame, node.right, names, values) if left is not None else (None, None)
-    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
-        left_value = _operand(frame, node.left, names, values)
-        right_value = _operand(frame, node.comparisons[0].comparator, names, values)
-        return _compared(node.comparisons[0].operator, left_value.value, right_value.value), (
-            left_value.default or right_value.default
-        )
+def _holds(frame: Frame, node: ast.expr, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
+    if isinstance(node, ast.BoolOp):
+        known: bool | None = None
+        spot: Spot | None = None
+        for part in node.values:
+            known, spot = _holds(frame, part, names, values)
+            if known is None or known is isinstance(node.op, ast.Or):
+                return known, spot  # `False and ...`, `True or ...`
+        return known, spot
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left = _operand(frame, node.left, names, values)
+        right = _operand(frame, node.comparators[0], names, values)
+        return _compared(node.ops[0], left.value, right.value), left.default or right.default
     value = _operand(frame, node, names, values)
     return (bool(value.value.value) if isinstance(value.value, Const) else None), value.default
 
 
-def _compared(operator: object, left: Value | None, right: Value | None) -> bool | None:
-    import libcst.matchers as m
-
+def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> bool | None:
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
     a, b = left.value, right.value
-    if m.matches(operator, m.Is() | m.Equal()):  # type: ignore[arg-type]
+    if isinstance(operator, (ast.Is, ast.Eq)):
         return a == b
-    if m.matches(operator, m.IsNot() | m.NotEqual()):  # type: ignore[arg-type]
+    if isinstance(operator, (ast.IsNot, ast.NotEq)):
         return a != b
     if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
         return None
-    for matcher, verdict in (
-        (m.GreaterThan(), a > b),
-        (m.GreaterThanEqual(), a >= b),
-        (m.LessThan(), a < b),
-        (m.LessThanEqual(), a <= b),
-    ):
-        if m.matches(operator, matcher):  # type: ignore[arg-type]
-            return verdict
-    return None
+    if isinstance(operator, ast.Gt):
+        return a > b
+    if isinstance(operator, ast.GtE):
+        return a >= b
+    if isinstance(operator, ast.Lt):
+        return a < b
+    return a <= b if isinstance(operator, ast.LtE) else None
 
 
-def _operand(frame: Frame, node: object, names: _Names, values: Values) -> Origin:
+def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Origin:
     """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
-    import libcst as cst
-    import libcst.matchers as m
-
-    from detlint.checks.expressions import evaluate
-
-    if isinstance(node, cst.Attribute):
+    if isinstance(node, ast.Attribute):
         chain: list[str] = []
-        while isinstance(node, cst.Attribute):
-            chain.append(node.attr.value)
-            node = node.value
-        value = names.get(node.value) if isinstance(node, cst.Name) else None
+        base: ast.expr = node
+        while isinstance(base, ast.Attribute):
+            chain.append(base.attr)
+            base = base.value
+        value = names.get(base.id) if isinstance(base, ast.Name) else None
         for attr in reversed(chain):
             value = member(value, attr)
         return values.look(frame, value)
-    if isinstance(node, cst.Name) and node.value in names:
-        return values.look(frame, names[node.value])
-    if m.matches(node, m.Call(func=m.Attribute(attr=m.Name("get")), args=[m.Arg(value=m.SimpleString())])):  # type: ignore[arg-type]
+    if isinstance(node, ast.Name):
+        return values.look(frame, names.get(node.id))
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get"
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Constant)
+    ):
         return Origin(Const(None))  # an option of a configuration that may be left out
-    if isinstance(node, cst.BaseExpression):
-        return Origin(evaluate(Expression(cst.Module([]).code_for_node(node), {})))
-    return Origin(None)
+    return Origin(value_of(node, {}))
 
 
 class SeedRules:
