@@ -15,7 +15,8 @@ from detlint.checks.suppress import suppress
 from detlint.config import Config
 from detlint.discover import program
 from detlint.program.entry import EntryPoint, entry_points, script
-from detlint.program.flow import Passage, Reach, Recorder
+from detlint.program.flow import Recorder
+from detlint.program.reach import Passage, Reach
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
 from detlint.report.text import shown

@@ -23,7 +23,7 @@ from detlint.facts.model import (
     decode_body,
 )
 from detlint.facts.model import Mapping as Dictionary
-from detlint.program.flow import Outcome
+from detlint.program.reach import Outcome
 
 
 class Row(msgspec.Struct, array_like=True):

@@ -26,9 +26,9 @@ from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.model import Facts, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
-from detlint.program.flow import Passage
 from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
+from detlint.program.reach import Passage
 from detlint.program.scripts import scripts
 from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
 from detlint.source import Source

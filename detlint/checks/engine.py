@@ -13,7 +13,7 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
-from detlint.program.flow import Outcome, Passage, Reach, touches
+from detlint.program.reach import Outcome, Passage, Reach, touches
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher
-from detlint.program.flow import is_object
+from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
 

@@ -14,7 +14,8 @@ from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
 from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value
 from detlint.facts.reader import member
-from detlint.program.flow import Draws, Flow, Place, Reach, Seeding
+from detlint.program.flow import Flow
+from detlint.program.reach import Draws, Place, Reach, Seeding
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
 

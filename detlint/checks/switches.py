@@ -10,7 +10,7 @@ from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, targets
-from detlint.program.flow import Place, Reach
+from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"

@@ -13,17 +13,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 
-import msgspec
-
-from detlint.catalog import Entry, Scalar
+from detlint.catalog import Scalar
 from detlint.facts.model import (
     Branch,
     Const,
     Either,
     Function,
-    Instance,
     Member,
     Param,
     Partial,
@@ -33,164 +30,31 @@ from detlint.facts.model import (
     Step,
     Value,
 )
-from detlint.program.entry import EntryPoint, sites
+from detlint.program.calls import (
+    BARE,
+    Callee,
+    Calls,
+    Knowledge,
+    holds_parameter,
+    is_choice,
+    is_self,
+    last,
+    owner_of,
+    returned,
+)
+from detlint.program.entry import EntryPoint
+from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, is_object
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
-# Methods of a function that hand it over to a library.
-LATER: Final = ("add_command", "remote")
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
-# What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
-HOOKS: Final = re.compile(
-    r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
-)
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
-CALLS: Final = ("call", "partial")
-BARE: Final = "<bare>"
-"""How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
-decorators that have been left behind."""
-
-
-class Given(Protocol):
-    """What a call gives one parameter: the value in normal form; False where it is left to its default."""
-
-    @property
-    def value(self) -> Value | None: ...
-
-    @property
-    def given(self) -> bool | None: ...
-
-
-class Effect(Protocol):
-    """What a site does to streams and switches; the rule engine's matches have this shape."""
-
-    @property
-    def entry(self) -> Entry: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def sure(self) -> bool: ...
-
-    @property
-    def arguments(self) -> Mapping[str, Given]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A site of a module."""
-
-    module: Module
-    site: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seeding:
-    """What a seeding call does at its place."""
-
-    place: Place
-    streams: tuple[str, ...]
-    kind: str
-    """`fixed`, `entropy` (the seed varies), or `optional` (the seed may be left out)."""
-    cause: Spot | None = None
-    """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
-
-
-@dataclass(slots=True)
-class Draws:
-    """The draws of one stream that the entry point reaches unseeded."""
-
-    first: Place
-    path: tuple[Place, ...]
-    count: int = 1
-    only_weights: bool = True
-    """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
-
-
-@dataclass(slots=True)
-class Reach:
-    """What one entry point does, all paths together."""
-
-    entry: EntryPoint
-    unseeded: dict[str, Draws] = field(default_factory=dict)
-    optional: dict[str, Seeding] = field(default_factory=dict)
-    """Streams that are seeded only on a condition which is false by default."""
-    optional_drawn: set[str] = field(default_factory=set)
-    """Those of them that the run draws from."""
-    late: dict[str, tuple[Seeding, Draws]] = field(default_factory=dict)
-    """Streams seeded for the first time after a draw."""
-    seedings: list[Seeding] = field(default_factory=list)
-    switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
-    """What some way through the run sets, and where."""
-    again: list[tuple[str, Place]] = field(default_factory=list)
-    """Switches that are set although they were, and where."""
-    held: dict[str, Scalar] = field(default_factory=dict)
-    """What every way through the run has set at its end."""
-    trains: bool = False
-    infers: bool = False
-    """It says that it only evaluates: `model.eval()`, `set_train(False)`."""
-    workers: bool = True
-    """Whether a loader that it builds may have workers."""
-    renews: bool = False
-    """Whether a loader runs a function of the program first in each worker."""
-    made: dict[Place, set[str]] = field(default_factory=dict)
-    """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
-    places: list[Place] = field(default_factory=list)
-    """Every site that the run passes, once, but for those of functions that do nothing of interest."""
-    visited: set[str] = field(default_factory=set)
-    """The files that the run runs something of."""
-
-    def outcome(self) -> Outcome:
-        """What the run comes to."""
-        held = dict(sorted(self.held.items()))
-        return Outcome(
-            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews
-        )
-
-    def sites(self) -> dict[str, frozenset[int]]:
-        """The sites that the run passes, by the path of their module."""
-        return _by_path(self.places)
-
-    def seeded(self) -> dict[str, frozenset[int]]:
-        """Those that make a generator object with a seed, or with one that an option gives, likewise."""
-        return _by_path(place for place, kinds in self.made.items() if "entropy" not in kinds)
-
-
-def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
-    sites: dict[str, set[int]] = {}
-    for place in places:
-        sites.setdefault(place.module.path, set()).add(place.site)
-    return {path: frozenset(passed) for path, passed in sorted(sites.items())}
-
-
-class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """What an entry point's run comes to, for judging the sites that it passes."""
-
-    entry: str
-    """The file where it starts."""
-    unseeded: frozenset[str]
-    held: dict[str, Scalar]
-    trains: bool
-    infers: bool
-    workers: bool
-    renews: bool
-
-
-class Passage(NamedTuple):
-    """A run's way through one module."""
-
-    outcome: Outcome
-    sites: frozenset[int]
-    """The sites that it passes."""
-    seeded: frozenset[int]
-    """Those of them that make a generator object with a seed."""
 
 
 @dataclass(slots=True)
@@ -204,31 +68,7 @@ class _State:
         return _State(dict(self.streams), dict(self.switches))
 
 
-class Knowledge(Protocol):
-    """What the rule engine knows of sites."""
-
-    def matches(self, module: Module, index: int) -> Sequence[Effect]:
-        """The catalog entries that a site fulfils."""
-
-    def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
-        """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
-
-    def target(self, module: Module, index: int) -> Value | None:
-        """What a site calls, in normal form."""
-
-    def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
-        """What a call gives a parameter, as the file has it."""
-
-
-_Callee = tuple[Module, Function, str]
-"""A function that is called, and the class of its `self`."""
-_Method = tuple[str, int, str]
-"""A module, a function of it by number, and the class of `self`."""
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
-
-
-class _Matters(Exception):
-    """A function touches a stream or a switch, or passes a site that a rule knows."""
 
 
 class Recorder:
@@ -252,7 +92,7 @@ class Recorder:
         """
 
 
-class Flow:
+class Flow(Calls):
     """Follows entry points.
 
     Args:
@@ -266,280 +106,16 @@ class Flow:
     """Is told what the runs do, by who wants to show it."""
 
     def __init__(
-        self,
-        resolver: Resolver,
-        knowledge: Knowledge,
-        switch: Callable[[Any, Scalar], Scalar],
-        taken: Taken,
+        self, resolver: Resolver, knowledge: Knowledge, switch: Callable[[Any, Scalar], Scalar], taken: Taken
     ) -> None:
-        self.resolver = resolver
-        self.knowledge = knowledge
+        super().__init__(resolver, knowledge)
         self.switch = switch
         self.taken = taken
-        self._idle: dict[_Method, int | None] = {}
-        """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
-        self._imports: dict[tuple[str, str], list[Module]] = {}
-        self._commands: dict[str, list[tuple[str, Value]]] = {}
-        self.callbacks: dict[str, list[Value]] = {}
-        """What runs before any command of a group, by the group's key."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
         run = _Run(self, entry, _State(), ())
         return run.follow()
-
-    def imported(self, module: Module, name: str) -> list[Module]:
-        """The files that importing a name runs: the packages around it, then the module itself."""
-        key = (module.path, name)
-        if key not in self._imports:
-            found = dict[str, None]()
-            parts = name.split(".")
-            for i in range(1, len(parts) + 1):
-                place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
-                if place is not None and place[0] != module.path:
-                    found[place[0]] = None
-            modules = map(self.resolver.module, found)
-            self._imports[key] = [m for m in modules if m is not None]
-        return self._imports[key]
-
-    # -- functions that need not be followed --------------------------------------------------------------------
-
-    def is_idle(self, module: Module, function: Function, receiver: str = "") -> bool:
-        """Whether running a function can't touch a stream or a switch, nor pass a site that a rule knows.
-
-        Args:
-            receiver: the class of `self`; its methods are what a method calls.
-        """
-        key = (module.path, function.number, receiver)
-        if key not in self._idle:
-            found: dict[_Method, int] = {}
-            open_: list[_Method] = []
-            try:
-                self._explore(module, function, receiver, found, open_)
-            except _Matters:
-                # Everything that is still open leads to what matters.
-                self._idle.update(dict.fromkeys(open_))
-        return self._idle[key] is not None
-
-    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[str]:
-        """The files that say so of an idle function."""
-        bits = self._idle[module.path, function.number, receiver] or 0
-        while bits:
-            low = bits & -bits
-            found = self.resolver.numbered(low.bit_length() - 1)
-            if found is not None:
-                yield found.path
-            bits ^= low
-
-    def _explore(
-        self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]
-    ) -> tuple[int, int]:
-        """One visit of Tarjan's algorithm: functions that call each other in a circle are idle together, or none is.
-
-        Args:
-            found: the functions that were met, by the order in which they were.
-            open_: those of them that are not settled.
-
-        Returns: the first open function that it leads back to, and the modules looked into, as bits.
-
-        Raises:
-            _Matters: it leads to something that matters, or that can't be known.
-        """
-        key = (module.path, function.number, receiver)
-        number = first = found[key] = len(found)
-        if len(open_) > DEEPEST_CALL * 4:
-            open_.append(key)
-            raise _Matters
-        open_.append(key)
-        bits = 1 << module.number
-        for callee in self._callees_of(module, module.steps(function), function, receiver):
-            if callee is None:
-                raise _Matters
-            other = (callee[0].path, callee[1].number, callee[2])
-            if other in self._idle:
-                known = self._idle[other]
-                if known is None:
-                    raise _Matters
-                bits |= known
-            elif other in found:
-                first = min(first, found[other])
-            else:
-                back, below = self._explore(*callee, found, open_)
-                first, bits = min(first, back), bits | below
-        if first == number:
-            start = open_.index(key)
-            self._idle.update(dict.fromkeys(open_[start:], bits))
-            del open_[start:]
-            if function.number == 0:
-                module.rest()  # most modules are only imported
-        return first, bits
-
-    def _callees_of(
-        self, module: Module, steps: Iterable[Step], function: Function, receiver: str
-    ) -> Iterator[_Callee | None]:
-        """What some steps run; None for something that matters or can't be known."""
-        for step in steps:
-            if isinstance(step, Branch):
-                if step.kind == "main" and function.number == 0:
-                    continue
-                if step.kind == "exit":
-                    yield None
-                if step.kind == "with":
-                    kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
-                    for method in ("__enter__", "__exit__") if "::" in kind else ():
-                        yield from self.method(kind, method)
-                for arm in step.arms:
-                    yield from self._callees_of(module, arm, function, receiver)
-            elif step <= -2:
-                for imported in self.imported(module, module.body.imports[-2 - step]):
-                    yield imported, imported.facts.functions[0], ""
-            elif step >= 0:
-                yield from self._callees_at(module, step, receiver)
-
-    def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[_Callee | None]:
-        site = module.sites[index]
-        if site.kind == "option" or self.knowledge.matches(module, index) or _last(site.target) in LATER:
-            yield None
-            return
-        if site.kind not in CALLS:
-            return
-        target = self.dispatched(module, index, receiver)
-        if (_holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
-            yield None
-            return
-        if _is_choice(site.target) and any(
-            isinstance(option, Ref) and self.knowledge.matches_as(module, index, option) for option in _options(target)
-        ):
-            yield None
-            return
-        handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
-        # A class that is handed over is seldom made there, and what draws is seen where it is.
-        functions = (
-            v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.is_class(v.name))
-        )
-        for value in (target, *functions):
-            for found, callee, owner in self._run_by(value):
-                own = receiver if isinstance(site.target, Member) and _is_self(site.target.base) else owner
-                if not own and callee.owner and isinstance(site.target, Member):
-                    own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
-                yield found, callee, own if callee.owner else ""
-                yield from self._wrappers(found, callee)
-
-    def _run_by(self, target: Value | None) -> Iterator[_Callee]:
-        """The functions that calling a value may run at any time: a class's constructor, and what is called on its
-        objects."""
-        for option in _options(target):
-            if isinstance(option, Result) and isinstance(option.of, Ref):
-                for module, function, _ in self.callees(option.of):
-                    inner = _returned(module, function)
-                    if inner is not None:
-                        yield module, inner, ""
-            yield from self.callees(option)
-            if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
-                yield from self.hooks(option.name)
-
-    def hooks(self, name: str) -> Iterator[_Callee]:
-        """The methods of a class of the program that frameworks call by themselves."""
-        layer = self.resolver.layer(name)
-        seen: set[str] = set()
-        for owner in self.resolver.mro(name):
-            key, colon, inside = owner.partition("::")
-            module = self.resolver.by_path.get(key) if colon else None
-            for method in module.classes[inside].methods if module is not None else ():
-                if method not in seen and (HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)):
-                    seen.add(method)
-                    yield from self.method(name, method)
-
-    def _wrappers(self, module: Module, function: Function) -> Iterator[_Callee]:
-        """The functions that decorators of the program put around one."""
-        for decorator in module.detail(function).decorators:
-            made = decorator.of if isinstance(decorator, Result) else decorator
-            for home, outer, _ in self.callees(self.resolver.normal(module.path, made)):
-                inner: Function | None = outer
-                while inner is not None:
-                    yield home, inner, BARE
-                    inner = _returned(home, inner)
-
-    def acts(self, module: Module) -> bool:
-        """Whether a module's top level does anything that matters besides importing."""
-        for index in sites(module.steps(module.facts.functions[0])):
-            found = self.knowledge.matches(module, index)
-            if any(touches(effect.entry) for effect in found):
-                return True
-            for callee in self._callees_at(module, index, "") if not found else ():
-                if callee is None or not self.is_idle(*callee):
-                    return True
-        return False
-
-    def commands_in(self, module: Module) -> list[tuple[str, Value]]:
-        """The commands that decorators in a file add: (the key of their group, the function)."""
-        if module.path not in self._commands:
-            self._commands[module.path] = [
-                (key, Ref(f"{module.path}::{function.name}"))
-                for function in module.facts.functions
-                for decorator in module.detail(function).decorators
-                if isinstance(decorator, Result) and (key := self._group(module, decorator.of, "command"))
-            ]
-            for function in module.facts.functions:
-                for decorator in module.detail(function).decorators:
-                    made = decorator.of if isinstance(decorator, Result) else None
-                    if made is not None and (key := self._group(module, made, "callback")):
-                        self.callbacks.setdefault(key, []).append(Ref(f"{module.path}::{function.name}"))
-        return self._commands[module.path]
-
-    def _group(self, module: Module, made: Value, method: str) -> str:
-        """The key of the group that `@group.command()` adds to; "" for another decorator."""
-        if _last(made) != method:
-            return ""
-        return repr(self.resolver.normal(module.path, made.base if isinstance(made, Member) else Ref(_owner(made))))
-
-    def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
-        """What a site calls, methods of `self` by the class that it is of."""
-        raw = module.sites[index].target
-        if receiver and isinstance(raw, Member):
-            if isinstance(raw.base, Instance):
-                found = self.resolver.attribute_of_class(receiver, raw.attr)
-                if found is not None:
-                    return found
-            elif _is_self(raw.base) and isinstance(raw.base, Member) and isinstance(raw.base.base, Instance):
-                own = self.resolver.name(module.path, raw.base.base.of)
-                if isinstance(own, Ref):
-                    return self.resolver.inherited(own.name, raw.attr, receiver)
-        return self.knowledge.target(module, index)
-
-    # -- what calling a value runs ------------------------------------------------------------------------------
-
-    def callees(self, target: Value | None) -> list[_Callee]:
-        """The functions of the program that calling a value runs, with the class of their `self`."""
-        if isinstance(target, Either):
-            return [found for option in target.options for found in self.callees(option)][:8]
-        if isinstance(target, Partial):
-            return self.callees(target.of)
-        if isinstance(target, Member) and target.attr.startswith(BARE):
-            return self.callees(target.base)
-        resolver = self.resolver
-        if isinstance(target, Ref):
-            key, colon, inside = target.name.partition("::")
-            if not colon:
-                return []
-            module = resolver.known(key)
-            if inside in module.classes:
-                return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
-            function = module.functions.get(inside)
-            return [(module, function, "")] if function is not None else []
-        if target is not None:
-            kind = resolver.type_of(target)
-            layer = resolver.layer(kind) if kind else None
-            if kind and "::" in kind:
-                return self.method(kind, layer.forward if layer is not None else "__call__")
-        return []
-
-    def method(self, name: str, method: str) -> list[_Callee]:
-        """A method of a class of the program, with that class."""
-        found = self.resolver.attribute_of_class(name, method)
-        if not (isinstance(found, Ref) and "::" in found.name):
-            return []
-        return [(module, function, name) for module, function, _ in self.callees(found)]
 
 
 class _Run:
@@ -903,7 +479,7 @@ class _Run:
             handed = self.objects.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
-        if _holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
+        if holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
             looked = self.values.look(frame, raw).value
             return looked if looked is not None else known
         return known
@@ -916,7 +492,7 @@ class _Run:
         if found or target is None:
             return [(effect, here) for effect in found]
         raw = module.sites[index].target
-        found_otherwise = _holds_parameter(raw) or _is_choice(raw)
+        found_otherwise = holds_parameter(raw) or is_choice(raw)
         options = target.options if isinstance(target, Either) else (target,)
         effects: list[tuple[Effect, Place]] = []
         for option in options:
@@ -1070,7 +646,7 @@ class _Run:
         for module, function, owner in self.flow.callees(value):
             self.call(module, function, owner, place, {})
 
-    def call_all(self, target: Value, callees: list[_Callee], place: Place) -> None:
+    def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
@@ -1109,7 +685,7 @@ class _Run:
         own = f"{module.path}::{function.owner}"
         if isinstance(raw, Member):
             inner = raw.base
-            if _is_self(inner):
+            if is_self(inner):
                 return frame.receiver or own
             kind = self.resolver.type_of(self.values.look(frame, inner).value)
             return kind if "::" in kind else own
@@ -1201,8 +777,8 @@ class _Run:
                     if decorator.site >= 0:
                         top = Frame(module, module.facts.functions[0], outer=self.frame)
                         closed = self.values.bind(top, module.sites[decorator.site], home, outer)
-                    outer = _returned(home, outer) or outer
-                inner = _returned(home, outer)
+                    outer = returned(home, outer) or outer
+                inner = returned(home, outer)
                 parameters = home.detail(outer).parameters
                 if inner is not None and parameters:
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
@@ -1247,9 +823,9 @@ class _Run:
 
     def is_remote(self, site: Site, place: Place) -> bool:
         """`f.remote(...)` of Ray runs a function in a worker process."""
-        if _last(site.target) != "remote":
+        if last(site.target) != "remote":
             return False
-        owner = site.target.base if isinstance(site.target, Member) else Ref(_owner(site.target))
+        owner = site.target.base if isinstance(site.target, Member) else Ref(owner_of(site.target))
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
@@ -1266,11 +842,11 @@ class _Run:
     def adds_command(self, site: Site) -> bool:
         """`group.add_command(f)`: nothing runs until the group is called."""
         frame, target = self.frame, site.target
-        if isinstance(target, Result) and _last(target.of) == "command":
+        if isinstance(target, Result) and last(target.of) == "command":
             target = target.of  # `app.command()(f)`
-        elif _last(target) != "add_command":
+        elif last(target) != "add_command":
             return False
-        owner = target.base if isinstance(target, Member) else Ref(_owner(target))
+        owner = target.base if isinstance(target, Member) else Ref(owner_of(target))
         values = [self.values.look(frame, argument.value).value for argument in site.args]
         self.commands.setdefault(repr(self.values.look(frame, owner).value), []).extend(values)
         return True
@@ -1320,21 +896,6 @@ class _Run:
             self.recorder.leave()
 
 
-def touches(entry: Entry) -> bool:
-    """Whether a call of an entry does something to streams and switches, or trains."""
-    return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
-
-
-def is_object(effect: Effect, weights: bool) -> bool:
-    """Whether a call builds something that draws only when it is used: a layer, a transform, a loader.
-
-    Args:
-        weights: whether it is a layer, whose initial weights are drawn at once unless the entry is about its use.
-    """
-    used = effect.entry.rule.startswith(("DET2", "DET3"))
-    return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
-
-
 def _nothing() -> None:
     """What entering most things does to streams."""
 
@@ -1356,49 +917,8 @@ def _yields(steps: Sequence[Step]) -> bool:
     return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
 
 
-def _returned(module: Module, function: Function) -> Function | None:
-    """The inner function that a function gives back."""
-    value = function.returns
-    if not isinstance(value, Ref):
-        return None
-    return module.functions.get(value.name.removeprefix(f"{module.facts.module}."))
-
-
 def _base(value: Value) -> Value:
     return value.base if isinstance(value, Member) else value
-
-
-def _options(value: Value | None) -> Sequence[Value]:
-    """A value, or its alternatives that are known."""
-    if isinstance(value, Either):
-        return [option for option in value.options if option is not None]
-    return (value,) if value is not None else ()
-
-
-def _holds_parameter(value: Value | None) -> bool:
-    """Whether what is called may be something that a parameter was given."""
-    while isinstance(value, (Member, Result)):
-        value = value.base if isinstance(value, Member) else value.of
-    return isinstance(value, Param)
-
-
-def _is_self(value: Value) -> bool:
-    """Whether a method's receiver is `self` or `super()`."""
-    return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == "<super>")
-
-
-def _last(value: Value) -> str:
-    """The last component of what is called."""
-    return value.attr if isinstance(value, Member) else value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
-
-
-def _owner(value: Value) -> str:
-    return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
-
-
-def _is_choice(value: Value | None) -> bool:
-    """Whether something is called that was taken out of a collection."""
-    return isinstance(value, Member) and value.attr.startswith("[")
 
 
 def _decides(name: str, origin: Origin) -> bool:

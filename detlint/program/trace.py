@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from detlint.facts.model import Function
-from detlint.program.flow import Place, Recorder
+from detlint.program.flow import Recorder
+from detlint.program.reach import Place
 from detlint.program.resolve import Module
 
 

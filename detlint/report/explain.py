@@ -13,7 +13,7 @@ from detlint.catalog import Entry
 from detlint.checks.seeds import written
 from detlint.facts.model import Site
 from detlint.inspect import Inspection, NotThere, Traced
-from detlint.program.flow import Place
+from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
 from detlint.report.text import COLOURS, shown

@@ -14,7 +14,7 @@ from typing import Final
 from detlint.checks.seeds import written
 from detlint.inspect import Inspection, NotThere, Traced
 from detlint.program.entry import entry_points
-from detlint.program.flow import Place
+from detlint.program.reach import Place
 from detlint.program.trace import Call
 from detlint.report.deeds import deeds
 from detlint.report.text import shown

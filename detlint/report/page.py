@@ -14,7 +14,7 @@ from typing import Final
 from detlint.checks.finding import Finding
 from detlint.facts.model import Span
 from detlint.inspect import Inspection, Traced
-from detlint.program.flow import Place
+from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
 from detlint.report.deeds import Deed, deeds

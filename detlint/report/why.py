@@ -16,7 +16,7 @@ from detlint.checks.suppress import suppress
 from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, passages_of
-from detlint.program.flow import Reach
+from detlint.program.reach import Reach
 from detlint.report.rules import condition_text
 from detlint.report.text import shown
 from detlint.source import Source

@@ -1,0 +1,376 @@
+"""What calling a value runs, and which functions do nothing that matters, however deep their calls go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol
+
+from detlint.facts.model import (
+    Branch,
+    Either,
+    Function,
+    Instance,
+    Member,
+    Param,
+    Partial,
+    Ref,
+    Result,
+    Step,
+    Value,
+)
+from detlint.program.entry import sites
+from detlint.program.reach import Effect, touches
+from detlint.program.resolve import Module, Resolver
+
+DEEPEST: Final = 800
+"""How deep calls are explored for what matters."""
+# Methods of a function that hand it over to a library.
+LATER: Final = ("add_command", "remote")
+# What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
+HOOKS: Final = re.compile(
+    r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
+)
+CALLS: Final = ("call", "partial")
+BARE: Final = "<bare>"
+"""How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
+decorators that have been left behind."""
+
+
+class Knowledge(Protocol):
+    """What the rule engine knows of sites."""
+
+    def matches(self, module: Module, index: int) -> Sequence[Effect]:
+        """The catalog entries that a site fulfils."""
+
+    def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
+        """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
+
+    def target(self, module: Module, index: int) -> Value | None:
+        """What a site calls, in normal form."""
+
+    def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
+        """What a call gives a parameter, as the file has it."""
+
+
+Callee = tuple[Module, Function, str]
+"""A function that is called, and the class of its `self`."""
+_Method = tuple[str, int, str]
+"""A module, a function of it by number, and the class of `self`."""
+
+
+class _Matters(Exception):
+    """A function touches a stream or a switch, or passes a site that a rule knows."""
+
+
+class Calls:
+    """What calling things runs, program-wide.
+
+    Args:
+        resolver: resolves what is called.
+        knowledge: what the catalog says of sites.
+    """
+
+    def __init__(self, resolver: Resolver, knowledge: Knowledge) -> None:
+        self.resolver = resolver
+        self.knowledge = knowledge
+        self._idle: dict[_Method, int | None] = {}
+        """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
+        self._imports: dict[tuple[str, str], list[Module]] = {}
+        self._commands: dict[str, list[tuple[str, Value]]] = {}
+        self.callbacks: dict[str, list[Value]] = {}
+        """What runs before any command of a group, by the group's key."""
+
+    def imported(self, module: Module, name: str) -> list[Module]:
+        """The files that importing a name runs: the packages around it, then the module itself."""
+        key = (module.path, name)
+        if key not in self._imports:
+            found = dict[str, None]()
+            parts = name.split(".")
+            for i in range(1, len(parts) + 1):
+                place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
+                if place is not None and place[0] != module.path:
+                    found[place[0]] = None
+            modules = map(self.resolver.module, found)
+            self._imports[key] = [m for m in modules if m is not None]
+        return self._imports[key]
+
+    # -- functions that need not be followed --------------------------------------------------------------------
+
+    def is_idle(self, module: Module, function: Function, receiver: str = "") -> bool:
+        """Whether running a function can't touch a stream or a switch, nor pass a site that a rule knows.
+
+        Args:
+            receiver: the class of `self`; its methods are what a method calls.
+        """
+        key = (module.path, function.number, receiver)
+        if key not in self._idle:
+            found: dict[_Method, int] = {}
+            open_: list[_Method] = []
+            try:
+                self._explore(module, function, receiver, found, open_)
+            except _Matters:
+                # Everything that is still open leads to what matters.
+                self._idle.update(dict.fromkeys(open_))
+        return self._idle[key] is not None
+
+    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[str]:
+        """The files that say so of an idle function."""
+        bits = self._idle[module.path, function.number, receiver] or 0
+        while bits:
+            low = bits & -bits
+            found = self.resolver.numbered(low.bit_length() - 1)
+            if found is not None:
+                yield found.path
+            bits ^= low
+
+    def _explore(
+        self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]
+    ) -> tuple[int, int]:
+        """One visit of Tarjan's algorithm: functions that call each other in a circle are idle together, or none is.
+
+        Args:
+            found: the functions that were met, by the order in which they were.
+            open_: those of them that are not settled.
+
+        Returns: the first open function that it leads back to, and the modules looked into, as bits.
+
+        Raises:
+            _Matters: it leads to something that matters, or that can't be known.
+        """
+        key = (module.path, function.number, receiver)
+        number = first = found[key] = len(found)
+        if len(open_) > DEEPEST:
+            open_.append(key)
+            raise _Matters
+        open_.append(key)
+        bits = 1 << module.number
+        for callee in self._callees_of(module, module.steps(function), function, receiver):
+            if callee is None:
+                raise _Matters
+            other = (callee[0].path, callee[1].number, callee[2])
+            if other in self._idle:
+                known = self._idle[other]
+                if known is None:
+                    raise _Matters
+                bits |= known
+            elif other in found:
+                first = min(first, found[other])
+            else:
+                back, below = self._explore(*callee, found, open_)
+                first, bits = min(first, back), bits | below
+        if first == number:
+            start = open_.index(key)
+            self._idle.update(dict.fromkeys(open_[start:], bits))
+            del open_[start:]
+            if function.number == 0:
+                module.rest()  # most modules are only imported
+        return first, bits
+
+    def _callees_of(
+        self, module: Module, steps: Iterable[Step], function: Function, receiver: str
+    ) -> Iterator[Callee | None]:
+        """What some steps run; None for something that matters or can't be known."""
+        for step in steps:
+            if isinstance(step, Branch):
+                if step.kind == "main" and function.number == 0:
+                    continue
+                if step.kind == "exit":
+                    yield None
+                if step.kind == "with":
+                    kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
+                    for method in ("__enter__", "__exit__") if "::" in kind else ():
+                        yield from self.method(kind, method)
+                for arm in step.arms:
+                    yield from self._callees_of(module, arm, function, receiver)
+            elif step <= -2:
+                for imported in self.imported(module, module.body.imports[-2 - step]):
+                    yield imported, imported.facts.functions[0], ""
+            elif step >= 0:
+                yield from self._callees_at(module, step, receiver)
+
+    def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[Callee | None]:
+        site = module.sites[index]
+        if site.kind == "option" or self.knowledge.matches(module, index) or last(site.target) in LATER:
+            yield None
+            return
+        if site.kind not in CALLS:
+            return
+        target = self.dispatched(module, index, receiver)
+        if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
+            yield None
+            return
+        if is_choice(site.target) and any(
+            isinstance(option, Ref) and self.knowledge.matches_as(module, index, option) for option in options(target)
+        ):
+            yield None
+            return
+        handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
+        # A class that is handed over is seldom made there, and what draws is seen where it is.
+        functions = (
+            v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.is_class(v.name))
+        )
+        for value in (target, *functions):
+            for found, callee, owner in self._run_by(value):
+                own = receiver if isinstance(site.target, Member) and is_self(site.target.base) else owner
+                if not own and callee.owner and isinstance(site.target, Member):
+                    own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
+                yield found, callee, own if callee.owner else ""
+                yield from self._wrappers(found, callee)
+
+    def _run_by(self, target: Value | None) -> Iterator[Callee]:
+        """The functions that calling a value may run at any time: a class's constructor, and what is called on its
+        objects."""
+        for option in options(target):
+            if isinstance(option, Result) and isinstance(option.of, Ref):
+                for module, function, _ in self.callees(option.of):
+                    inner = returned(module, function)
+                    if inner is not None:
+                        yield module, inner, ""
+            yield from self.callees(option)
+            if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
+                yield from self.hooks(option.name)
+
+    def hooks(self, name: str) -> Iterator[Callee]:
+        """The methods of a class of the program that frameworks call by themselves."""
+        layer = self.resolver.layer(name)
+        seen: set[str] = set()
+        for owner in self.resolver.mro(name):
+            key, colon, inside = owner.partition("::")
+            module = self.resolver.by_path.get(key) if colon else None
+            for method in module.classes[inside].methods if module is not None else ():
+                if method not in seen and (HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)):
+                    seen.add(method)
+                    yield from self.method(name, method)
+
+    def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
+        """The functions that decorators of the program put around one."""
+        for decorator in module.detail(function).decorators:
+            made = decorator.of if isinstance(decorator, Result) else decorator
+            for home, outer, _ in self.callees(self.resolver.normal(module.path, made)):
+                inner: Function | None = outer
+                while inner is not None:
+                    yield home, inner, BARE
+                    inner = returned(home, inner)
+
+    def acts(self, module: Module) -> bool:
+        """Whether a module's top level does anything that matters besides importing."""
+        for index in sites(module.steps(module.facts.functions[0])):
+            found = self.knowledge.matches(module, index)
+            if any(touches(effect.entry) for effect in found):
+                return True
+            for callee in self._callees_at(module, index, "") if not found else ():
+                if callee is None or not self.is_idle(*callee):
+                    return True
+        return False
+
+    def commands_in(self, module: Module) -> list[tuple[str, Value]]:
+        """The commands that decorators in a file add: (the key of their group, the function)."""
+        if module.path not in self._commands:
+            self._commands[module.path] = [
+                (key, Ref(f"{module.path}::{function.name}"))
+                for function in module.facts.functions
+                for decorator in module.detail(function).decorators
+                if isinstance(decorator, Result) and (key := self._group(module, decorator.of, "command"))
+            ]
+            for function in module.facts.functions:
+                for decorator in module.detail(function).decorators:
+                    made = decorator.of if isinstance(decorator, Result) else None
+                    if made is not None and (key := self._group(module, made, "callback")):
+                        self.callbacks.setdefault(key, []).append(Ref(f"{module.path}::{function.name}"))
+        return self._commands[module.path]
+
+    def _group(self, module: Module, made: Value, method: str) -> str:
+        """The key of the group that `@group.command()` adds to; "" for another decorator."""
+        if last(made) != method:
+            return ""
+        return repr(self.resolver.normal(module.path, made.base if isinstance(made, Member) else Ref(owner_of(made))))
+
+    def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
+        """What a site calls, methods of `self` by the class that it is of."""
+        raw = module.sites[index].target
+        if receiver and isinstance(raw, Member):
+            if isinstance(raw.base, Instance):
+                found = self.resolver.attribute_of_class(receiver, raw.attr)
+                if found is not None:
+                    return found
+            elif is_self(raw.base) and isinstance(raw.base, Member) and isinstance(raw.base.base, Instance):
+                own = self.resolver.name(module.path, raw.base.base.of)
+                if isinstance(own, Ref):
+                    return self.resolver.inherited(own.name, raw.attr, receiver)
+        return self.knowledge.target(module, index)
+
+    # -- what calling a value runs ------------------------------------------------------------------------------
+
+    def callees(self, target: Value | None) -> list[Callee]:
+        """The functions of the program that calling a value runs, with the class of their `self`."""
+        if isinstance(target, Either):
+            return [found for option in target.options for found in self.callees(option)][:8]
+        if isinstance(target, Partial):
+            return self.callees(target.of)
+        if isinstance(target, Member) and target.attr.startswith(BARE):
+            return self.callees(target.base)
+        resolver = self.resolver
+        if isinstance(target, Ref):
+            key, colon, inside = target.name.partition("::")
+            if not colon:
+                return []
+            module = resolver.known(key)
+            if inside in module.classes:
+                return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
+            function = module.functions.get(inside)
+            return [(module, function, "")] if function is not None else []
+        if target is not None:
+            kind = resolver.type_of(target)
+            layer = resolver.layer(kind) if kind else None
+            if kind and "::" in kind:
+                return self.method(kind, layer.forward if layer is not None else "__call__")
+        return []
+
+    def method(self, name: str, method: str) -> list[Callee]:
+        """A method of a class of the program, with that class."""
+        found = self.resolver.attribute_of_class(name, method)
+        if not (isinstance(found, Ref) and "::" in found.name):
+            return []
+        return [(module, function, name) for module, function, _ in self.callees(found)]
+
+
+def returned(module: Module, function: Function) -> Function | None:
+    """The inner function that a function gives back."""
+    value = function.returns
+    if not isinstance(value, Ref):
+        return None
+    return module.functions.get(value.name.removeprefix(f"{module.facts.module}."))
+
+
+def options(value: Value | None) -> Sequence[Value]:
+    """A value, or its alternatives that are known."""
+    if isinstance(value, Either):
+        return [option for option in value.options if option is not None]
+    return (value,) if value is not None else ()
+
+
+def holds_parameter(value: Value | None) -> bool:
+    """Whether what is called may be something that a parameter was given."""
+    while isinstance(value, (Member, Result)):
+        value = value.base if isinstance(value, Member) else value.of
+    return isinstance(value, Param)
+
+
+def is_self(value: Value) -> bool:
+    """Whether a method's receiver is `self` or `super()`."""
+    return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == "<super>")
+
+
+def last(value: Value) -> str:
+    """The last component of what is called."""
+    return value.attr if isinstance(value, Member) else value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
+
+
+def owner_of(value: Value) -> str:
+    return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
+
+
+def is_choice(value: Value | None) -> bool:
+    """Whether something is called that was taken out of a collection."""
+    return isinstance(value, Member) and value.attr.startswith("[")
