@@ -82,8 +82,7 @@ def check(
             if os.path.abspath(path) not in store.files:
                 run.add(path)
         report = run.report(progress)
-        if stdin is None:
-            run.remember()
+        run.remember()
         store.cache.put(store.fresh)
     finally:
         store.cache.close()
@@ -386,11 +385,6 @@ class _Run:
 
     def do(self, work: list[Work]) -> _Part:
         """Follow the runs that start in some modules, or judge them."""
-        if self.followed and work[0][1] is not None:
-            # Following loads much of the program; judging asks for it again, a module at a time.
-            self.engine, self.followed = None, False
-            self.modules.forget()
-            gc.collect()
         engine = self.engine = self.engine or self._engine()
         part = _Part()
         known = set(self.store.fresh)
@@ -549,6 +543,11 @@ def _start_fork() -> None:
 def _do(work: list[Work]) -> _Part:
     assert _forked is not None
     run = _forked
+    if run.followed and work[0][1] is not None:
+        # Following loads much of the program; judging asks for it again, a module at a time.
+        run.engine, run.followed = None, False
+        run.modules.forget()
+        gc.collect()
     return with_deep_stack(lambda: run.do(work))
 
 

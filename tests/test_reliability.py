@@ -486,7 +486,9 @@ CACHE = TemporaryDirectory()  # the compiled catalog makes a run ten times as fa
 def in_order(content: bytes) -> None:
     """Read a file and, by way of standard input, everything after; a crash is an exception here."""
     read(content, "module", False, CATALOG)
-    arguments = ["check", "--isolated", "--cache-dir", CACHE.name, "--show-notes", "-"]
+    name = Path(CACHE.name, "alone", "stdin.py")  # a program of its own
+    name.parent.mkdir(exist_ok=True)
+    arguments = ["check", "--isolated", "--cache-dir", CACHE.name, "--show-notes", "-", "--stdin-filename", str(name)]
     for form in ("text", "json"):
         result = detlint(*arguments, "--output-format", form, stdin=content)
         assert result.exit_code in (0, 1), result.stderr
