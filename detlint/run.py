@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -28,7 +28,7 @@ from detlint.facts.model import Facts, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.reach import Passage
+from detlint.program.reach import Outcome, Passage
 from detlint.program.scripts import scripts
 from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
 from detlint.source import Source
@@ -123,7 +123,7 @@ def opened(
         jobs = processes(config.settings.jobs)
         store.fill(run._look(Record()), jobs, None)
         run._link({}, set(), jobs)
-        named = run._named()
+        named = run.named
         yield Opened(run._engine(), {start: named.get(start, ()) for start in sorted(run._starts())}, run._ignored)
         store.cache.put(store.fresh)
     finally:
@@ -346,7 +346,7 @@ class _Run:
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
         imported = {other for others in self.links.imports.values() for other in others}
-        named = self._named()
+        named = self.named
         for path in self.inside:
             head = self.store.files[path].head
             if head is None or not (
@@ -359,7 +359,8 @@ class _Run:
             if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
                 yield path
 
-    def _named(self) -> dict[str, list[str]]:
+    @cached_property
+    def named(self) -> dict[str, list[str]]:
         """The declared entry points: functions (or "" for the top level), by file."""
         found: dict[str, list[str]] = {}
         inside = os.path.join(self.modules.root, "setup.py")
@@ -415,10 +416,11 @@ class _Run:
         if module is None:
             return []
         try:
-            reaches = engine.follow(module, self._named().get(path, ()))
+            reaches = engine.follow(module, self.named.get(path, ()))
             return [Followed(r.outcome(), r.sites(), r.seeded(), frozenset(r.visited), engine.told(r)) for r in reaches]
-        except Exception:  # judging the module meets the same, and says so
-            return []
+        except Exception as error:  # the boundary of one file: the rest of the run goes on
+            nothing = Outcome(path, frozenset(), {}, False, False, True, False)
+            return [Followed(nothing, {}, {}, frozenset({path}), self._fault(path, error))]
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
         facts = self.modules.facts(path)
@@ -429,13 +431,16 @@ class _Run:
         opened.clear()
         try:
             findings = engine.judge(module, passages)
-        except RecursionError:
-            findings = self.unreadable(path, Problem("can't be analysed: it is nested too deeply"))
         except Exception as error:  # the boundary of one file: the rest of the run goes on
-            reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
-            findings = self.unreadable(path, Problem(reason))
+            findings = self._fault(path, error)
         engine.matcher.forget(module)
         return Judged(findings, tuple(sorted(opened - {path})))
+
+    def _fault(self, path: str, error: Exception) -> list[Finding]:
+        if isinstance(error, RecursionError):
+            return self.unreadable(path, Problem("can't be analysed: it is nested too deeply"))
+        reason = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
+        return self.unreadable(path, Problem(reason))
 
     def _take(self, part: _Part) -> None:
         record = self.record

@@ -16,6 +16,7 @@ from detlint.facts.model import Const, Either, Function, Instance, Items, Member
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.facts.scope import MISSING, Missing
 from detlint.program.resolve import Module, Resolver
+from detlint.program.values import is_parsed
 
 CALLS: Final = ("call", "partial")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
@@ -389,17 +390,6 @@ def known_constant(argument: Argument | None) -> object:
     if argument is not None and isinstance(argument.value, Const):
         return argument.value.value
     return ...
-
-
-def is_parsed(value: Value | None) -> bool:
-    """Whether a value is what a command line was parsed into."""
-    while isinstance(value, (Result, Member)):
-        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
-        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
-        if attr.startswith("parse_") or name.rpartition(".")[2].startswith(("parse_", "get_args")):
-            return True
-        value = value.of if isinstance(value, Result) else value.base
-    return isinstance(value, Param)
 
 
 def _names(value: Value | None) -> list[str]:

@@ -253,15 +253,10 @@ class Head(Record, frozen=True):
     lines: int = 0
 
 
-class Facts(Record, frozen=True):
-    """Everything that later steps need to know of one file. The first fields are `Head`'s; `body` is an encoded `Body`."""
+class Facts(Head, frozen=True):
+    """Everything that later steps need to know of one file; `body` is an encoded `Body`. `Head`'s fields come first, so a
+    head can be read off encoded facts."""
 
-    module: str
-    imports: tuple[str, ...] = ()
-    aliases: dict[str, tuple[str, ...]] = {}
-    starts: Literal["", "main", "script"] = ""
-    directives: tuple[Directive, ...] = ()
-    lines: int = 0
     names: dict[str, Value | None] = {}
     """What each name means at the end of the module's top level."""
     stars: tuple[str, ...] = ()

@@ -234,14 +234,17 @@ class Calls:
     def hooks(self, name: str) -> Iterator[Callee]:
         """The methods of a class of the program that frameworks call by themselves."""
         layer = self.resolver.layer(name)
-        seen: set[str] = set()
+        for method in dict.fromkeys(method for _, _, method in self.methods(name)):
+            if HOOKS.fullmatch(method) or (layer is not None and method == layer.forward):
+                yield from self.method(name, method)
+
+    def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
+        """The methods of a class of the program and of its bases: the file, the class and the method's name."""
         for owner in self.resolver.mro(name):
             key, colon, inside = owner.partition("::")
             module = self.resolver.by_path.get(key) if colon else None
-            for method in module.classes[inside].methods if module is not None else ():
-                if method not in seen and (HOOKS.fullmatch(method) or (layer is not None and method == layer.forward)):
-                    seen.add(method)
-                    yield from self.method(name, method)
+            if module is not None:
+                yield from ((module, inside, method) for method in module.classes[inside].methods)
 
     def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
         """The functions that decorators of the program put around one."""

@@ -183,7 +183,7 @@ class _Run:
                 if value is not None and not self.command(value, None):
                     self.run(value, None)
         else:
-            self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+            self.steps(_as_imported(module))
             self.call(module, entry.function, "", None, {})
         return self.finish()
 
@@ -305,7 +305,7 @@ class _Run:
         self.add_commands(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
-        self.steps(s for s in module.steps(top) if not (isinstance(s, Branch) and s.kind == "main"))
+        self.steps(_as_imported(module))
         self.recorder.leave()
         self.frame = outer
 
@@ -872,13 +872,10 @@ class _Run:
 
     def offer(self, value: Ref, place: Place) -> None:
         """A class whose methods a command line offers: each of them may be what is run."""
-        for name in [value.name, *self.resolver.mro(value.name)]:
-            key, colon, inside = name.partition("::")
-            module = self.resolver.by_path.get(key) if colon else None
-            for method in module.classes[inside].methods if module is not None else ():
-                function = module.functions.get(f"{inside}.{method}") if module is not None else None
-                if module is not None and function is not None and (not method.startswith("_") or method == "__init__"):
-                    self.call(module, function, value.name, place, {})
+        for module, owner, method in self.flow.methods(value.name):
+            function = module.functions.get(f"{owner}.{method}")
+            if function is not None and (not method.startswith("_") or method == "__init__"):
+                self.call(module, function, value.name, place, {})
 
     def spawn(self, value: Value, place: Place) -> None:
         """A function in a new process, which has none of this one's seeds."""
@@ -894,6 +891,12 @@ class _Run:
             run.call(module, function, "", None, {})
             self.others += run.finish()
             self.recorder.leave()
+
+
+def _as_imported(module: Module) -> Iterator[Step]:
+    """What a module's top level does when it is imported: all but its `__main__` block."""
+    steps = module.steps(module.facts.functions[0])
+    return (step for step in steps if not (isinstance(step, Branch) and step.kind == "main"))
 
 
 def _nothing() -> None:

@@ -221,7 +221,7 @@ class Values:
 
     def _either(self, frame: Frame, value: Either) -> Origin:
         options = [self.look(frame, option) for option in value.options]
-        if any(isinstance(option, Param) for option in value.options):
+        if [isinstance(option, Param) for option in value.options].count(True) == 1:
             return self._replaced(value, options)
         for option in options:
             if self.entropy(option) is not None:
