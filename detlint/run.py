@@ -24,7 +24,7 @@ from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
-from detlint.facts.model import Facts, Problem, Span
+from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
@@ -154,7 +154,7 @@ class _Run:
         self.config = config
         self.problems = problems
         self.names = ModuleNames()
-        self.modules = Modules(config.root.absolute(), self._facts)
+        self.modules = Modules(config.root.absolute(), self._facts, self._head)
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""
@@ -410,6 +410,10 @@ class _Run:
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))
+
+    def _head(self, path: str) -> Head | None:
+        file = self.store.files.get(path)
+        return file.head if file is not None else None
 
     def _followed(self, engine: Engine, path: str) -> list[Followed]:
         module = engine.resolver.module(path)

@@ -251,6 +251,10 @@ class Head(Record, frozen=True):
     """Whether a run may start here: a `__main__` block, or a top level that calls something."""
     directives: tuple[Directive, ...] = ()
     lines: int = 0
+    stars: tuple[str, ...] = ()
+    """Modules imported with `*`, in order."""
+    offers: str = ""
+    """The names that its top level binds itself and `import *` would take, with spaces between."""
 
 
 class Facts(Head, frozen=True):
@@ -259,8 +263,6 @@ class Facts(Head, frozen=True):
 
     names: dict[str, Value | None] = {}
     """What each name means at the end of the module's top level."""
-    stars: tuple[str, ...] = ()
-    """Modules imported with `*`, in order."""
     functions: tuple[Function, ...] = ()
     classes: tuple[Class, ...] = ()
     options: dict[str, Option] = {}

@@ -152,6 +152,7 @@ class _Reader:
             starts=self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
+            offers=" ".join([name for name in module_scope.names if not name.startswith("_")]),
             functions=tuple(self.functions),
             classes=classes,
             directives=directives(self.data, lower),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
-from detlint.facts.model import Facts
+from detlint.facts.model import Facts, Head
 
 
 class ModuleNames:
@@ -45,11 +45,15 @@ class Modules:
     Args:
         root: nothing outside of this folder belongs to the program.
         read: gives the facts of a file, or None where there is no such file.
+        look: gives what is known of a file without reading its facts, or None.
     """
 
-    def __init__(self, root: Path, read: Callable[[str], Facts | None]) -> None:
+    def __init__(
+        self, root: Path, read: Callable[[str], Facts | None], look: Callable[[str], Head | None] = lambda path: None
+    ) -> None:
         self.root = str(root)
         self._read = read
+        self._look = look
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -62,6 +66,10 @@ class Modules:
         if path not in self._facts:
             self._facts[path] = self._read(path)
         return self._facts[path]
+
+    def head(self, path: str) -> Head | None:
+        """The beginning of a file's facts, None where it doesn't exist."""
+        return self._look(path) or self.facts(path)
 
     def find(self, importer: str, name: str) -> tuple[str, str] | None:
         """The file that holds `name` when `importer` says it, and what of the name is left inside that file."""

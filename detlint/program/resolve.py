@@ -114,7 +114,7 @@ class Resolver:
         self._bases: dict[str, list[str]] = {}
         self._datasets: dict[str, bool] = {}
         self._known_contexts: dict[str, set[str]] = {}
-        self._starry: dict[str, list[tuple[str, Module | None]]] = {}
+        self._starry: dict[str, list[tuple[str, str]]] = {}
         self._offers: dict[str, set[str] | None] = {}
         self._returned: dict[str, str] = {}
         self._imported: dict[str, list[Module]] = {}
@@ -215,10 +215,13 @@ class Resolver:
 
     def _starred(self, module: Module, name: str) -> Value | None:
         """A name that comes by `from m import *`, or a submodule."""
-        for star, target in reversed(self._stars(module)):
-            if target is not None:
-                key = (target.path, target.prefix + name)
-                if name.startswith("_") or key in self._busy or not self._may_offer(target, name):
+        for star, path in reversed(self._stars(module.path)):
+            if path:
+                if name.startswith("_") or not self._may_offer(path, name):
+                    continue
+                target = self.module(path)
+                key = (path, target.prefix + name) if target is not None else None
+                if key is None or key in self._busy:
                     continue
                 found = self.name(*key)
                 if found is not None and found != Ref(key[1]):
@@ -234,34 +237,38 @@ class Resolver:
                 return Ref(f"{submodule.path}::") if submodule is not None else None
         return None
 
-    def _stars(self, module: Module) -> list[tuple[str, Module | None]]:
-        """What a module imports with `*`, in order; no module where it is none of the program's."""
-        if module.path not in self._starry:
-            found: list[tuple[str, Module | None]] = []
-            for star in module.facts.stars:
-                place = self.modules.find(module.path, star)
-                target = self.module(place[0]) if place is not None and not place[1] else None
-                if place is None or (target is not None and target is not module):
-                    found.append((star, target))
-            self._starry[module.path] = found
-        return self._starry[module.path]
+    def _stars(self, path: str) -> list[tuple[str, str]]:
+        """What a file imports with `*`, in order: the name, and the file, "" where it is none of the program's."""
+        if path not in self._starry:
+            found: list[tuple[str, str]] = []
+            head = self.modules.head(path)
+            for star in head.stars if head is not None else ():
+                place = self.modules.find(path, star)
+                if place is None:
+                    found.append((star, ""))
+                elif not place[1] and place[0] != path:
+                    found.append((star, place[0]))
+            self._starry[path] = found
+        return self._starry[path]
 
-    def _may_offer(self, module: Module, name: str) -> bool:
-        """Whether a module may bind a name, by `*` too; where packages import hundreds so, most modules don't."""
-        if module.path not in self._offers:
-            self._offers[module.path] = self._offered(module)
-        offered = self._offers[module.path]
+    def _may_offer(self, path: str, name: str) -> bool:
+        """Whether a file may bind a name, by `*` too; where packages import hundreds so, most files don't."""
+        if path not in self._offers:
+            self._offers[path] = self._offered(path)
+        offered = self._offers[path]
         return offered is None or name in offered
 
-    def _offered(self, module: Module) -> set[str] | None:
-        """The names that a module and those it imports with `*` may bind; None: any, one of them is not the program's."""
-        names, waiting = set[str](), [module]
-        for module in waiting:
-            names.update(module.functions, module.classes, module.facts.names, self.modules.beside(module.path))
-            for _, target in self._stars(module):
-                if target is None:
+    def _offered(self, path: str) -> set[str] | None:
+        """The names that a file and those it imports with `*` may bind; None: any, one of them is not the program's."""
+        names, seen, waiting = set[str](), {path}, [path]
+        for path in waiting:
+            head = self.modules.head(path)
+            names.update(head.offers.split() if head is not None else (), self.modules.beside(path))
+            for _, target in self._stars(path):
+                if not target:
                     return None
-                if target not in waiting:
+                if target not in seen:
+                    seen.add(target)
                     waiting.append(target)
         return names
 
