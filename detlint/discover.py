@@ -97,7 +97,7 @@ class _Walker:
             except OSError as error:
                 self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
                 continue
-            ignores = self.ignores_of(Path(folder)) if self.gitignore else ()
+            ignores = self.ignores_of(Path(self.real_folder(folder))) if self.gitignore else ()
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(SUFFIXES):
@@ -124,9 +124,15 @@ class _Walker:
         if os.path.islink(file):
             return os.path.realpath(file)
         folder, name = os.path.split(file)
+        return os.path.join(self.real_folder(folder), name)
+
+    def real_folder(self, folder: str) -> str:
+        """The path of a folder without links; each folder above it is looked at once."""
         if folder not in self.folders:
-            self.folders[folder] = os.path.realpath(folder)
-        return os.path.join(self.folders[folder], name)
+            above, name = os.path.split(folder)
+            known = name not in ("", ".", "..") and above in self.folders and not os.path.islink(folder)
+            self.folders[folder] = os.path.join(self.folders[above], name) if known else os.path.realpath(folder)
+        return self.folders[folder]
 
     def excluded(self, path: str) -> bool:
         """Whether a pattern that is more than a name excludes a path."""
@@ -143,8 +149,7 @@ class _Walker:
         return real.is_relative_to(self.root) and self.exclude.match_file(real.relative_to(self.root).as_posix())
 
     def ignores_of(self, folder: Path) -> tuple[tuple[Path, GitIgnoreSpec], ...]:
-        """The .gitignore files that govern a folder, outermost first, from the repository's top down."""
-        folder = folder.resolve()
+        """The .gitignore files that govern a folder without links, outermost first, from the repository's top down."""
         if folder not in self.ignores:
             outer: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
             if not (folder / ".git").exists() and folder != folder.parent:

@@ -16,7 +16,8 @@ from detlint.config import Config
 from detlint.discover import program
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Recorder
-from detlint.program.reach import Passage, Reach
+from detlint.program.outcome import Passage
+from detlint.program.reach import Reach
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
 from detlint.report.text import shown
@@ -92,7 +93,7 @@ class Inspection:
         reaches = [reach for traced in runs for reach in traced.reaches]
         passages = passages_of(reaches, module)
         found = [f for reach in reaches for f in self.engine.told(reach) if f.path == module.path]
-        return sorted({*found, *self.engine.judge(module, passages)}, key=Finding.sort_key)
+        return sorted({*found, *self.engine.judge(module, passages)[0]}, key=Finding.sort_key)
 
     def reported(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
         """The findings in a module that no comment covers and no configuration leaves out."""

@@ -23,7 +23,7 @@ from detlint.facts.model import (
     decode_body,
 )
 from detlint.facts.model import Mapping as Dictionary
-from detlint.program.reach import Outcome
+from detlint.program.outcome import Outcome
 
 
 class Row(msgspec.Struct, array_like=True):
@@ -46,7 +46,7 @@ class Followed(msgspec.Struct, array_like=True):
 
     outcome: Outcome
     sites: dict[str, frozenset[int]]
-    """The sites that it passes, by module."""
+    """The sites that it passes and that a rule knows, by module."""
     seeded: dict[str, frozenset[int]]
     """Those that make a generator object with a seed, by module."""
     visited: frozenset[str]
@@ -60,6 +60,8 @@ class Judged(msgspec.Struct, array_like=True):
     findings: list[Finding]
     opened: tuple[str, ...]
     """The other files whose bodies that looked into."""
+    varies: bool = False
+    """Whether it may be another with any run that passes the module, whatever that passes there."""
 
 
 class Record(msgspec.Struct, array_like=True):

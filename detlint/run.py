@@ -28,7 +28,7 @@ from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.program.links import Links, hiding
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.reach import Outcome, Passage
+from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
 from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
 from detlint.source import Source
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
 CHUNK: Final = 64
-RUNS: Final = 8
-"""Modules to judge, and modules whose runs to follow, that a process is handed at a time."""
+"""Modules to judge that a process is handed at a time."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -83,7 +82,7 @@ def check(
                 run.add(path)
         report = run.report(progress)
         run.remember()
-        store.cache.put(store.fresh)
+        store.keep()
     finally:
         store.cache.close()
         if collecting:
@@ -125,7 +124,7 @@ def opened(
         run._link({}, set(), jobs)
         named = run.named
         yield Opened(run._engine(), {start: named.get(start, ()) for start in sorted(run._starts())}, run._ignored)
-        store.cache.put(store.fresh)
+        store.keep()
     finally:
         store.cache.close()
 
@@ -331,17 +330,28 @@ class _Run:
 
     def _judge_the_rest(self, before: Record, jobs: int) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
-        unfollowed = [path for path in self._starts() if path not in self.record.followed]
-        unjudged = [path for path in self.reported if path not in self.record.judged]
-        with self._workers(jobs if len(unfollowed) + len(unjudged) >= FEWEST_FOR_FORKS else 1) as work:
-            for part in work([(path, None) for path in sorted(unfollowed)]):
+        runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
+        jobs = jobs if len(runs) + len(self._unjudged()) >= FEWEST_FOR_FORKS else 1
+        then = _passages(before)
+        with self._workers(jobs) as work:
+            # Most modules are passed by no run, or not where it matters: several processes judge them while runs are followed.
+            early = self._unjudged() if jobs > 1 else []
+            then |= {path: [] for path in early}
+            parts = work(runs + [(path, []) for path in early])
+            self.store.keep()  # while others work
+            for part in parts:
                 self._take(part)
-            now, then = _passages(self.record), _passages(before)
-            for path in [path for path in self.record.judged if now.get(path) != then.get(path)]:
-                del self.record.judged[path]
-            rest = sorted(path for path in self.reported if path not in self.record.judged)
-            for part in work([(path, now.get(path, [])) for path in rest if self.store.files[path].head is not None]):
+            now = _passages(self.record)
+            for path, judged in [*self.record.judged.items()]:
+                if _differ(judged, then.get(path, []), now.get(path, [])):
+                    del self.record.judged[path]
+            for part in work([(path, now.get(path, [])) for path in self._unjudged()]):
                 self._take(part)
+
+    def _unjudged(self) -> list[str]:
+        """The modules to report on of which nothing is known, in order."""
+        files, judged = self.store.files, self.record.judged
+        return sorted(path for path in self.reported if path not in judged and files[path].head is not None)
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
@@ -381,8 +391,7 @@ class _Run:
         _forked = self
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(jobs, context, initializer=_start_fork) as pool:
-            # One run may take as long as judging a hundred modules.
-            yield lambda work: pool.map(_do, _chunks(work, CHUNK if work and work[0][1] is not None else RUNS))
+            yield lambda work: pool.map(_do, _chunks(work))
 
     def do(self, work: list[Work]) -> _Part:
         """Follow the runs that start in some modules, or judge them."""
@@ -434,11 +443,11 @@ class _Run:
         opened = engine.resolver.opened
         opened.clear()
         try:
-            findings = engine.judge(module, passages)
+            findings, varies = engine.judge(module, passages)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
-            findings = self._fault(path, error)
+            findings, varies = self._fault(path, error), False
         engine.matcher.forget(module)
-        return Judged(findings, tuple(sorted(opened - {path})))
+        return Judged(findings, tuple(sorted(opened - {path})), varies)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):
@@ -535,8 +544,16 @@ def _passages(record: Record) -> dict[str, list[Passage]]:
     return found
 
 
-def _chunks(work: list[Work], size: int) -> list[list[Work]]:
-    return [work[i : i + size] for i in range(0, len(work), size)]
+def _differ(judged: Judged, then: list[Passage], now: list[Passage]) -> bool:
+    """Whether a module may be judged otherwise with other runs that pass it."""
+    return then != now and (judged.varies or any(passage.sites for passage in (*then, *now)))
+
+
+def _chunks(work: list[Work]) -> list[list[Work]]:
+    """Parts of some work to hand to processes: one run may take as long as judging hundreds of modules."""
+    runs = [[item] for item in work if item[1] is None]
+    modules = work[len(runs) :]
+    return runs + [modules[i : i + CHUNK] for i in range(0, len(modules), CHUNK)]
 
 
 _forked: _Run | None = None

@@ -13,7 +13,8 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Site
 from detlint.program.entry import entry_points, script
-from detlint.program.reach import Outcome, Passage, Reach, touches
+from detlint.program.outcome import Outcome, Passage
+from detlint.program.reach import Reach, touches
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -62,17 +63,20 @@ class Engine:
         found += switches.findings(reach, self.matcher, self.levels, self.catalog)
         return self._selected(found)
 
-    def judge(self, module: Module, passages: Sequence[Passage]) -> list[Finding]:
+    def judge(self, module: Module, passages: Sequence[Passage]) -> tuple[list[Finding], bool]:
         """The findings at a module's sites, in no particular order.
 
         Args:
             passages: the ways through it of the runs that pass it.
+
+        Returns: the findings, and whether they may be others with any other run, whichever of the sites that passes.
         """
-        found = [*self._sites(module, passages)]
+        runs = [passage.outcome for passage in passages]
+        found = [*workers.findings(module, self.matcher, self.settings, runs)]
         if not passages:
             found += library.findings(module, self.matcher, self.root, self.settings.library == "strict")
-        found += workers.findings(module, self.matcher, self.settings, [passage.outcome for passage in passages])
-        return self._selected(found)
+        varies = bool(passages or found)
+        return self._selected([*self._sites(module, passages), *found]), varies
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]

@@ -10,7 +10,7 @@ from detlint.checks.finding import Finding
 from detlint.checks.match import Matcher
 from detlint.config import Settings
 from detlint.facts.model import Const, Function, Items, Partial, Ref, Result, Span, Value
-from detlint.program.reach import Outcome
+from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module, Resolver
 
 

@@ -76,6 +76,8 @@ class Store:
     """Rows that the cache doesn't have yet."""
     others: dict[str, bytes] = field(default_factory=dict)
     """Keys of the files that were read besides `files`."""
+    _kept: set[bytes] = field(default_factory=set)
+    """Keys of those fresh rows that the cache has by now."""
 
     def fill(self, files: Sequence[File], jobs: int, progress: Progress | None) -> None:
         """The heads of some files, whose facts are read where the cache hasn't got them.
@@ -125,6 +127,12 @@ class Store:
             self.fresh[file.key] = encoded
             facts = decode(encoded)
         return facts
+
+    def keep(self) -> None:
+        """Hand the cache the rows that it doesn't have yet."""
+        rows = {key: row for key, row in self.fresh.items() if key not in self._kept}
+        self.cache.put(rows)
+        self._kept.update(rows)
 
     def known(self, key: bytes) -> Facts | None:
         """Facts that were read before, by key."""

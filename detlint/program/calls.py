@@ -20,7 +20,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.program.entry import sites
-from detlint.program.reach import Effect, touches
+from detlint.program.reach import Effect, matters, touches
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 800
@@ -76,24 +76,25 @@ class Calls:
         self.knowledge = knowledge
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
-        self._imports: dict[tuple[str, str], list[Module]] = {}
+        self._imports: dict[tuple[int, str], list[Module]] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
         self.callbacks: dict[str, list[Value]] = {}
         """What runs before any command of a group, by the group's key."""
 
     def imported(self, module: Module, name: str) -> list[Module]:
         """The files that importing a name runs: the packages around it, then the module itself."""
-        key = (module.path, name)
-        if key not in self._imports:
-            found = dict[str, None]()
+        key = (module.scope, name)
+        found = self._imports.get(key)
+        if found is None:
+            paths = dict[str, None]()
             parts = name.split(".")
             for i in range(1, len(parts) + 1):
                 place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
-                if place is not None and place[0] != module.path:
-                    found[place[0]] = None
-            modules = map(self.resolver.module, found)
-            self._imports[key] = [m for m in modules if m is not None]
-        return self._imports[key]
+                if place is not None:
+                    paths[place[0]] = None
+            modules = map(self.resolver.module, paths)
+            found = self._imports[key] = [m for m in modules if m is not None]
+        return [m for m in found if m is not module] if module in found else found
 
     # -- functions that need not be followed --------------------------------------------------------------------
 
@@ -191,7 +192,8 @@ class Calls:
 
     def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[Callee | None]:
         site = module.sites[index]
-        if site.kind == "option" or self.knowledge.matches(module, index) or last(site.target) in LATER:
+        found = self.knowledge.matches(module, index)
+        if site.kind == "option" or any(matters(e.entry) for e in found) or last(site.target) in LATER:
             yield None
             return
         if site.kind not in CALLS:
@@ -201,7 +203,8 @@ class Calls:
             yield None
             return
         if is_choice(site.target) and any(
-            isinstance(option, Ref) and self.knowledge.matches_as(module, index, option) for option in options(target)
+            isinstance(option, Ref) and any(matters(e.entry) for e in self.knowledge.matches_as(module, index, option))
+            for option in options(target)
         ):
             yield None
             return
@@ -211,12 +214,12 @@ class Calls:
             v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.is_class(v.name))
         )
         for value in (target, *functions):
-            for found, callee, owner in self._run_by(value):
+            for home, callee, owner in self._run_by(value):
                 own = receiver if isinstance(site.target, Member) and is_self(site.target.base) else owner
                 if not own and callee.owner and isinstance(site.target, Member):
                     own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
-                yield found, callee, own if callee.owner else ""
-                yield from self._wrappers(found, callee)
+                yield home, callee, own if callee.owner else ""
+                yield from self._wrappers(home, callee)
 
     def _run_by(self, target: Value | None) -> Iterator[Callee]:
         """The functions that calling a value may run at any time: a class's constructor, and what is called on its

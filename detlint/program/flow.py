@@ -442,6 +442,7 @@ class _Run:
         if key not in self.seen:
             self.seen.add(key)
             self.result.places.append(place)
+            self.result.passed.add(module.path)
         if site.kind == "option":
             if not self.doubtful and isinstance(site.target, Member):
                 self.values.assigned[site.target.attr] = self.values.look(frame, site.args[0].value)
@@ -452,6 +453,8 @@ class _Run:
             self.scopes[place] = dict(self.state.streams)  # before it seeds anything itself
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
+            if any(effect.entry.rule for effect, _ in effects):
+                self.result.judged.add(place)
         for effect, made in effects:
             # A partial only prepares a call.
             self.affect(place, effect, made, site.kind == "partial")
@@ -461,6 +464,7 @@ class _Run:
             return
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
+            self.result.passed.add(target.name.partition("::")[0])
         callees = self.flow.callees(target)
         if callees:
             self.call_all(target, callees, place)

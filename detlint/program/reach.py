@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
-
-import msgspec
+from typing import Final, Protocol
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     Value,
 )
 from detlint.program.entry import EntryPoint
+from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 from detlint.program.values import Spot
+
+READING: Final = frozenset({"closed", "dataset", "device", "layer", "no-grad", "returns-first", "returns-self"})
+"""Contexts that only say how values and sites are read."""
 
 
 class Given(Protocol):
@@ -104,6 +106,10 @@ class Reach:
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
+    judged: set[Place] = field(default_factory=set)
+    """Those of them that a rule knows."""
+    passed: set[str] = field(default_factory=set)
+    """The files of these places, and those whose classes it builds objects of."""
     visited: set[str] = field(default_factory=set)
     """The files that the run runs something of."""
 
@@ -115,8 +121,9 @@ class Reach:
         )
 
     def sites(self) -> dict[str, frozenset[int]]:
-        """The sites that the run passes, by the path of their module."""
-        return _by_path(self.places)
+        """The sites that the run passes and that a rule knows, by the path of each module that it passes."""
+        known = _by_path(self.judged)
+        return {path: known.get(path, frozenset()) for path in sorted(self.passed)}
 
     def seeded(self) -> dict[str, frozenset[int]]:
         """Those that make a generator object with a seed, or with one that an option gives, likewise."""
@@ -130,32 +137,14 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
     return {path: frozenset(passed) for path, passed in sorted(sites.items())}
 
 
-class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """What an entry point's run comes to, for judging the sites that it passes."""
-
-    entry: str
-    """The file where it starts."""
-    unseeded: frozenset[str]
-    held: dict[str, Scalar]
-    trains: bool
-    infers: bool
-    workers: bool
-    renews: bool
-
-
-class Passage(NamedTuple):
-    """A run's way through one module."""
-
-    outcome: Outcome
-    sites: frozenset[int]
-    """The sites that it passes."""
-    seeded: frozenset[int]
-    """Those of them that make a generator object with a seed."""
-
-
 def touches(entry: Entry) -> bool:
     """Whether a call of an entry does something to streams and switches, or trains."""
     return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
+
+
+def matters(entry: Entry) -> bool:
+    """Whether a run that passes a call of an entry is to know of it."""
+    return touches(entry) or entry.rule != "" or not READING.issuperset(entry.contexts)
 
 
 def is_object(effect: Effect, weights: bool) -> bool:

@@ -1,0 +1,32 @@
+"""What is kept of a run: all that the modules that it passes are judged by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from detlint.catalog import Scalar
+
+
+class Outcome(msgspec.Struct, frozen=True, array_like=True):
+    """What an entry point's run comes to, for judging the sites that it passes."""
+
+    entry: str
+    """The file where it starts."""
+    unseeded: frozenset[str]
+    held: dict[str, Scalar]
+    trains: bool
+    infers: bool
+    workers: bool
+    renews: bool
+
+
+class Passage(NamedTuple):
+    """A run's way through one module."""
+
+    outcome: Outcome
+    sites: frozenset[int]
+    """The sites that it passes and that a rule knows."""
+    seeded: frozenset[int]
+    """Those of them that make a generator object with a seed."""
