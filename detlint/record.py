@@ -35,6 +35,7 @@ class Row(msgspec.Struct, array_like=True):
     inside: bool
     """Whether it is one of the program's own, rather than something that they import."""
     head: Head | None
+    """Without what only linking asks of a file, which links that were noted make needless."""
 
     def holds(self, size: int, changed: int, before: int) -> bool:
         """Whether a file of this size and time of change is surely still the same, if it was looked at `before`."""

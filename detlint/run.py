@@ -180,6 +180,8 @@ class _Run:
         before = self._recorded()
         unsettled = self._look(before)
         same = self._same_listing(before)
+        if not same:
+            unsettled += [file for file in self.store.files.values() if not file.whole]
         self.store.fill(unsettled, jobs, progress)
         self._link(before.imports if same else {}, {os.path.abspath(file.path) for file in unsettled}, jobs)
         self.record = self._kept(before) if same and before.files.keys() == self.store.files.keys() else Record()
@@ -215,7 +217,7 @@ class _Run:
                     status = os.stat(path)
                     file.size, file.changed = status.st_size, status.st_mtime_ns
                     if row is not None and row.holds(file.size, file.changed, before.written - JUST_NOW):
-                        file.key, file.head = row.key, row.head
+                        file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
                 file.hash()
             except OSError as error:
@@ -226,7 +228,7 @@ class _Run:
                 self.reported.discard(path)
                 continue
             if row is not None and row.key == file.key:
-                file.head = row.head
+                file.head, file.whole = row.head, row.head is None
             else:
                 unsettled.append(file)
         return unsettled
@@ -318,7 +320,7 @@ class _Run:
         """Keep what was found out for the next run."""
         record = self.record
         record.files = {
-            path: Row(file.size, file.changed, file.key, path in self.inside, file.head)
+            path: Row(file.size, file.changed, file.key, path in self.inside, file.head and file.head.brief())
             for path, file in self.store.files.items()
         }
         record.imports, record.written = self.links.imports, time.time_ns()
@@ -422,7 +424,7 @@ class _Run:
 
     def _head(self, path: str) -> Head | None:
         file = self.store.files.get(path)
-        return file.head if file is not None else None
+        return file.head if file is not None and file.whole else None
 
     def _followed(self, engine: Engine, path: str) -> list[Followed]:
         module = engine.resolver.module(path)

@@ -256,6 +256,10 @@ class Head(Record, frozen=True):
     offers: str = ""
     """The names that its top level binds itself and `import *` would take, with spaces between."""
 
+    def brief(self) -> Head:
+        """All but what linking asks."""
+        return Head(self.module, (), self.aliases, self.starts, self.directives, self.lines)
+
 
 class Facts(Head, frozen=True):
     """Everything that later steps need to know of one file; `body` is an encoded `Body`. `Head`'s fields come first, so a

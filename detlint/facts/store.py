@@ -41,6 +41,8 @@ class File:
     changed: int = 0
     """When it was last changed, in nanoseconds, as the file system says."""
     head: Head | None = None
+    whole: bool = True
+    """Whether the head has what linking asks."""
     text: bytes | None = None
     """What standard input gave for it."""
 
@@ -93,7 +95,7 @@ class Store:
                 self.fresh[file.key] = encode(Facts(file.module, problem=problem))
                 file.head = Head(file.module)
             elif file.key in known:
-                file.head = decode_head(known[file.key])
+                file.head, file.whole = decode_head(known[file.key]), True
             else:
                 todo.append(file)
         done, total = len(files) - len(todo), len(files)
@@ -101,6 +103,7 @@ class Store:
         todo.sort(key=lambda file: (-file.size, str(file.path)))
         own = frozenset(file.module.partition(".")[0] for file in self.files.values())
         for file, facts in _read_all(todo, self.catalog, own, jobs):
+            file.head, file.whole = None, True
             if facts != GATED:
                 self.fresh[file.key] = facts
                 file.head = decode_head(facts)
