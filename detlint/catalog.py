@@ -256,6 +256,12 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for name in names)
 
     @cached_property
+    def drawing_words(self) -> frozenset[str]:
+        """The last component of what draws from a stream and is no finding by itself."""
+        entries = (entry for entry in self.entries if entry.draws and not entry.rule)
+        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+
+    @cached_property
     def setting_words(self) -> frozenset[str]:
         """The last component of what seeds a stream or sets a switch."""
         entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)

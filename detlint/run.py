@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
 CHUNK: Final = 64
-"""Modules to judge that a process is handed at a time."""
+RUNS: Final = 8
+"""Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
+modules, and one run may take as long as judging hundreds."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -552,10 +554,11 @@ def _differ(judged: Judged, then: list[Passage], now: list[Passage]) -> bool:
 
 
 def _chunks(work: list[Work]) -> list[list[Work]]:
-    """Parts of some work to hand to processes: one run may take as long as judging hundreds of modules."""
-    runs = [[item] for item in work if item[1] is None]
+    """Parts of some work to hand to processes, what to follow first."""
+    runs = [item for item in work if item[1] is None]
     modules = work[len(runs) :]
-    return runs + [modules[i : i + CHUNK] for i in range(0, len(modules), CHUNK)]
+    parts = [runs[i : i + RUNS] for i in range(0, len(runs), RUNS)]
+    return parts + [modules[i : i + CHUNK] for i in range(0, len(modules), CHUNK)]
 
 
 _forked: _Run | None = None

@@ -43,6 +43,7 @@ class Engine:
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
+        self._drawing = self.matcher.telling(self.catalog.drawing_words)
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -74,7 +75,8 @@ class Engine:
         runs = [passage.outcome for passage in passages]
         found = [*workers.findings(module, self.matcher, self.settings, runs)]
         if not passages:
-            found += library.findings(module, self.matcher, self.root, self.settings.library == "strict")
+            strict = self.settings.library == "strict"
+            found += library.findings(module, self.matcher, self._drawing, self.root, strict)
         varies = bool(passages or found)
         return self._selected([*self._sites(module, passages), *found]), varies
 

@@ -11,16 +11,17 @@ from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
 
-def findings(module: Module, matcher: Matcher, root: str, strict: bool) -> Iterator[Finding]:
+def findings(module: Module, matcher: Matcher, words: frozenset[str], root: str, strict: bool) -> Iterator[Finding]:
     """One finding for each rule whose streams a module draws from, at its first draw: a note.
 
     Args:
+        words: the last components of what draws, by any name.
         root: the project's root, for telling test files.
         strict: whether such draws are judged as if nothing seeded them.
     """
     rules = {stream: rule for rule in matcher.catalog.rules.values() for stream in rule.streams}
     drawn: dict[str, list[tuple[int, Match]]] = {}
-    for index in range(len(module.sites)):
+    for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
             if _draws(match, matcher):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
