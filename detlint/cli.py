@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from detlint.inspect import Inspection
 
 WRONG_USE = 2
+LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
+CELL_LINE = re.compile(r"(?P<file>.+\.ipynb):(?:cell )?(?P<cell>\d+):(?P<line>\d+)(?::\d+)?", re.S)
+"""A line as findings in notebooks have it, with or without the column."""
 
 
 class _Group(click.Group):
@@ -288,15 +292,20 @@ def rule(code: str | None, everything: bool, output_format: str) -> None:
 
 
 @main.command()
-@click.argument("place", metavar="FILE:LINE")
+@click.argument("place", metavar="FILE:[CELL:]LINE")
 def explain(place: str) -> None:
-    """Print the reasoning for one line: what is known of it, which runs come there, and why the verdict is what it is."""
+    """Print the reasoning for one line: what is known of it, which runs come there, and why the verdict is what it is.
+
+    In a notebook, a line is one of a cell: train.ipynb:3:12, or train.ipynb:cell 3:12 as findings have it.
+    """
     from detlint.report.explain import explain as explained
 
-    file, _, number = place.rpartition(":")
-    if not file or not number.isdigit():
-        _fail(f"`{place}`: name a file and a line, as in train.py:12")
-    lines = _inspected(Path(file), lambda inspection: [*explained(inspection, int(number))])
+    in_cell = CELL_LINE.fullmatch(place)
+    named = in_cell or LINE.fullmatch(place)
+    if named is None:
+        _fail(f"`{place}`: name a file and a line, as in train.py:12, or train.ipynb:3:12 for line 12 of cell 3")
+    file, line, cell = Path(named["file"]), int(named["line"]), int(in_cell["cell"]) if in_cell else None
+    lines = _inspected(file, lambda inspection: [*explained(inspection, line, cell)])
     click.echo("\n".join(lines), color=_colour())
 
 
@@ -348,7 +357,7 @@ def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
     try:
         return with_deep_stack(work)
     except (NotThere, ConfigError, CatalogError) as error:
-        return cast("_T", _fail(str(error)))
+        _fail(str(error))
 
 
 def _colour() -> bool | None:
@@ -356,7 +365,7 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
-def _fail(message: str) -> Any:
+def _fail(message: str) -> NoReturn:
     click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
     sys.exit(WRONG_USE)
 

@@ -62,7 +62,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     entry_points: tuple[str, ...] = ()
     """Where runs start besides what detlint finds by itself: `package.module:function`, or a module."""
     max_file_size: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
-    """Bytes; larger files are reported as DET001 and skipped."""
+    """Bytes of a file, or of the code in a notebook; larger ones are reported as DET001 and skipped."""
     cache_dir: str = ""
     jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 

@@ -20,7 +20,7 @@ from detlint.program.outcome import Passage
 from detlint.program.reach import Reach
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
-from detlint.report.text import shown
+from detlint.report.place import at_line, line_in, shown
 from detlint.source import Source
 
 
@@ -40,7 +40,7 @@ class Traced:
     def label(self) -> str:
         """The entry point, as text."""
         name = f" {self.entry.function.name}" if self.entry.function.name else ""
-        return f"{shown(self.entry.module.path)}:{self.entry.span.line}{name} ({self.entry.kind})"
+        return f"{at_line(self.entry.module, self.entry.span.line)}{name} ({self.entry.kind})"
 
 
 class Inspection:
@@ -59,6 +59,11 @@ class Inspection:
             facts = self.engine.resolver.modules.facts(path)
             raise NotThere(f"{shown(path)}: {facts.problem.message if facts and facts.problem else 'cannot be read'}")
         self.module: Module = module
+
+    def at(self, path: str, line: int) -> str:
+        """A line of one of the program's files, as text."""
+        module = self.engine.resolver.module(path)
+        return f"{shown(path)}:{line_in(module.facts.cells if module is not None else (), line)}"
 
     def runs(self) -> list[Traced]:
         """The runs of the program that may reach the file."""
@@ -97,7 +102,7 @@ class Inspection:
 
     def reported(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
         """The findings in a module that no comment covers and no configuration leaves out."""
-        source = Source(Path(module.path))
+        source = Source(module.path)
         found = self.findings(module, runs)
         kept, _ = suppress(found, module.facts.directives, module.path, source, None, self.engine.on)
         return [finding for finding in kept if not self.ignored(finding)]

@@ -73,7 +73,7 @@ def check(
     started = time.perf_counter()
     collecting = gc.isenabled()
     gc.disable()  # most of what is made lives as long as the run
-    store = Store(catalog, Cache(cache_folder, catalog.fingerprint), config.settings.max_file_size)
+    store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
         run = _Run(store, config, [*problems])
         for path in files:
@@ -90,8 +90,16 @@ def check(
         if collecting:
             gc.enable()
     report.seconds = time.perf_counter() - started
+    report.cells = {
+        real: file.head.cells for real, file in store.files.items() if file.head is not None and file.head.cells
+    }
     report.texts = {real: file.text for real, file in store.files.items() if file.text is not None}
     return report
+
+
+def _cache(folder: Path | None, catalog: Catalog, config: Config) -> Cache:
+    """The facts that hold for this catalog, and for what is too large to be read."""
+    return Cache(folder, f"{catalog.fingerprint}-{config.settings.max_file_size}")
 
 
 class Opened(NamedTuple):
@@ -114,7 +122,7 @@ def opened(
         path: the file that is asked about.
         around: the program's other files.
     """
-    store = Store(catalog, Cache(cache_folder, catalog.fingerprint), config.settings.max_file_size)
+    store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
         run = _Run(store, config, [])
         for file in (path, *around):
@@ -365,7 +373,7 @@ class _Run:
             head = self.store.files[path].head
             if head is None or not (
                 path in named
-                or head.starts == "main"
+                or head.starts in ("main", "notebook")
                 or path.endswith("__main__.py")
                 or (head.starts == "script" and path not in imported)
             ):
@@ -444,6 +452,7 @@ class _Run:
         module = engine.resolver.module(path)
         if facts is None or module is None:
             return Judged(self.unreadable(path, facts.problem) if facts is not None and facts.problem else [], ())
+        left_out = [finding for problem in facts.left_out for finding in self.unreadable(path, problem)]
         opened = engine.resolver.opened
         opened.clear()
         try:
@@ -451,7 +460,7 @@ class _Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies = self._fault(path, error), False
         engine.matcher.forget(module)
-        return Judged(findings, tuple(sorted(opened - {path})), varies)
+        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):
@@ -493,7 +502,7 @@ class _Run:
         for path, group in by_file.items():
             file = self.store.files[path]
             directives = file.head.directives if file.head is not None else ()
-            source = Source(file.text if file.text is not None else file.path)
+            source = Source(path, file.text)
             left, covered = suppress(group, directives, path, source, unused, on)
             report.suppressed += covered
             kept += left

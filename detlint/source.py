@@ -2,44 +2,71 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tokenize
 from functools import cached_property
 from pathlib import Path
 
 from detlint.facts.model import Span
-
-BOM = b"\xef\xbb\xbf"
+from detlint.facts.parse import parsable
+from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 
 
 class Source:
-    """The bytes of a file. Positions come from `ast`: 1-based lines, 0-based columns in the UTF-8 of the line."""
+    """The bytes of a file. Positions come from `ast`: 1-based lines, 0-based columns in the UTF-8 of the line. Those of a
+    notebook are in the joined code of its cells.
 
-    def __init__(self, content: bytes | Path) -> None:
-        self._content = content
+    Args:
+        path: a notebook is known by its name.
+        text: what stands for the file's content; None: the file is read when it is first needed, and one that has become
+            unreadable is empty.
+    """
+
+    def __init__(self, path: str | Path, text: bytes | None = None) -> None:
+        self._path = path
+        self._text = text
+
+    def _read(self) -> bytes:
+        if self._text is not None:
+            return self._text
+        try:
+            return Path(self._path).read_bytes()
+        except OSError:
+            return b""
+
+    @cached_property
+    def _content(self) -> bytes:
+        return self._read()
+
+    @cached_property
+    def _notebook(self) -> Notebook | None:
+        """The notebook, if it is one. Its bytes are not kept: most of them are outputs."""
+        if is_notebook(self._path):
+            with contextlib.suppress(NotANotebook, RecursionError):
+                return open_notebook(self._read())
+        return None
 
     @cached_property
     def data(self) -> bytes:
-        """The bytes; a file is read when they are first needed, and one that has become unreadable is empty."""
-        if isinstance(self._content, bytes):
-            return self._content
-        try:
-            return self._content.read_bytes()
-        except OSError:
-            return b""
+        """The Python."""
+        notebook = self._notebook
+        return parsable(notebook.code, notebook.cells)[0] if notebook is not None else self._content
 
     @cached_property
     def encoding(self) -> str:
         """The declared encoding (PEP 263), UTF-8 when there is none or it is unknown."""
         try:
-            return tokenize.detect_encoding(io.BytesIO(self.data).readline)[0]
+            return tokenize.detect_encoding(io.BytesIO(self._content).readline)[0]
         except (SyntaxError, LookupError):
             return "utf-8"
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines, in UTF-8, without their ends."""
-        data = self.data.removeprefix(BOM)
+        """The lines, in UTF-8, without their ends; a notebook's with what is IPython's in them."""
+        if self._notebook is not None:
+            return self._notebook.text.splitlines()
+        data = self._content.removeprefix(BOM)
         if self.encoding not in ("utf-8", "utf-8-sig"):
             try:
                 data = data.decode(self.encoding, "replace").encode()

@@ -3,44 +3,67 @@
 `fixtures/rules/DET403/bad*.py` mark lines with `# expect: DET403`, optionally with a severity; `good*.py` mark nothing
 (or what another shape in the file must give). `fixtures/traps/*.py` look wrong and are right: all rules are on.
 Options stand in the first lines: `# profile: align`, `# target: ascend`, `# versions: torch = 1.12`, `# select: DET201`.
+The cells of a notebook are marked like files.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import REPOSITORY, findings
 
 FIXTURES = REPOSITORY / "fixtures"
-RULES = sorted((FIXTURES / "rules").glob("*/*.py"))
-TRAPS = sorted((FIXTURES / "traps").glob("*.py"))
+SUFFIXES = (".py", ".ipynb")
+RULES = sorted(path for path in (FIXTURES / "rules").glob("*/*") if path.suffix in SUFFIXES)
+TRAPS = sorted(path for path in (FIXTURES / "traps").glob("*") if path.suffix in SUFFIXES)
 EXPECT = re.compile(r"#\s*expect:\s*(?P<list>DET\d{3}.*)")
 OPTION = re.compile(r"#\s*(?P<key>profile|target|versions|select):\s*(?P<value>.+)")
 
-Mark = tuple[int, str]
+Mark = tuple[str, str]
 
 
-def marks(text: str) -> dict[Mark, list[str]]:
-    """(line, code) -> the severities expected there, "" for any."""
+def texts(path: Path) -> dict[str, str]:
+    """The source under "", or those of a notebook's cells under `cell 3:`, counting cells of all kinds."""
+    text = path.read_text("utf-8")
+    if path.suffix != ".ipynb":
+        return {"": text}
+    cells = json.loads(text)["cells"]
+    return {f"cell {i}:": "".join(cell["source"]) for i, cell in enumerate(cells, 1) if cell["cell_type"] == "code"}
+
+
+def marks(path: Path) -> dict[Mark, list[str]]:
+    """(line, code) -> the severities expected there, "" for any. A line is `12` or `cell 3:12`."""
     expected: dict[Mark, list[str]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if match := EXPECT.search(line):
-            for item in match["list"].split(","):
-                code, _, severity = item.strip().partition(" ")
-                expected.setdefault((number, code), []).append(severity.strip())
+    for cell, text in texts(path).items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := EXPECT.search(line):
+                for item in match["list"].split(","):
+                    code, _, severity = item.strip().partition(" ")
+                    expected.setdefault((f"{cell}{number}", code), []).append(severity.strip())
     return expected
 
 
-def arguments(path: Path, text: str, tmp_path: Path, default_select: str) -> list[str | Path]:
+def place(row: dict[str, Any]) -> str:
+    """The line of a finding, as in marks."""
+    cell = f"cell {row['cell']}:" if row["cell"] is not None else ""
+    return f"{cell}{row['location']['row']}"
+
+
+def options(path: Path) -> dict[str, str]:
+    """What a file, or a notebook's first cell, asks for."""
+    lines = next(iter(texts(path).values()), "").splitlines()[:8]
+    return {match["key"]: match["value"].strip() for line in lines if (match := OPTION.match(line))}
+
+
+def arguments(path: Path, tmp_path: Path, default_select: str) -> list[str | Path]:
     """The command line that a fixture asks for."""
-    chosen: dict[str, str] = {"select": default_select}
-    for line in text.splitlines()[:8]:
-        if match := OPTION.match(line):
-            chosen[match["key"]] = match["value"].strip()
+    chosen = {"select": default_select, **options(path)}
     args: list[str | Path] = ["--select", chosen["select"].replace(" ", ""), path]
     if "profile" in chosen:
         args += ["--profile", chosen["profile"]]
@@ -56,15 +79,12 @@ def arguments(path: Path, text: str, tmp_path: Path, default_select: str) -> lis
 
 
 def compare(path: Path, tmp_path: Path, default_select: str) -> None:
-    text = path.read_text("utf-8")
-    expected = marks(text)
+    expected = marks(path)
     alone = tmp_path / "alone" / path.name  # a program of its own
     alone.parent.mkdir()
     path = Path(shutil.copy(path, alone))
-    found = [
-        ((row["location"]["row"], row["code"]), row["severity"])
-        for row in findings(*arguments(path, text, tmp_path, default_select))
-    ]
+    rows = findings(*arguments(path, tmp_path, default_select))
+    found = [((place(row), row["code"]), row["severity"]) for row in rows]
     wrong = []
     counted = Counter(mark for mark, _ in found)
     for mark, severities in expected.items():

@@ -17,7 +17,7 @@ Project = Callable[..., Path]
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "report.schema.json").read_text("utf-8"))
 CONCISE = re.compile(
-    r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>[1-9]\d*): "
+    r"(?P<file>[^:]+):(?:cell (?P<cell>[1-9]\d*):)?(?P<line>[1-9]\d*):(?P<column>[1-9]\d*): "
     r"(?P<level>error|warning|note): (?P<code>DET\d{3}) (?P<text>\S.*)"
 )
 
@@ -111,7 +111,10 @@ def test_end_is_never_before_the_start(everything: list[dict[str, Any]]) -> None
 
 
 def test_order(everything: list[dict[str, Any]]) -> None:
-    keys = [(row["filename"], row["location"]["row"], row["location"]["column"], row["code"]) for row in everything]
+    keys = [
+        (row["filename"], row["cell"] or 0, row["location"]["row"], row["location"]["column"], row["code"])
+        for row in everything
+    ]
     assert keys == sorted(keys)
 
 
@@ -136,6 +139,7 @@ def test_concise_lines(everything: list[dict[str, Any]]) -> None:
         match = CONCISE.fullmatch(line)
         assert match is not None, line
         assert (int(match["line"]), int(match["column"])) == (row["location"]["row"], row["location"]["column"])
+        assert match["cell"] == (str(row["cell"]) if row["cell"] else None)
         assert (match["level"], match["code"], match["text"]) == (row["severity"], row["code"], row["message"])
         assert row["filename"].endswith(match["file"].removeprefix(".."))
 

@@ -11,22 +11,24 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, findings
-from test_fixtures import OPTION, Mark, marks
+from test_fixtures import SUFFIXES, Mark, marks, options, place
 
 PROGRAMS = sorted(path for path in (REPOSITORY / "fixtures" / "programs").iterdir() if path.is_dir())
 SELECT = "DET101,DET102,DET103,DET104,DET105,DET106,DET107,DET108,DET110,DET111,DET112,DET113,DET114,DET304,DET606"
 
 
+def sources(root: Path) -> list[Path]:
+    """The files of a program, and its notebooks."""
+    return sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
+
+
 def arguments(root: Path, config: Path) -> list[str | Path]:
     """The command line that a program asks for."""
     select, chosen = SELECT, dict[str, str]()
-    for path in sorted(root.rglob("*.py")):
-        for line in path.read_text("utf-8").splitlines()[:8]:
-            if match := OPTION.match(line):
-                if match["key"] == "select":
-                    select += f",{match['value'].replace(' ', '')}"
-                else:
-                    chosen[match["key"]] = match["value"].strip()
+    for path in sources(root):
+        asked = options(path)
+        select += f",{asked.pop('select').replace(' ', '')}" if "select" in asked else ""
+        chosen |= asked
     args: list[str | Path] = ["--select", select, root]
     if "profile" in chosen:
         args += ["--profile", chosen["profile"]]
@@ -44,13 +46,13 @@ def compare(program: Path, tmp_path: Path) -> None:
     root = tmp_path / program.name
     shutil.copytree(program, root)
     expected: dict[tuple[str, Mark], list[str]] = {}
-    for path in sorted(root.rglob("*.py")):
+    for path in sources(root):
         name = path.relative_to(root).as_posix()
-        expected |= {(name, mark): found for mark, found in marks(path.read_text("utf-8")).items()}
+        expected |= {(name, mark): found for mark, found in marks(path).items()}
     isolated = not any((root / name).exists() for name in ("detlint.toml", "pyproject.toml"))
     rows = findings(*arguments(root, tmp_path / "detlint.toml"), isolated=isolated)
     found = [
-        ((Path(row["filename"]).relative_to(root).as_posix(), (row["location"]["row"], row["code"])), row["severity"])
+        ((Path(row["filename"]).relative_to(root).as_posix(), (place(row), row["code"])), row["severity"])
         for row in rows
     ]
     counted = Counter(key for key, _ in found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from detlint.catalog import Fix
-from detlint.facts.model import Span
+from detlint.facts.model import Cell, Span
 
 Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
@@ -71,5 +71,7 @@ class Report:
     lines: int = 0
     suppressed: int = 0
     seconds: float = 0.0
+    cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+    """The cells of the notebooks, by path: all positions in them are those in the joined code."""
     texts: dict[str, bytes] = field(default_factory=dict)
     """What standard input gave, by path: it is not what the disk has."""

@@ -227,6 +227,17 @@ class Problem(Record, frozen=True):
     column: int = 0
 
 
+class Cell(Record, frozen=True):
+    """A code cell of a notebook. The code of all cells is joined, in their order, and read like one file."""
+
+    line: int
+    """The line at which it begins in the joined code, from 1."""
+    number: int
+    """Its position among the cells of all kinds, from 1, as ruff counts them."""
+    margin: int = 0
+    """How many columns were taken off its lines, where they were all indented."""
+
+
 class Body(Record, frozen=True):
     """What happens in a file, in order: needed where it is checked or run through, not where a name leads into it."""
 
@@ -247,14 +258,16 @@ class Head(Record, frozen=True):
     """Every module or member that is imported, dotted, sorted."""
     aliases: dict[str, tuple[str, ...]] = {}
     """Names that may stand for something else (`warp = F.grid_sample`, a bare subclass) -> last components of what."""
-    starts: Literal["", "main", "script"] = ""
-    """Whether a run may start here: a `__main__` block, or a top level that calls something."""
+    starts: Literal["", "main", "script", "notebook"] = ""
+    """Whether a run may start here: a `__main__` block, a top level that calls something, or a notebook."""
     directives: tuple[Directive, ...] = ()
     lines: int = 0
     stars: tuple[str, ...] = ()
     """Modules imported with `*`, in order."""
     offers: str = ""
     """The names that its top level binds itself and `import *` would take, with spaces between."""
+    cells: tuple[Cell, ...] = ()
+    """Of a notebook, the code cells in order; all positions are those in the joined code."""
 
     def brief(self) -> Head:
         """All but what linking asks."""
@@ -274,6 +287,8 @@ class Facts(Head, frozen=True):
     mentions: tuple[str, ...] = ()
     """Words for devices that occur in the file, lower case, sorted."""
     problem: Problem | None = None
+    left_out: tuple[Problem, ...] = ()
+    """Why cells of a notebook could not be read; the others were."""
     body: msgspec.Raw = msgspec.Raw(b"\x90")  # an empty array: a `Body` with nothing in it
 
 

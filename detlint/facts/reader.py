@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final, Literal
 
 from msgspec import Raw
@@ -23,6 +24,7 @@ from detlint.facts.model import (
     Arg,
     Body,
     Branch,
+    Cell,
     Class,
     Const,
     Detail,
@@ -47,7 +49,9 @@ from detlint.facts.model import (
     Step,
     Value,
 )
+from detlint.facts.parse import parsable, parse
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+from detlint.notebook import cell_of
 from detlint.source import Source
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
@@ -62,34 +66,30 @@ TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar"
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
-def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
+def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple[Cell, ...] = ()) -> Facts:
     """The facts of one file.
 
     Args:
-        data: the file's bytes, in any encoding that it declares.
+        data: the file's bytes, in any encoding that it declares; of a notebook, the joined code.
         module: its dotted name.
         package: whether it is an `__init__.py`.
         catalog: tells which names can make a site.
+        cells: a notebook's cells of code.
 
-    Never raises on account of the input: a file that can't be parsed has a `problem` and nothing else.
+    Never raises on account of the input: a file that can't be parsed has a `problem` and nothing else. Of a notebook, the
+    cells that can't be parsed are left out.
     """
+    tree = parse(data)
+    left_out: tuple[Problem, ...] = ()
+    if isinstance(tree, Problem) and cells:
+        data, left_out = parsable(data, cells)
+        tree = parse(data)
+    if isinstance(tree, Problem):
+        return Facts(module, cells=cells, problem=tree)
     try:
-        tree = ast.parse(data)
-    except SyntaxError as error:
-        message = error.msg or "invalid syntax"
-        if message.startswith(("Missing parentheses in call to", "multiple exception types")):
-            message += " (Python 2?)"
-        return Facts(
-            module, problem=Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0))
-        )
-    except (ValueError, LookupError) as error:
-        return Facts(module, problem=Problem(f"can't be parsed: {error}"))
-    except (RecursionError, MemoryError):
-        return Facts(module, problem=Problem("can't be parsed: it is nested too deeply"))
-    try:
-        return _Reader(data, module, package, catalog).file(tree)
+        return _Reader(data, module, package, catalog).file(tree, cells, left_out)
     except RecursionError:
-        return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
+        return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply"))
 
 
 class _Reader:
@@ -133,12 +133,15 @@ class _Reader:
 
     # -- the file -----------------------------------------------------------------------------------------------
 
-    def file(self, tree: ast.Module) -> Facts:
+    def file(self, tree: ast.Module, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
         lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
-        self.block(tree.body)
+        if cells:
+            self.cells(tree.body, cells)
+        else:
+            self.block(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
@@ -149,7 +152,7 @@ class _Reader:
             module=self.module,
             imports=tuple(sorted(self.imports)),
             aliases=aliases(module_scope.names, classes),
-            starts=self.starts(),
+            starts="notebook" if cells else self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
             offers=" ".join([name for name in module_scope.names if not name.startswith("_")]),
@@ -159,8 +162,19 @@ class _Reader:
             options=self.options,
             mentions=mentions(lower),
             lines=lines,
+            cells=cells,
+            left_out=left_out,
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
         )
+
+    def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
+        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
+        for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
+            if self.block([*group]):
+                self.steps.pop()
+                last = self.steps[-1] if self.steps else None
+                if isinstance(last, Branch) and last.kind == "exit":
+                    self.steps.pop()
 
     def starts(self) -> Literal["", "main", "script"]:
         if any(type(step) is Branch and step.kind == "main" for step in self.flow[0]):
@@ -676,7 +690,7 @@ class _Reader:
         if number != node.end_lineno:
             return None  # a line break is no printable character
         if self._lines is None:
-            self._lines = Source(self.data).lines
+            self._lines = Source("", self.data).lines
         if number > len(self._lines):
             return None
         text = self._lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
@@ -1491,6 +1505,7 @@ _SPECIAL: Final[dict[str, Callable[[_Reader, ast.Call, list[Arg]], Value | None]
     "natsort.natsorted": _Reader._sorted,
     "builtins.staticmethod": _Reader._same,
     "importlib.import_module": _Reader._import_module,
+    "builtins.__import__": _Reader._import_module,
     "dataclasses.field": _Reader._field,
     **{f"typer.{name}": _Reader._first for name in ("Option", "Argument")},
     **{f"absl.flags.DEFINE_{kind}": _Reader._flag for kind in ("integer", "string", "float", "bool", "boolean")},

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import Gate, gate_of
-from detlint.facts.model import Facts, Head, Problem, decode, decode_head, encode
+from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
+from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
 _T = TypeVar("_T")
 Progress = Callable[[int, int], None]
@@ -54,6 +55,18 @@ class File:
         """
         return self.text if self.text is not None else self.path.read_bytes()
 
+    def code(self) -> tuple[bytes, tuple[Cell, ...]]:
+        """The Python to check; of a notebook, the joined code of its cells, and these.
+
+        Raises:
+            OSError: the file can't be read.
+            NotANotebook: its name says that it is one.
+        """
+        if not is_notebook(self.path):
+            return self.read(), ()
+        notebook = open_notebook(self.read())
+        return notebook.code, notebook.cells
+
     def hash(self) -> None:
         """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
 
@@ -72,7 +85,7 @@ class Store:
     catalog: Catalog
     cache: Cache
     max_size: int
-    """In bytes; larger files are not read."""
+    """In bytes; larger files, and notebooks with more code, are not parsed."""
     files: dict[str, File] = field(default_factory=dict)
     fresh: dict[bytes, bytes] = field(default_factory=dict)
     """Rows that the cache doesn't have yet."""
@@ -90,11 +103,7 @@ class Store:
         known = self.cache.get(file.key for file in files)
         todo = []
         for file in files:
-            if file.size > self.max_size:
-                problem = Problem(f"is skipped: {file.size:,} bytes are more than max-file-size ({self.max_size:,})")
-                self.fresh[file.key] = encode(Facts(file.module, problem=problem))
-                file.head = Head(file.module)
-            elif file.key in known:
+            if file.key in known:
                 file.head, file.whole = decode_head(known[file.key]), True
             else:
                 todo.append(file)
@@ -102,7 +111,7 @@ class Store:
         # Large files first, so that no process is left with one at the end.
         todo.sort(key=lambda file: (-file.size, str(file.path)))
         own = frozenset(file.module.partition(".")[0] for file in self.files.values())
-        for file, facts in _read_all(todo, self.catalog, own, jobs):
+        for file, facts in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
             file.head, file.whole = None, True
             if facts != GATED:
                 self.fresh[file.key] = facts
@@ -126,7 +135,7 @@ class Store:
             self.others[path] = file.key
         facts = self.known(file.key)
         if facts is None:
-            encoded = with_deep_stack(lambda: [_read_one(file, self.catalog)])[0]
+            encoded = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
             self.fresh[file.key] = encoded
             facts = decode(encoded)
         return facts
@@ -143,54 +152,67 @@ class Store:
         return decode(encoded) if encoded is not None else None
 
 
-def _read_all(files: list[File], catalog: Catalog, own: frozenset[str], jobs: int) -> Iterator[tuple[File, bytes]]:
+class _Work(NamedTuple):
+    """What reading files needs to know, in every process."""
+
+    catalog: Catalog
+    own: frozenset[str]
+    """The top-level names of the program's modules."""
+    max_size: int
+
+    def read(self, files: Iterable[File]) -> list[bytes]:
+        """The encoded facts of some files; `GATED` for those that can't produce a finding."""
+        gate = gate_of(self.catalog, self.own)
+        return [_read_one(file, self.catalog, self.max_size, gate) for file in files]
+
+
+def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File, bytes]]:
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
-        yield from zip(files, with_deep_stack(lambda: _gated(files, catalog, own)), strict=True)
+        yield from zip(files, with_deep_stack(lambda: work.read(files)), strict=True)
         return
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(catalog, own)) as pool:
-        for chunk, facts in zip(chunks, pool.map(_work, chunks), strict=True):
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work,)) as pool:
+        for chunk, facts in zip(chunks, pool.map(_do, chunks), strict=True):
             yield from zip(chunk, facts, strict=True)
 
 
-_worker: tuple[Catalog, frozenset[str]] | None = None
+_worker: _Work | None = None
 
 
-def _start_worker(catalog: Catalog, own: frozenset[str]) -> None:
+def _start_worker(work: _Work) -> None:
     global _worker
-    _worker = catalog, own
+    _worker = work
     gc.disable()
 
 
-def _work(chunk: list[File]) -> list[bytes]:
-    assert _worker is not None
-    catalog, own = _worker
-    return with_deep_stack(lambda: _gated(chunk, catalog, own))
+def _do(chunk: list[File]) -> list[bytes]:
+    work = _worker
+    assert work is not None
+    return with_deep_stack(lambda: work.read(chunk))
 
 
-def _gated(files: Iterable[File], catalog: Catalog, own: frozenset[str]) -> list[bytes]:
-    """The encoded facts of some files; `GATED` for those that can't produce a finding."""
-    gate = gate_of(catalog, own)
-    return [_read_one(file, catalog, gate) for file in files]
-
-
-def _read_one(file: File, catalog: Catalog, gate: Gate | None = None) -> bytes:
+def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = None) -> bytes:
     """The encoded facts of a file; whatever is in it, or becomes of it, the run goes on."""
     from detlint.facts.reader import read
 
     try:
-        data = file.read()
-        if gate is not None and not gate.passes(data):
+        code, cells = file.code()
+        if len(code) > max_size:
+            problem = Problem(f"is skipped: {len(code):,} bytes are more than max-file-size ({max_size:,})")
+        elif gate is not None and not gate.passes(code):
             return GATED
-        return encode(read(data, file.module, file.package, catalog))
+        else:
+            return encode(read(code, file.module, file.package, catalog, cells))
+    except NotANotebook as error:
+        problem = error.problem
     except OSError as error:
-        problem = f"can't be read: {error.strerror}"
+        problem = Problem(f"can't be read: {error.strerror}")
     except (RecursionError, MemoryError):
-        problem = "can't be analysed: it is nested too deeply"
+        problem = Problem("can't be analysed: it is nested too deeply")
     except Exception as error:  # the boundary of one file: the rest of the run goes on
-        problem = f"can't be analysed, which is a fault of detlint's (please report it): {error!r}"
-    return encode(Facts(file.module, problem=Problem(problem)))
+        problem = Problem(f"can't be analysed, which is a fault of detlint's (please report it): {error!r}")
+    return encode(Facts(file.module, problem=problem))
 
 
 def with_deep_stack(work: Callable[[], _T]) -> _T:

@@ -1,4 +1,4 @@
-"""Where a run starts: a `__main__` block, or a script whose top level acts."""
+"""Where a run starts: a `__main__` block, a script whose top level acts, or a notebook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoin
     """
     top = module.facts.functions[0]
     found = []
-    if any(isinstance(step, Branch) and step.kind == "main" for step in module.steps(top)):
+    if module.facts.cells:
+        first = next(sites(module.steps(top)), None)
+        start = Span(module.facts.cells[0].line, 0, module.facts.cells[0].line, 0)
+        found.append(EntryPoint(module, top, module.sites[first].span if first is not None else start, "notebook"))
+    elif any(isinstance(step, Branch) and step.kind == "main" for step in module.steps(top)):
         found.append(EntryPoint(module, top, _main_span(module, module.steps(top)), "__main__"))
     elif module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
         found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py"))

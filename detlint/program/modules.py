@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from detlint.facts.model import Facts, Head
+from detlint.notebook import SUFFIX, is_notebook
 
 
 class ModuleNames:
@@ -23,6 +24,9 @@ class ModuleNames:
         """The dotted name of a file, by its absolute path, and whether it is a package itself."""
         # A file name need not be text; a module name is.
         folder, name = os.path.split(path.encode("utf-8", "replace").decode())
+        if is_notebook(name):
+            # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
+            return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
         prefix = self._prefix(folder)
         if name == "__init__.py":
             return prefix or os.path.basename(folder), True

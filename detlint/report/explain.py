@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 import click
@@ -16,7 +15,8 @@ from detlint.inspect import Inspection, NotThere, Traced
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
-from detlint.report.text import COLOURS, shown
+from detlint.report.place import at, at_line, line_in, shown
+from detlint.report.text import COLOURS
 from detlint.report.why import Verdict, Verdicts
 from detlint.source import Source
 
@@ -39,16 +39,18 @@ KINDS: Final = {
 WIDTH: Final = 110
 
 
-def explain(inspection: Inspection, line: int) -> Iterator[str]:
+def explain(inspection: Inspection, line: int, cell: int | None = None) -> Iterator[str]:
     """The reasoning for one line.
+
+    Args:
+        cell: the cell of a notebook in which the line is counted.
 
     Raises:
         NotThere: the file has no such line.
     """
     module = inspection.module
-    source = Source(Path(module.path))
-    if not 0 < line <= len(source.lines):
-        raise NotThere(f"{shown(module.path)} has {len(source.lines)} lines; there is no line {line}")
+    source = Source(module.path)
+    line = _line(module, source, line, cell)
     indexes = _sites_at(module.sites, line)
     runs = inspection.runs()
     yield from _head(inspection, line, source, indexes)
@@ -58,7 +60,26 @@ def explain(inspection: Inspection, line: int) -> Iterator[str]:
     else:
         yield from _title("What stands here")
         yield "  nothing that the catalog knows, and no call of the program's own"
-    yield from _verdicts(Verdicts(inspection, runs), line, indexes)
+    yield from _verdicts(inspection, Verdicts(inspection, runs), line, indexes)
+
+
+def _line(module: Module, source: Source, line: int, number: int | None) -> int:
+    """The line that is asked for, among all lines; a notebook's cells are counted like those of the findings."""
+    cells, name, first, after = module.facts.cells, shown(module.path), 1, len(source.lines) + 1
+    if number is not None or cells:
+        cell = next((cell for cell in cells if cell.number == number), None)
+        if cell is None:
+            listed = ", ".join(str(cell.number) for cell in cells) or "none"
+            if number is None:
+                raise NotThere(
+                    f"{name} is a notebook: name a cell and a line, as in {name}:3:12; cells of code: {listed}"
+                )
+            raise NotThere(f"{name} has no cell {number} with Python; cells of code: {listed}")
+        first, after = cell.line, next((other.line for other in cells if other.line > cell.line), after)
+        name = f"cell {number} of {name}"
+    if not 0 < line <= after - first:
+        raise NotThere(f"{name} has {after - first} lines; there is no line {line}")
+    return first + line - 1
 
 
 def _sites_at(sites: Sequence[Site], line: int) -> list[int]:
@@ -74,8 +95,9 @@ def _head(inspection: Inspection, line: int, source: Source, indexes: Sequence[i
     module = inspection.module
     function = module.function_of(module.sites[indexes[0]]).name if indexes else ""
     inside = click.style(f"  in {function}" if function else "", dim=True)
-    yield click.style(f"{shown(module.path)}:{line}", bold=True) + inside
-    yield click.style(f"{line:>5} | ", fg="blue") + source.line(line).expandtabs(4)
+    yield click.style(at_line(module, line), bold=True) + inside
+    number = line_in(module.facts.cells, line).rpartition(":")[2]
+    yield click.style(f"{number:>5} | ", fg="blue") + source.line(line).expandtabs(4)
 
 
 def _title(text: str) -> Iterator[str]:
@@ -177,7 +199,7 @@ def _path(way: Sequence[Call]) -> str:
         if call.how == "import":
             steps.append(f"`import {call.module.facts.module}`")
         elif call.place is not None:
-            steps.append(f"`{call.function.name}` ({_at(call.place)})")
+            steps.append(f"`{call.function.name}` ({at(call.place)})")
     return " > ".join([*steps, "here"]) if steps else "here, at the top level"
 
 
@@ -202,7 +224,7 @@ def _streams(run: Traced, items: Sequence[Event | Call], here: set[Place]) -> It
 def _seedings(run: Traced, stream: str, here: set[Place]) -> Iterator[str]:
     """Where a run seeds a stream, a line each."""
     seedings = dict.fromkeys(
-        f"seeded {'here' if e.place in here else 'at ' + _at(e.place)} by `{written(e.place)}`, {_kind(e)}"
+        f"seeded {'here' if e.place in here else 'at ' + at(e.place)} by `{written(e.place)}`, {_kind(e)}"
         for e, _ in run.root.ways()
         if e.kind == "seeds" and e.name == stream
     )
@@ -219,29 +241,25 @@ def _switches(run: Traced) -> Iterator[str]:
     if not switches:
         yield "    sets no switch"
     for name, (value, place) in sorted(switches.items()):
-        yield f"    sets {click.style(name, bold=True)} = {value} at {_at(place)}"
-
-
-def _at(place: Place | None) -> str:
-    return f"{shown(place.module.path)}:{place.module.sites[place.site].span.line}" if place is not None else "?"
+        yield f"    sets {click.style(name, bold=True)} = {value} at {at(place)}"
 
 
 # -- the verdict ------------------------------------------------------------------------------------------------
 
 
-def _verdicts(verdicts: Verdicts, line: int, indexes: Sequence[int]) -> Iterator[str]:
+def _verdicts(inspection: Inspection, verdicts: Verdicts, line: int, indexes: Sequence[int]) -> Iterator[str]:
     yield from _title("Verdict")
     found = [*verdicts.at(line, indexes)]
     if not found:
         yield "  no finding, and no rule that could have one"
     for verdict in found:
-        yield from _verdict(verdict)
+        yield from _verdict(inspection, verdict)
     for finding in verdicts.through(line):
         head = click.style(f"{finding.severity}[{finding.code}]", fg=COLOURS[finding.severity])
-        yield f"  on the way to {head} {shown(finding.path)}:{finding.span.line} {finding.message}"
+        yield f"  on the way to {head} {inspection.at(finding.path, finding.span.line)} {finding.message}"
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
+def _verdict(inspection: Inspection, verdict: Verdict) -> Iterator[str]:
     code, _, rest = verdict.title.partition(" ")
     if verdict.level in COLOURS:
         yield f"  {click.style(f'{verdict.level}[{code}]', fg=COLOURS[verdict.level], bold=True)} {rest}"
@@ -252,4 +270,4 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield from textwrap.wrap(f"because: {reason}" if reason is verdict.reasons[0] else f"then: {reason}", WIDTH,
                                  initial_indent="    ", subsequent_indent="      ")  # fmt: skip
     for step in verdict.steps:
-        yield click.style(f"    path: {shown(step.path)}:{step.span.line}: {step.message}", dim=True)
+        yield click.style(f"    path: {inspection.at(step.path, step.span.line)}: {step.message}", dim=True)

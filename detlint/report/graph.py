@@ -17,7 +17,7 @@ from detlint.program.entry import entry_points
 from detlint.program.reach import Place
 from detlint.program.trace import Call
 from detlint.report.deeds import deeds
-from detlint.report.text import shown
+from detlint.report.place import at_line, at_name, shown
 
 MOST_NAMED: Final = 3
 """APIs that are listed where many draw alike."""
@@ -90,7 +90,7 @@ class Node:
         yield f"{mark} {self.title}{many}".strip()
         if self.where:
             yield self.where
-        told = list(dict.fromkeys(f"{written(p)} ({_at(p)})" for p in self.places))
+        told = list(dict.fromkeys(f"{written(p)} ({at_name(p)})" for p in self.places))
         yield from told[:MOST_NAMED]
         if len(told) > MOST_NAMED:
             yield f"and {len(told) - MOST_NAMED} more"
@@ -110,7 +110,7 @@ class Drawn:
         name = run.entry.function.name or f"{os.path.basename(run.entry.module.path)}"
         key = ("call", run.entry.module.path, run.entry.function.name)
         start = self._node(key if run.entry.function.name else run.label, "function", name)
-        start.where = f"starts here: {shown(run.entry.module.path)}:{run.entry.span.line}"
+        start.where = f"starts here: {at_line(run.entry.module, run.entry.span.line)}"
         self._inside(run.root, start)
 
     def _inside(self, call: Call, node: Node) -> None:
@@ -145,10 +145,6 @@ class Drawn:
         if a is not b and (a.name, b.name) not in self.edges:
             self._steps[a.name] = self._steps.get(a.name, 0) + 1
             self.edges[a.name, b.name] = self._steps[a.name]
-
-
-def _at(place: Place) -> str:
-    return f"{os.path.basename(place.module.path)}:{place.module.sites[place.site].span.line}"
 
 
 # -- how it is written ------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 from typing import Final
 
 from detlint.checks.finding import Finding
@@ -18,7 +17,7 @@ from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
 from detlint.report.deeds import Deed, deeds
-from detlint.report.text import shown
+from detlint.report.place import at_name, shown
 from detlint.source import Source
 
 STATES: Final = {"drawn": ("bad", "unseeded"), "seeded": ("good", "seeded"), "optional": ("doubt", "optional"),
@@ -37,6 +36,7 @@ class _Run:
     """Writes one run; its number makes its anchors its own."""
 
     def __init__(self, inspection: Inspection, run: Traced, number: int) -> None:
+        self.inspection = inspection
         self.run = run
         self.number = number
         self.sources: dict[str, Source] = {}
@@ -104,9 +104,9 @@ class _Run:
 
     def _source(self, place: Place) -> str:
         path, span = place.module.path, place.module.sites[place.site].span
-        text = self.sources.setdefault(path, Source(Path(path))).line(span.line).strip()
+        text = self.sources.setdefault(path, Source(path)).line(span.line).strip()
         text = text if len(text) <= WIDEST else text[: WIDEST - 1] + "\u2026"
-        return f'<span class="at">{escape(Path(path).name)}:{span.line}</span> <code>{escape(text)}</code>'
+        return f'<span class="at">{escape(at_name(place))}</span> <code>{escape(text)}</code>'
 
     def _found(self, place: Place) -> list[Finding]:
         """The findings of a place, the first time that the run passes it."""
@@ -137,7 +137,7 @@ class _Run:
             return
         yield f"<details><summary>{len(found)} finding{'s' if len(found) > 1 else ''}</summary><ul>"
         for finding in found:
-            place = f"{shown(finding.path)}:{finding.span.line}"
+            place = self.inspection.at(finding.path, finding.span.line)
             anchor = self.placed.get(finding)
             link = f'<a href="#{anchor}">{escape(place)}</a>' if anchor else escape(place)
             yield f'<li class="{finding.severity}">{link} {_told(finding)}</li>'

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import click
 
 from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
+from detlint.report.place import Sources, line_in, shown
 from detlint.source import Source
 
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -22,24 +21,17 @@ MOST_FILES: Final = 8
 WIDEST: Final = 160
 
 
-def shown(path: str) -> str:
-    """A path as people type it: relative to where they are, when it is below."""
-    here = os.getcwd() + os.sep
-    return path.removeprefix(here).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
 def concise(report: Report, show_notes: bool) -> Iterator[str]:
     """One line a finding, in the form that editors and GNU tools parse."""
-    sources = _Sources({path: Source(text) for path, text in report.texts.items()})
+    sources = Sources(report)
     for finding in _visible(report, show_notes):
-        column = sources[finding.path].column(finding.span.line, finding.span.column)
-        place = f"{shown(finding.path)}:{finding.span.line}:{column}"
+        place = f"{sources.line(finding.path, finding.span.line)}:{sources.start(finding.path, finding.span).column}"
         yield f"{place}: {finding.severity}: {finding.code} {finding.message}"
 
 
 def full(report: Report, show_notes: bool) -> Iterator[str]:
     """A paragraph a finding, then the summary. What one switch answers is shown once, with where else it stands."""
-    sources = _Sources({path: Source(text) for path, text in report.texts.items()})
+    sources = Sources(report)
     visible = _visible(report, show_notes)
     folded = {code: [f for f in visible if f.code == code] for code in FOLDED}
     for finding in visible:
@@ -51,53 +43,60 @@ def full(report: Report, show_notes: bool) -> Iterator[str]:
     yield from summary(report, show_notes)
 
 
-def _paragraph(finding: Finding, folded: list[Finding], sources: _Sources) -> Iterator[str]:
-    source, span = sources[finding.path], finding.span
+def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Iterator[str]:
+    span, start = finding.span, sources.start(finding.path, finding.span)
     colour = COLOURS[finding.severity]
     head = click.style(f"{finding.severity}[{finding.code}]", fg=colour, bold=True)
     yield f"{head} {click.style(finding.message, bold=True)}"
-    gutter = len(str(span.line)) + 1
+    gutter = len(str(start.line)) + 1
     arrow = click.style(" " * (gutter - 1) + "-->", fg="blue")
     name = click.style(finding.name, dim=True)
-    yield f"{arrow} {shown(finding.path)}:{span.line}:{source.column(span.line, span.column)}  {name}"
+    yield f"{arrow} {sources.line(finding.path, span.line)}:{start.column}  {name}"
     bar, mark = click.style(" " * gutter + "|", fg="blue"), click.style(" " * gutter + "=", fg="blue")
     yield bar
-    yield from _marked(source, span, gutter, colour)
+    end = sources.end(finding.path, span).line if span.end_line > span.line else None
+    yield from _marked(sources[finding.path], span, start.line, end, gutter, colour)
     for step in finding.steps:
-        yield f"{mark} {click.style('path', bold=True)}: {shown(step.path)}:{step.span.line}: {step.message}"
+        yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {step.message}"
     if finding.remedy:
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
     if folded:
-        yield from _elsewhere(folded, mark)
+        yield from _elsewhere(folded, mark, sources)
     yield ""
 
 
-def _elsewhere(folded: list[Finding], mark: str) -> Iterator[str]:
+def _elsewhere(folded: list[Finding], mark: str, sources: Sources) -> Iterator[str]:
     """Where else the same rule was found, file by file."""
     files = Counter(finding.path for finding in folded)
     yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, which the same switch answers; --output-format concise lists them"
     for path, count in files.most_common(MOST_FILES):
-        lines = [str(finding.span.line) for finding in folded if finding.path == path]
+        cells = sources.cells.get(path, ())
+        lines = [line_in(cells, finding.span.line) for finding in folded if finding.path == path]
         listed = ", ".join(lines[:6]) + (f" and {len(lines) - 6} more" if len(lines) > 6 else "")
-        yield f"{mark}       {shown(path)}: line{'s' if count > 1 else ''} {listed}"
+        word = "" if cells else "lines " if count > 1 else "line "
+        yield f"{mark}       {shown(path)}: {word}{listed}"
     if len(files) > MOST_FILES:
         yield f"{mark}       and {len(files) - MOST_FILES} more files"
 
 
-def _marked(source: Source, span: Span, gutter: int, colour: str) -> Iterator[str]:
-    """The first line of a span, with the marks under it."""
+def _marked(source: Source, span: Span, number: int, last: int | None, gutter: int, colour: str) -> Iterator[str]:
+    """The first line of a span, with the marks under it.
+
+    Args:
+        number: the line as it is counted for people, and `last` the span's last one where that is another.
+    """
     line = source.line(span.line)
     text = line.expandtabs(4)
     if len(text) > WIDEST:
         text = text[: WIDEST - 3] + "..."
-    number = click.style(f"{span.line:>{gutter - 1}} |", fg="blue")
-    yield f"{number} {text}".rstrip()
+    head = click.style(f"{number:>{gutter - 1}} |", fg="blue")
+    yield f"{head} {text}".rstrip()
     start = len(line[: source.column(span.line, span.column) - 1].expandtabs(4))
     end_column = span.end_column if span.end_line == span.line else len(line.encode())
     end = len(line[: source.column(span.line, end_column) - 1].expandtabs(4))
     if start < WIDEST:
         marks = "^" * max(1, min(end, WIDEST) - start)
-        more = click.style(f" (to line {span.end_line})", dim=True) if span.end_line > span.line else ""
+        more = click.style(f" (to line {last})", dim=True) if last is not None else ""
         yield f"{click.style(' ' * gutter + '|', fg='blue')} {' ' * start}{click.style(marks, fg=colour, bold=True)}{more}"
 
 
@@ -138,11 +137,3 @@ def statistics(report: Report, show_notes: bool) -> Iterator[str]:
 
 def _visible(report: Report, show_notes: bool) -> list[Finding]:
     return [f for f in report.findings if show_notes or f.severity != "note"]
-
-
-class _Sources(dict[str, Source]):
-    """Files are read once, when a finding in them is shown."""
-
-    def __missing__(self, path: str) -> Source:
-        source = self[path] = Source(Path(path))
-        return source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Entry
@@ -17,8 +16,8 @@ from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, passages_of
 from detlint.program.reach import Reach
+from detlint.report.place import at
 from detlint.report.rules import condition_text
-from detlint.report.text import shown
 from detlint.source import Source
 
 FLOW: Final = {
@@ -115,7 +114,7 @@ class Verdicts:
     def _hidden(self, finding: Finding) -> str:
         """What keeps a finding out of the report."""
         directives = self.module.facts.directives
-        _, covered = suppress([finding], directives, finding.path, Source(Path(finding.path)), None, self.engine.on)
+        _, covered = suppress([finding], directives, finding.path, Source(finding.path), None, self.engine.on)
         if covered:
             return "a comment suppresses it"
         return "`per-file-ignores` leaves it out" if self.inspection.ignored(finding) else ""
@@ -160,7 +159,7 @@ class Verdicts:
                 continue
             firsts = {r.unseeded[stream].first: r for r in passing if stream in r.unseeded}
             if firsts:
-                places = [f"{shown(p.module.path)}:{p.module.sites[p.site].span.line} (`{written(p)}`)" for p in firsts]
+                places = [f"{at(p)} (`{written(p)}`)" for p in firsts]
                 yield Verdict(title, "none", (f"told once for a run, at its first unseeded draw: {', '.join(places)}",))
             else:
                 yield Verdict(title, "none", ("no entry point that comes here leaves the stream unseeded, see above",))

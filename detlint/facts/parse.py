@@ -1,0 +1,43 @@
+"""Source to syntax tree; of a notebook, what can be parsed of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from detlint.facts.model import Cell, Problem
+from detlint.ipython import as_python_lines
+
+
+def parse(source: bytes | str) -> ast.Module | Problem:
+    """The tree of a source file, or why there is none. Never raises on account of the input."""
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        message = error.msg or "invalid syntax"
+        if message.startswith(("Missing parentheses in call to", "multiple exception types")):
+            message += " (Python 2?)"
+        return Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0))
+    except (ValueError, LookupError) as error:
+        return Problem(f"can't be parsed: {error}")
+    except (RecursionError, MemoryError):
+        return Problem("can't be parsed: it is nested too deeply")
+
+
+def parsable(code: bytes, cells: Sequence[Cell]) -> tuple[bytes, tuple[Problem, ...]]:
+    """A notebook's joined code without the cells that can't be parsed, of which empty lines are left; and why they can't."""
+    if isinstance(parse(code), ast.Module):
+        return code, ()
+    lines = code.decode().split("\n")
+    problems = []
+    for cell, after in zip(cells, [*(cell.line for cell in cells[1:]), len(lines)], strict=True):
+        part = "\n".join(lines[cell.line - 1 : after - 1]) + "\n"
+        wrong = parse(part)
+        if isinstance(wrong, Problem):
+            part = as_python_lines(part, automagic=True)
+            if isinstance(parse(part), Problem):
+                part = "\n" * (after - cell.line)
+                line = min(cell.line + wrong.line, after) - 1
+                problems.append(Problem(f"this cell {wrong.message}", line, wrong.column))
+            lines[cell.line - 1 : after - 1] = part.split("\n")[:-1]
+    return "\n".join(lines).encode(), tuple(problems)
