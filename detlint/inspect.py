@@ -14,6 +14,7 @@ from detlint.checks.finding import Finding
 from detlint.checks.suppress import suppress
 from detlint.config import Config
 from detlint.discover import program
+from detlint.facts.model import plain
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Recorder
 from detlint.program.outcome import Passage
@@ -39,7 +40,7 @@ class Traced:
     @property
     def label(self) -> str:
         """The entry point, as text."""
-        name = f" {self.entry.function.name}" if self.entry.function.name else ""
+        name = f" {plain(self.entry.function.name)}" if self.entry.function.name else ""
         return f"{at_line(self.entry.module, self.entry.span.line)}{name} ({self.entry.kind})"
 
 

@@ -37,7 +37,7 @@ _HEAD = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _CANDIDATE = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*(?:#.*)?$", re.M)
 _ESCAPES = frozenset("%!?,;/")
 _MAGIC = re.compile(r"%{0,2}(?P<name>[\w.]+)[ \t]*")
-_AUTOMAGIC = re.compile(rf"(?:{'|'.join(sorted(AUTOMAGICS))})[ \t]+(?![=.,)\]:])")
+_AUTOMAGIC = re.compile(rf"(?:{'|'.join(sorted(AUTOMAGICS))})[ \t]+(?![=,:])")
 _COMMAND = re.compile(r"(?:\\\n|[^\n])*")
 """To the end of the line, or of the last line that it is continued on."""
 _PIECE = re.compile(

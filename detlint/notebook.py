@@ -116,6 +116,7 @@ def open_notebook(data: bytes) -> Notebook:
     for number, text in _code_cells(raw):
         text, margin = _without_margin(text)
         text += "" if text.endswith("\n") else "\n"
+        text += "\n" if text.endswith("\\\n") else ""  # the next cell is no continued line of this one
         cells.append(Cell(line, number, margin))
         texts.append(text)
         line += text.count("\n")
@@ -216,7 +217,13 @@ def cell_of(cells: Sequence[Cell], line: int) -> Cell | None:
     return cells[max(0, bisect_right(cells, line, key=_line) - 1)] if cells else None
 
 
-def line_of(cells: Sequence[Cell], number: int, line: int) -> int | None:
-    """The line of the joined code that is a certain line of a cell; None where there is no such cell of code."""
-    cell = next((cell for cell in cells if cell.number == number), None)
-    return cell.line + line - 1 if cell is not None else None
+def lines_of(cells: Sequence[Cell], number: int | None, last: int) -> range:
+    """The lines of the joined code that are a certain cell's, in order; none where there is no such cell of code.
+
+    Args:
+        last: the last line of the joined code.
+    """
+    ends = [*(cell.line for cell in cells[1:]), last + 1]
+    return next(
+        (range(cell.line, end) for cell, end in zip(cells, ends, strict=False) if cell.number == number), range(0)
+    )

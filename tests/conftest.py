@@ -29,6 +29,22 @@ def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, An
     return loaded
 
 
+def notebook(*cells: str | dict[str, Any], **fields: Any) -> str:
+    """A notebook as Jupyter writes it. A cell is code; one that begins with `#md` is Markdown; a table is taken as it is."""
+    listed: list[dict[str, Any]] = []
+    for cell in cells:
+        if isinstance(cell, dict):
+            listed.append({"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], **cell})
+        elif cell.startswith("#md"):
+            listed.append({"cell_type": "markdown", "metadata": {}, "source": cell[3:].splitlines(True)})
+        else:
+            source = cell.splitlines(True)
+            listed.append(
+                {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+            )
+    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 4, **fields}, indent=1)
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Writes files below a fresh folder, makes it the current one, and returns it."""

@@ -12,7 +12,7 @@ from detlint.checks.finding import Finding, Severity, Step, lowered
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
-from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value
+from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value, plain
 from detlint.facts.reader import member
 from detlint.program.flow import Flow
 from detlint.program.reach import Draws, Place, Reach, Seeding
@@ -226,7 +226,7 @@ def written(place: Place) -> str:
     if isinstance(target, (Result, Expression)):
         return "the call"
     name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else "the call"
-    return name.removeprefix(place.module.facts.module + ".").removeprefix("?.")
+    return plain(name.removeprefix(place.module.facts.module + ".").removeprefix("?."))
 
 
 def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:

@@ -7,6 +7,7 @@ of the file itself is `Ref("<module>.function")`.
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal
 
 import msgspec
@@ -163,7 +164,8 @@ class Function(Record, frozen=True):
     """A function or method; position 0 of `Facts.functions` is the module's top level."""
 
     name: str
-    """Its name inside the module, dotted: `Net.forward`, `main.<locals>.step`."""
+    """Its name inside the module, dotted: `Net.forward`, `main.<locals>.step`; `train@2` for what another cell of a
+    notebook defines again."""
     owner: str
     """The class it is a method of, as a name inside the module; "" for none."""
     returns: Value | None = None
@@ -173,6 +175,11 @@ class Function(Record, frozen=True):
     """Whether calling it makes a generator."""
     deferred: bool = False
     """Whether calling it runs nothing yet: a generator function, or a coroutine."""
+
+
+def plain(name: str) -> str:
+    """The name of a function or class as its source has it: what a notebook defines again is numbered (`train@2`)."""
+    return re.sub(r"@\d+", "", name) if "@" in name else name
 
 
 class Option(Record, frozen=True):

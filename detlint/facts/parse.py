@@ -31,13 +31,14 @@ def parsable(code: bytes, cells: Sequence[Cell]) -> tuple[bytes, tuple[Problem, 
     lines = code.decode().split("\n")
     problems = []
     for cell, after in zip(cells, [*(cell.line for cell in cells[1:]), len(lines)], strict=True):
-        part = "\n".join(lines[cell.line - 1 : after - 1]) + "\n"
+        place = slice(cell.line - 1, after - 1)
+        part = "\n".join(lines[place]).rstrip("\n")
         wrong = parse(part)
         if isinstance(wrong, Problem):
             part = as_python_lines(part, automagic=True)
             if isinstance(parse(part), Problem):
-                part = "\n" * (after - cell.line)
-                line = min(cell.line + wrong.line, after) - 1
-                problems.append(Problem(f"this cell {wrong.message}", line, wrong.column))
-            lines[cell.line - 1 : after - 1] = part.split("\n")[:-1]
+                part = ""
+                problems.append(Problem(f"this cell {wrong.message}", cell.line + wrong.line - 1, wrong.column))
+            rest = part.split("\n")
+            lines[place] = [*rest, *[""] * (after - cell.line - len(rest))]
     return "\n".join(lines).encode(), tuple(problems)

@@ -117,6 +117,9 @@ class _Reader:
         self.options: dict[str, Option] = {}
         self.ran: dict[str, int] = {}
         """What import statements name of the program -> the step that stands for it."""
+        self.defined: dict[str, int] = {}
+        """How often the cells of a notebook have defined a name; nothing is counted of other files."""
+        self.in_cells = False
         self.waiting: deque[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope, int]] = deque()
 
         self.scope = Scope("module", None, 0, "")
@@ -169,6 +172,7 @@ class _Reader:
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
         """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
+        self.in_cells = True
         for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
             if self.block([*group]):
                 self.steps.pop()
@@ -557,6 +561,10 @@ class _Reader:
         if self.scope.kind == "class":
             return f"{self.scope.owner}.{name}"
         around = self.functions[self.scope.function].name if self.scope.kind == "function" else ""
+        if self.in_cells and self.scope.kind == "module":
+            # Cells define names anew as they go, and what is called in between means the earlier ones.
+            count = self.defined[name] = self.defined.get(name, 0) + 1
+            return f"{name}@{count}" if count > 1 else name
         return f"{around}.{name}" if around else name
 
     def define(

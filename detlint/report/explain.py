@@ -10,8 +10,9 @@ import click
 
 from detlint.catalog import Entry
 from detlint.checks.seeds import written
-from detlint.facts.model import Site
+from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
+from detlint.notebook import lines_of
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
@@ -65,21 +66,21 @@ def explain(inspection: Inspection, line: int, cell: int | None = None) -> Itera
 
 def _line(module: Module, source: Source, line: int, number: int | None) -> int:
     """The line that is asked for, among all lines; a notebook's cells are counted like those of the findings."""
-    cells, name, first, after = module.facts.cells, shown(module.path), 1, len(source.lines) + 1
+    cells, name = module.facts.cells, shown(module.path)
+    lines = range(1, len(source.lines) + 1)
     if number is not None or cells:
-        cell = next((cell for cell in cells if cell.number == number), None)
-        if cell is None:
+        lines = lines_of(cells, number, lines[-1])
+        if not lines:
             listed = ", ".join(str(cell.number) for cell in cells) or "none"
             if number is None:
                 raise NotThere(
                     f"{name} is a notebook: name a cell and a line, as in {name}:3:12; cells of code: {listed}"
                 )
             raise NotThere(f"{name} has no cell {number} with Python; cells of code: {listed}")
-        first, after = cell.line, next((other.line for other in cells if other.line > cell.line), after)
         name = f"cell {number} of {name}"
-    if not 0 < line <= after - first:
-        raise NotThere(f"{name} has {after - first} lines; there is no line {line}")
-    return first + line - 1
+    if not 0 < line <= len(lines):
+        raise NotThere(f"{name} has {len(lines)} lines; there is no line {line}")
+    return lines[line - 1]
 
 
 def _sites_at(sites: Sequence[Site], line: int) -> list[int]:
@@ -94,7 +95,7 @@ def _sites_at(sites: Sequence[Site], line: int) -> list[int]:
 def _head(inspection: Inspection, line: int, source: Source, indexes: Sequence[int]) -> Iterator[str]:
     module = inspection.module
     function = module.function_of(module.sites[indexes[0]]).name if indexes else ""
-    inside = click.style(f"  in {function}" if function else "", dim=True)
+    inside = click.style(f"  in {plain(function)}" if function else "", dim=True)
     yield click.style(at_line(module, line), bold=True) + inside
     number = line_in(module.facts.cells, line).rpartition(":")[2]
     yield click.style(f"{number:>5} | ", fg="blue") + source.line(line).expandtabs(4)
@@ -199,7 +200,7 @@ def _path(way: Sequence[Call]) -> str:
         if call.how == "import":
             steps.append(f"`import {call.module.facts.module}`")
         elif call.place is not None:
-            steps.append(f"`{call.function.name}` ({at(call.place)})")
+            steps.append(f"`{plain(call.function.name)}` ({at(call.place)})")
     return " > ".join([*steps, "here"]) if steps else "here, at the top level"
 
 

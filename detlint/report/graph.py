@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from detlint.checks.seeds import written
+from detlint.facts.model import plain
 from detlint.inspect import Inspection, NotThere, Traced
 from detlint.program.entry import entry_points
 from detlint.program.reach import Place
@@ -107,7 +108,7 @@ class Drawn:
 
     def add(self, run: Traced) -> None:
         """A run, from its entry point."""
-        name = run.entry.function.name or f"{os.path.basename(run.entry.module.path)}"
+        name = plain(run.entry.function.name) or os.path.basename(run.entry.module.path)
         key = ("call", run.entry.module.path, run.entry.function.name)
         start = self._node(key if run.entry.function.name else run.label, "function", name)
         start.where = f"starts here: {at_line(run.entry.module, run.entry.span.line)}"
@@ -130,7 +131,7 @@ class Drawn:
         if call.how == "later":
             return self._node((around.name, "later"), "function", "later, when objects are used")
         how = {"import": "import ", "process": "new process: ", "command": "command "}.get(call.how, "")
-        name = call.module.facts.module if call.how == "import" else call.function.name
+        name = call.module.facts.module if call.how == "import" else plain(call.function.name)
         key = ("import" if call.how == "import" else "call", call.module.path, call.function.name)
         node = self._node(key, "function", f"{how}{name}")
         node.where = node.where or shown(call.module.path)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from detlint.checks.finding import Finding, Report, Step
-from detlint.report.place import Sources, Position
+from detlint.report.place import Position, Sources
 
 
 def report(report: Report, show_notes: bool) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from typing import Final
 
 from detlint.checks.finding import Finding
-from detlint.facts.model import Span
+from detlint.facts.model import Span, plain
 from detlint.inspect import Inspection, Traced
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
@@ -72,7 +72,7 @@ class _Run:
             inner = [*self._call(item)]
             if item.how == "again":
                 if item.matters() and item.place is not None:
-                    yield self._row(item.place, [Deed("function", f"{item.function.name}, as before")], [], None)
+                    yield self._row(item.place, [Deed("function", f"{plain(item.function.name)}, as before")], [], None)
             elif item.how == "call" and item.function is call.function and item.module is call.module:
                 yield from inner  # what a process, a command or the run begins with
             elif inner:
@@ -85,7 +85,7 @@ class _Run:
             return (
                 '<span class="fn">later</span> <span class="dim">what is called or drawn once objects are used</span>'
             )
-        name = call.module.facts.module if call.how == "import" else call.function.name
+        name = call.module.facts.module if call.how == "import" else plain(call.function.name)
         word = {"call": "", "import": "import "}.get(call.how, f"{call.how} ")
         head = (
             f'<span class="fn">{escape(word + name)}</span> <span class="dim">{escape(shown(call.module.path))}</span>'
