@@ -61,7 +61,7 @@ def as_python(cell: str) -> str:
 
     A cell whose magic takes it for something else (`%%bash`) comes back empty, with as many lines.
     """
-    head = _HEAD.match(cell).end()  # type: ignore[union-attr]
+    head = found.end() if (found := _HEAD.match(cell)) else 0
     if cell.startswith("%%", head):
         end = cell.find("\n", head)
         end = len(cell) if end < 0 else end

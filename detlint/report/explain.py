@@ -69,7 +69,7 @@ def _line(module: Module, source: Source, line: int, number: int | None) -> int:
     cells, name = module.facts.cells, shown(module.path)
     lines = range(1, len(source.lines) + 1)
     if number is not None or cells:
-        lines = lines_of(cells, number, lines[-1])
+        lines = lines_of(cells, number, len(source.lines))
         if not lines:
             listed = ", ".join(str(cell.number) for cell in cells) or "none"
             if number is None:
