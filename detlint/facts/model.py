@@ -278,7 +278,7 @@ class Head(Record, frozen=True):
 
     def brief(self) -> Head:
         """All but what linking asks."""
-        return Head(self.module, (), self.aliases, self.starts, self.directives, self.lines)
+        return Head(self.module, (), self.aliases, self.starts, self.directives, self.lines, cells=self.cells)
 
 
 class Facts(Head, frozen=True):
