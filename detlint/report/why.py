@@ -15,7 +15,7 @@ from detlint.checks.suppress import suppress
 from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, passages_of
-from detlint.program.reach import Reach
+from detlint.program.reach import Place, Reach
 from detlint.report.place import at
 from detlint.report.rules import condition_text
 from detlint.source import Source
@@ -151,7 +151,7 @@ class Verdicts:
         matches: list[Match] = self.engine.matcher.matches(self.module, index)
         if any(f.family == 1 for f in findings):
             return
-        passing = [r for r in self.reaches if index in r.sites().get(self.module.path, ())]
+        passing = [r for r in self.reaches if Place(self.module, index) in r.places]
         for stream in dict.fromkeys(s for m in matches if not m.entry.rule.startswith("DET1") for s in m.entry.draws):
             title = f"unseeded draw of {stream}"
             if not passing:
