@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Scalar
@@ -24,9 +24,13 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
-def flow(resolver: Resolver, matcher: Matcher) -> Flow:
-    """The seed flow over what the rule engine matches."""
-    return Flow(resolver, matcher, switch, taken)
+def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence[str]]) -> Flow:
+    """The seed flow over what the rule engine matches.
+
+    Args:
+        properties: as `links.properties` tells them.
+    """
+    return Flow(resolver, matcher, properties, switch, taken)
 
 
 def switch(match: Match, value: Scalar) -> Scalar:

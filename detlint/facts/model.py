@@ -11,6 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
+SETTER: Final = ".<setter>"
+
 
 class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A compact record: an array on disk, no dictionary in memory."""
@@ -108,8 +110,8 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option"]
-"""`option`: `args.seed = ...`, an option of the command line that is set anew."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "write"]
+"""`write`: an attribute of some object is set; it may be a property, or an option of the command line."""
 
 
 class Site(Record, frozen=True):
@@ -144,8 +146,8 @@ class Branch(Record, frozen=True):
 
 
 Step = int | Branch
-"""A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: an import, the first of `Body.imports`
-at -2; or a branch."""
+"""A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: the first of `Body.runs` at -2, and so
+on; or a branch."""
 
 
 class Parameter(Record, frozen=True):
@@ -204,6 +206,9 @@ class Class(Record, frozen=True):
     methods: tuple[str, ...]
     places: dict[str, Span] = {}
     """Where those fields stand whose defaults may say whether something is seeded."""
+    properties: tuple[str, ...] = ()
+    """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
+    function with `SETTER` after that name."""
 
 
 class Directive(Record, frozen=True):
@@ -235,8 +240,9 @@ class Body(Record, frozen=True):
     """The steps of each function, at the function's position."""
     details: tuple[Detail, ...] = ()
     """The details of each function, at the function's position."""
-    imports: tuple[str, ...] = ()
-    """What may lead into the program, dotted, in the order of the source."""
+    runs: tuple[str | Member, ...] = ()
+    """What runs something without a call, in the order of the source: imports that may lead into the program, dotted, and
+    attributes that are read and may be properties."""
 
 
 class Head(Record, frozen=True):
@@ -251,6 +257,8 @@ class Head(Record, frozen=True):
     """Whether a run may start here: a `__main__` block, or a top level that calls something."""
     directives: tuple[Directive, ...] = ()
     lines: int = 0
+    properties: tuple[str, ...] = ()
+    """The names of those properties of its classes that do more than to give back a value, sorted."""
 
 
 class Facts(Head, frozen=True):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from detlint.facts.model import (
+    SETTER,
     Branch,
     Either,
     Function,
@@ -69,11 +70,15 @@ class Calls:
     Args:
         resolver: resolves what is called.
         knowledge: what the catalog says of sites.
+        properties: the names of the properties that do something -> the files that define such.
     """
 
-    def __init__(self, resolver: Resolver, knowledge: Knowledge) -> None:
+    def __init__(self, resolver: Resolver, knowledge: Knowledge, properties: Mapping[str, Sequence[str]]) -> None:
         self.resolver = resolver
         self.knowledge = knowledge
+        self.properties = properties
+        self._telling: dict[str, bool] = {}
+        """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
         self._imports: dict[tuple[str, str], list[Module]] = {}
@@ -184,14 +189,24 @@ class Calls:
                 for arm in step.arms:
                     yield from self._callees_of(module, arm, function, receiver)
             elif step <= -2:
-                for imported in self.imported(module, module.body.imports[-2 - step]):
-                    yield imported, imported.facts.functions[0], ""
+                run = module.body.runs[-2 - step]
+                if isinstance(run, str):
+                    yield from ((imported, imported.facts.functions[0], "") for imported in self.imported(module, run))
+                elif run.attr in self.properties:
+                    yield from self._accessed(module, run, receiver)
             elif step >= 0:
                 yield from self._callees_at(module, step, receiver)
 
     def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[Callee | None]:
         site = module.sites[index]
-        if site.kind == "option" or self.knowledge.matches(module, index) or last(site.target) in LATER:
+        if site.kind == "write":
+            assert isinstance(site.target, Member)
+            if is_option(site.target):
+                yield None
+            elif site.target.attr in self.properties:
+                yield from self._accessed(module, site.target, receiver, SETTER)
+            return
+        if self.knowledge.matches(module, index) or last(site.target) in LATER:
             yield None
             return
         if site.kind not in CALLS:
@@ -217,6 +232,38 @@ class Calls:
                     own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
                 yield found, callee, own if callee.owner else ""
                 yield from self._wrappers(found, callee)
+
+    def _accessed(self, module: Module, target: Member, receiver: str, what: str = "") -> Iterator[Callee | None]:
+        """What reading an attribute runs, or setting it; None where that can't be known, and such a property matters."""
+        base = target.base
+        own = isinstance(base, Instance) and receiver
+        value = Instance(receiver) if own else self.resolver.normal(module.path, base)
+        if value is not None and holds_parameter(value):
+            if self._tells(target.attr):
+                yield None
+        else:
+            yield from self.accessors(value, target.attr, what)
+
+    def _tells(self, name: str) -> bool:
+        """Whether any property of a name, of any class, matters."""
+        if name not in self._telling:
+            self._telling[name] = True  # while that is being found out
+            self._telling[name] = any(
+                not self.is_idle(module, function)
+                for module in map(self.resolver.module, self.properties[name])
+                if module is not None
+                for function in module.facts.functions
+                if function.owner and function.name in (f"{function.owner}.{name}", f"{function.owner}.{name}{SETTER}")
+            )
+        return self._telling[name]
+
+    def accessors(self, value: Value | None, attr: str, what: str = "") -> list[Callee]:
+        """The function of a property that runs when the attribute of a value is read; when it is set, with `SETTER`."""
+        found = self.resolver.member(value, attr)
+        if not (isinstance(found, Result) and found.site < 0 and isinstance(found.of, Ref) and "::" in found.of.name):
+            return []
+        own = self.resolver.type_of(value)
+        return [(module, function, own) for module, function, _ in self.callees(Ref(found.of.name + what))]
 
     def _run_by(self, target: Value | None) -> Iterator[Callee]:
         """The functions that calling a value may run at any time: a class's constructor, and what is called on its
@@ -372,6 +419,11 @@ def last(value: Value) -> str:
 
 def owner_of(value: Value) -> str:
     return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
+
+
+def is_option(target: Member) -> bool:
+    """Whether an attribute that is set may be an option of the command line that decides on a seed."""
+    return isinstance(target.base, (Param, Result, Member)) and "seed" in target.attr.lower()
 
 
 def is_choice(value: Value | None) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from detlint.catalog import Scalar
 from detlint.facts.model import (
+    SETTER,
     Branch,
     Const,
     Either,
@@ -37,6 +38,7 @@ from detlint.program.calls import (
     Knowledge,
     holds_parameter,
     is_choice,
+    is_option,
     is_self,
     last,
     owner_of,
@@ -98,6 +100,7 @@ class Flow(Calls):
     Args:
         resolver: resolves what is called.
         knowledge: what the catalog says of sites.
+        properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
     """
@@ -106,9 +109,14 @@ class Flow(Calls):
     """Is told what the runs do, by who wants to show it."""
 
     def __init__(
-        self, resolver: Resolver, knowledge: Knowledge, switch: Callable[[Any, Scalar], Scalar], taken: Taken
+        self,
+        resolver: Resolver,
+        knowledge: Knowledge,
+        properties: Mapping[str, Sequence[str]],
+        switch: Callable[[Any, Scalar], Scalar],
+        taken: Taken,
     ) -> None:
-        super().__init__(resolver, knowledge)
+        super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
 
@@ -142,8 +150,6 @@ class _Run:
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
-        self.objects: dict[str, Origin] = {}
-        """What constructors were handed, by class and parameter."""
         self.scopes: dict[Place, dict[str, str]] = {}
         """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it."""
         self.exits = False
@@ -286,8 +292,12 @@ class _Run:
                 return True
             elif step < 0:
                 module = self.frame.module
-                for imported in self.flow.imported(module, module.body.imports[-2 - step]):
-                    self.import_module(imported)
+                run = module.body.runs[-2 - step]
+                if isinstance(run, Member):
+                    self.access(run)
+                else:
+                    for imported in self.flow.imported(module, run):
+                        self.import_module(imported)
             else:
                 self.site(step)
         return False
@@ -418,7 +428,7 @@ class _Run:
 
         def run(method: str) -> None:
             for module, function, owner in self.flow.method(kind, method):
-                self.call(module, function, owner, place, dict(self.objects))
+                self.call(module, function, owner, place, {})
 
         return lambda: run("__enter__"), lambda: run("__exit__")
 
@@ -442,9 +452,8 @@ class _Run:
         if key not in self.seen:
             self.seen.add(key)
             self.result.places.append(place)
-        if site.kind == "option":
-            if not self.doubtful and isinstance(site.target, Member):
-                self.values.assigned[site.target.attr] = self.values.look(frame, site.args[0].value)
+        if site.kind == "write":
+            self.write(site, place)
             return
         target = self.target(index)
         effects = self.effects(index, target)
@@ -470,13 +479,31 @@ class _Run:
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
 
+    def access(self, target: Member, place: Place | None = None) -> bool:
+        """Run the property that an attribute is when it is read, or set at a place; whether it is one."""
+        if target.attr not in self.flow.properties:
+            return False
+        value = self.values.look(self.frame, target.base).value
+        found = self.flow.accessors(value, target.attr, SETTER if place is not None else "")
+        for module, function, owner in found:
+            site = place.module.sites[place.site] if place is not None else None
+            given = self.values.bind(self.frame, site, module, function) if site is not None else {}
+            self.call(module, function, owner, place, given)
+        return bool(found)
+
+    def write(self, site: Site, place: Place) -> None:
+        """`session.seed = 1`: a property's function runs, or an option of the command line is set anew."""
+        assert isinstance(site.target, Member)
+        if not self.access(site.target, place) and is_option(site.target) and not self.doubtful:
+            self.values.assigned[site.target.attr] = self.values.look(self.frame, site.args[0].value)
+
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
         frame = self.frame
         raw = frame.module.sites[index].target
         known = self.flow.dispatched(frame.module, index, frame.receiver)
         if isinstance(known, Param):
-            handed = self.objects.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
+            handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
         if holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
@@ -713,7 +740,7 @@ class _Run:
             return  # it runs where it is entered
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.objects.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v)})
+            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v)})
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             self.result.visited.update(self.flow.seen_from(module, function, receiver))
             return

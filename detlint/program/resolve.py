@@ -405,7 +405,7 @@ class Resolver:
         if body is None:
             return None
         if attr in body.methods:
-            return Ref(f"{name}.{attr}")
+            return Ref(f"{name}.{attr}") if attr not in body.properties else Result(Ref(f"{name}.{attr}"))
         if attr in body.attributes:
             return self.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
         return self.inherited(name, attr)

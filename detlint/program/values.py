@@ -15,6 +15,7 @@ from detlint.facts.model import (
     Either,
     Expression,
     Function,
+    Instance,
     Mapping,
     Member,
     Param,
@@ -83,6 +84,8 @@ class Values:
         self.drawn = drawn
         self.passed = passed
         self.depth = 0
+        self.handed: dict[str, Origin] = {}
+        """What the constructors of the program's classes were handed, by class and parameter."""
         self.assigned: dict[str, Origin] = {}
         """Options of the command line that the run has set anew, by name."""
 
@@ -106,6 +109,10 @@ class Values:
                 return self._expression(frame, value)
             if isinstance(value, Ref):
                 return self._name(frame, value)
+            if isinstance(value, Instance) and frame.receiver:
+                named = self.resolver.name(frame.module.path, value.of)
+                if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
+                    return Origin(Instance(frame.receiver))  # `self`
             return Origin(self.resolver.normal(frame.module.path, value, frame.function))
         finally:
             self.depth -= 1
@@ -160,7 +167,7 @@ class Values:
         found = self.resolver.member(base.value, value.attr)
         if isinstance(found, Param) and "::" in kind:
             # An attribute that the constructor was handed.
-            return frame.given.get(f"{kind}.{found.name}", Origin(found))
+            return self.handed.get(f"{kind}.{found.name}", Origin(found))
         if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
             place = self.resolver.place(found.site)
             inside = Frame(place[0], place[0].function_of(place[1]), outer=frame) if place is not None else frame
