@@ -111,7 +111,8 @@ class Span(Record, frozen=True):
 
 
 SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "write"]
-"""`write`: an attribute of some object is set; it may be a property, or an option of the command line."""
+"""`write`: an attribute or item of some object is set: a property, an option of the command line, a collection that keeps
+functions and classes."""
 
 
 class Site(Record, frozen=True):
@@ -206,6 +207,7 @@ class Class(Record, frozen=True):
     methods: tuple[str, ...]
     places: dict[str, Span] = {}
     """Where those fields stand whose defaults may say whether something is seeded."""
+    decorators: tuple[Value | None, ...] = ()
     properties: tuple[str, ...] = ()
     """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
     function with `SETTER` after that name."""

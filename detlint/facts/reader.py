@@ -48,17 +48,21 @@ from detlint.facts.model import (
     Step,
     Value,
 )
-from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+from detlint.facts.scope import MISSING, Arms, Missing, Scope, is_collection, join
 from detlint.source import Source
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 8
+SHORT_MAPPING: Final = 8
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
-PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+PLAIN: Final = frozenset({
+    "int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None", "type", "Any", "Callable", "Type",
+})  # fmt: skip
+"""Annotations that say nothing of what can be called on a value."""
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
@@ -293,6 +297,8 @@ class _Reader:
         elif isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             key = self.expression(target.slice)
+            if isinstance(value, (Param, Ref)):
+                self.keep(target.value, base, key, value, statement)
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
@@ -303,6 +309,23 @@ class _Reader:
                 and isinstance(key.value, str)
             ):
                 self.environment([(key.value, value)], statement)
+
+    def keep(
+        self, node: ast.expr, base: Value | None, key: Value | None, value: Param | Ref, statement: ast.stmt
+    ) -> None:
+        """Note that a collection which outlives the function is given an item that may be a function or a class."""
+        base = self.shared(node, base)
+        if isinstance(base, (Ref, Member)) and (type(value) is Param or self.wanted(value)):
+            self.site(
+                "write", Member(base, f"[{key.value if isinstance(key, Const) else '*'}]"), (Arg("", value),), statement
+            )
+
+    def shared(self, node: ast.expr, value: Value | None) -> Value | None:
+        """A collection of the module that is filled later (`MODELS = {}`) by its name; any other value as it is."""
+        if type(node) is not ast.Name or not is_collection(value):
+            return value
+        inner = next((names for names in self.scope.around if node.id in names), None)
+        return Ref(self.prefix + node.id) if inner is self.scope.around[-1] else value
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
@@ -633,12 +656,11 @@ class _Reader:
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
-        for decorator in node.decorator_list:
-            self.expression(decorator)
+        decorators = tuple(self.expression(decorator) for decorator in node.decorator_list)
         bases = tuple(self.expression(base) for base in node.bases)
         for keyword in node.keywords:
             self.expression(keyword.value)
-        body = self.classes[name] = _ClassBody(name, bases, Instance(self.prefix + name))
+        body = self.classes[name] = _ClassBody(name, bases, decorators, Instance(self.prefix + name))
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
         self.scope = Scope("class", outer, outer.function, name)
@@ -736,6 +758,8 @@ class _Reader:
                 return None
             if not called:
                 self.read(value, node.attr, value, node.attr)
+            elif node.attr == "get" and self.shared(base, value) is not value:
+                return Member(Ref(self.prefix + base.id), "get")  # type: ignore[attr-defined]
             return Ref(f"{value.name}.{node.attr}") if type(value) is Ref else member(value, node.attr)
         attributes = [node.attr]
         while type(base) is ast.Attribute:
@@ -1110,6 +1134,7 @@ class _Reader:
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = ""
         key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        base = self.shared(node.value, base)
         if base is None:
             return None
         if type(key) is Const:
@@ -1272,8 +1297,10 @@ class _Reader:
 class _ClassBody:
     """A class while its methods are still being read."""
 
-    def __init__(self, name: str, bases: tuple[Value | None, ...], instance: Instance) -> None:
-        self.name, self.bases = name, bases
+    def __init__(
+        self, name: str, bases: tuple[Value | None, ...], decorators: tuple[Value | None, ...], instance: Instance
+    ) -> None:
+        self.name, self.bases, self.decorators = name, bases, decorators
         self.instance = instance
         """`self`, the same in all of its methods."""
         self.attributes: dict[str, Value | None] = {}
@@ -1305,6 +1332,7 @@ class _ClassBody:
             self.attributes,
             tuple(dict.fromkeys(self.methods)),
             self.places,
+            self.decorators,
             tuple(dict.fromkeys(self.properties)),
         )
 
@@ -1455,6 +1483,8 @@ def _simple(value: Value | None) -> Value | None:
         return value if default is None or type(default) is Const else Param(value.name)  # type: ignore[union-attr]
     if kind is Partial:
         return value if type(value.of) is Ref else None  # type: ignore[union-attr]
+    if kind is Mapping and len(value.keys) <= SHORT_MAPPING:  # type: ignore[union-attr]
+        return Mapping(value.keys, tuple(map(_simple, value.values)))  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None

@@ -22,6 +22,7 @@ from detlint.facts.model import (
 )
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, touches
+from detlint.program.registries import BUILDS, Registries
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 800
@@ -77,6 +78,7 @@ class Calls:
         self.resolver = resolver
         self.knowledge = knowledge
         self.properties = properties
+        self.registries = Registries(resolver, self.callees, returned)
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
@@ -206,7 +208,7 @@ class Calls:
             elif site.target.attr in self.properties:
                 yield from self._accessed(module, site.target, receiver, SETTER)
             return
-        if self.knowledge.matches(module, index) or last(site.target) in LATER:
+        if self.knowledge.matches(module, index) or last(site.target) in LATER or is_chosen(site.target):
             yield None
             return
         if site.kind not in CALLS:
@@ -387,10 +389,9 @@ class Calls:
 
 def returned(module: Module, function: Function) -> Function | None:
     """The inner function that a function gives back."""
-    value = function.returns
-    if not isinstance(value, Ref):
-        return None
-    return module.functions.get(value.name.removeprefix(f"{module.facts.module}."))
+    names = (value.name for value in options(function.returns) if isinstance(value, Ref))
+    found = (module.functions.get(name.removeprefix(f"{module.facts.module}.")) for name in names)
+    return next((inner for inner in found if inner is not None), None)
 
 
 def options(value: Value | None) -> Sequence[Value]:
@@ -429,3 +430,13 @@ def is_option(target: Member) -> bool:
 def is_choice(value: Value | None) -> bool:
     """Whether something is called that was taken out of a collection."""
     return isinstance(value, Member) and value.attr.startswith("[")
+
+
+def is_chosen(target: Value) -> bool:
+    """Whether a registry may be what chooses: `MODELS[name](...)`, `self.get(name)(...)`, `MODELS.build(...)`."""
+    root = target
+    while isinstance(root, (Member, Result)):
+        root = root.base if isinstance(root, Member) else root.of
+    if not isinstance(root, (Ref, Instance)):
+        return False
+    return is_choice(target) or isinstance(target, Result) or last(target).startswith(BUILDS)

@@ -27,7 +27,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.reader import FLAGS
-from detlint.facts.scope import join
+from detlint.facts.scope import is_collection, join
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST = 12
@@ -57,6 +57,8 @@ class Frame:
     """What its parameters, and those of the functions around it, were given."""
     receiver: str = ""
     """The class of `self`, by normal name: it may be derived from the one that defines the function."""
+    registry: str = ""
+    """The registry that `self` is, by its key."""
     outer: Frame | None = None
     """The call that it was made in."""
 
@@ -157,6 +159,8 @@ class Values:
 
     def _member(self, frame: Frame, value: Member) -> Origin:
         base = self.look(frame, value.base)
+        if isinstance(value.base, Ref) and is_collection(base.value):
+            return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
             return Origin(None)
         option = self._option(frame, value.attr) if is_parsed(base.value) else None
