@@ -92,7 +92,9 @@ def same_outline(old: Facts, new: Facts) -> bool:
 def _outline(facts: Facts) -> tuple[Any, ...]:
     sites = decode_body(facts).sites
     functions = [(f.name, f.owner, f.yields, _plain(f.returns, sites)) for f in facts.functions]
-    classes = [(c.name, _plains(c.bases, sites), _table(c.attributes, sites), c.methods) for c in facts.classes]
+    classes = [
+        (c.name, _plains(c.bases, sites), _table(c.attributes, sites), c.methods, c.properties) for c in facts.classes
+    ]
     return facts.module, facts.imports, facts.stars, _table(facts.names, sites), functions, classes
 
 

@@ -26,7 +26,7 @@ from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
-from detlint.program.links import Links, hiding
+from detlint.program.links import Links, hiding, properties
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
@@ -425,9 +425,10 @@ class _Run:
         from detlint.program.resolve import Resolver
 
         catalog = self.store.catalog
-        heads = [file.head for file in self.store.files.values() if file.head is not None]
-        hidden = partial(hiding, heads)
-        return Engine(Resolver(self.modules, catalog), self.config.settings, self.modules.root, hidden)
+        heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
+        hidden = partial(hiding, heads.values())
+        resolver = Resolver(self.modules, catalog)
+        return Engine(resolver, self.config.settings, self.modules.root, hidden, properties(heads))
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Rule
@@ -30,15 +30,23 @@ class Engine:
         settings: what is asked for.
         root: the project's root, for telling test files.
         hiding: of the last components of some names, those that may stand for them, program-wide.
+        properties: as `links.properties` tells them.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, root: str, hiding: Hiding) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        settings: Settings,
+        root: str,
+        hiding: Hiding,
+        properties: Mapping[str, Sequence[str]],
+    ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding)
-        self.flow = seeds.flow(resolver, self.matcher)
+        self.flow = seeds.flow(resolver, self.matcher, properties)
         self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}

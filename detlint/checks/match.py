@@ -85,7 +85,7 @@ class Matcher:
             "assignment": catalog.assignments,
             "environment": catalog.environment,
             "registry": catalog.registry,
-            "option": {},
+            "write": {},
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -115,7 +115,7 @@ class Matcher:
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
         site = module.sites[index]
-        if site.kind == "option":
+        if site.kind == "write":
             return NOTHING
         if site.kind in CALLS and not self._may_match(module, site.target, self._words):
             return NOTHING
@@ -143,7 +143,11 @@ class Matcher:
     def suspects(self, module: Module, words: frozenset[str]) -> list[int]:
         """The sites whose target may end with one of some words, by another name too."""
         may = self._may_match
-        return [i for i, s in enumerate(module.sites) if s.kind not in CALLS or may(module, s.target, words)]
+        return [
+            i
+            for i, s in enumerate(module.sites)
+            if (may(module, s.target, words) if s.kind in CALLS else s.kind != "write")
+        ]
 
     def _may_match(self, module: Module, target: Value | None, words: frozenset[str]) -> bool:
         """Whether a site may call what the catalog knows, by the last component of its name.
@@ -311,7 +315,7 @@ class Matcher:
         it gets; no parameter where the file's hardware or the configured versions rule it out."""
         site = module.sites[index]
         known = [match.entry for match in self.matches(module, index)]
-        for name, numbers in self.candidates(module, index) if site.kind != "option" else ():
+        for name, numbers in self.candidates(module, index) if site.kind != "write" else ():
             entries = self._applicable(module, numbers)
             bound = self._bound(module, site, module.function_of(site), self._signature(name, entries))
             for entry in map(self.catalog.entries.__getitem__, numbers):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Scalar
@@ -24,9 +24,13 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
-def flow(resolver: Resolver, matcher: Matcher) -> Flow:
-    """The seed flow over what the rule engine matches."""
-    return Flow(resolver, matcher, switch, taken)
+def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence[str]]) -> Flow:
+    """The seed flow over what the rule engine matches.
+
+    Args:
+        properties: as `links.properties` tells them.
+    """
+    return Flow(resolver, matcher, properties, switch, taken)
 
 
 def switch(match: Match, value: Scalar) -> Scalar:
@@ -155,7 +159,8 @@ class SeedRules:
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
             else:
                 message = rule.message.format(api=api, value="") + more
-            yield self._finding(rule.code, _spot(draws.first), message, self.catalog.rules[code].remedy, tuple(steps))
+            remedy, sure = self.catalog.rules[code].remedy, any(d.sure for _, d in group)
+            yield self._finding(rule.code, _spot(draws.first), message, remedy, tuple(steps), sure)
 
     def _entropy(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, Seeding] = {}
@@ -198,10 +203,12 @@ class SeedRules:
             message = f"seeds {_listed([stream for stream, _ in group])} after the run has drawn from {them}"
             yield self._finding("DET112", _spot(place), message, "", (step,))
 
-    def _finding(self, code: str, spot: Spot, message: str, remedy: str, steps: tuple[Step, ...]) -> Finding:
+    def _finding(
+        self, code: str, spot: Spot, message: str, remedy: str, steps: tuple[Step, ...], sure: bool = True
+    ) -> Finding:
         rule = self.catalog.rules[code]
         path = spot.module.path
-        severity: Severity = "error" if rule.level == "error" else "warning"
+        severity: Severity = "error" if rule.level == "error" and sure else "warning"
         if is_test(path, self.root):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)

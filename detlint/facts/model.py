@@ -12,6 +12,8 @@ from typing import Final, Literal
 
 import msgspec
 
+SETTER: Final = ".<setter>"
+
 
 class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A compact record: an array on disk, no dictionary in memory."""
@@ -109,8 +111,9 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option"]
-"""`option`: `args.seed = ...`, an option of the command line that is set anew."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "write"]
+"""`write`: an attribute or item of some object is set: a property, an option of the command line, a collection that keeps
+functions and classes."""
 
 
 class Site(Record, frozen=True):
@@ -145,8 +148,8 @@ class Branch(Record, frozen=True):
 
 
 Step = int | Branch
-"""A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: an import, the first of `Body.imports`
-at -2; or a branch."""
+"""A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: the first of `Body.runs` at -2, and so
+on; or a branch."""
 
 
 class Parameter(Record, frozen=True):
@@ -211,6 +214,10 @@ class Class(Record, frozen=True):
     methods: tuple[str, ...]
     places: dict[str, Span] = {}
     """Where those fields stand whose defaults may say whether something is seeded."""
+    decorators: tuple[Value | None, ...] = ()
+    properties: tuple[str, ...] = ()
+    """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
+    function with `SETTER` after that name."""
 
 
 class Directive(Record, frozen=True):
@@ -253,8 +260,9 @@ class Body(Record, frozen=True):
     """The steps of each function, at the function's position."""
     details: tuple[Detail, ...] = ()
     """The details of each function, at the function's position."""
-    imports: tuple[str, ...] = ()
-    """What may lead into the program, dotted, in the order of the source."""
+    runs: tuple[str | Member, ...] = ()
+    """What runs something without a call, in the order of the source: imports that may lead into the program, dotted, and
+    attributes that are read and may be properties."""
 
 
 class Head(Record, frozen=True):
@@ -275,10 +283,15 @@ class Head(Record, frozen=True):
     """The names that its top level binds itself and `import *` would take, with spaces between."""
     cells: tuple[Cell, ...] = ()
     """Of a notebook, the code cells in order; all positions are those in the joined code."""
+    properties: tuple[str, ...] = ()
+    """The names of those properties of its classes that do more than to give back a value, sorted."""
 
     def brief(self) -> Head:
         """All but what linking asks."""
-        return Head(self.module, (), self.aliases, self.starts, self.directives, self.lines, cells=self.cells)
+        return Head(
+            self.module, (), self.aliases, self.starts, self.directives, self.lines,
+            cells=self.cells, properties=self.properties,
+        )  # fmt: skip
 
 
 class Facts(Head, frozen=True):

@@ -21,6 +21,7 @@ from detlint.catalog import Catalog
 from detlint.facts.comments import directives
 from detlint.facts.model import (
     ENCODER,
+    SETTER,
     Arg,
     Body,
     Branch,
@@ -50,7 +51,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.parse import parsable, parse
-from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+from detlint.facts.scope import MISSING, Arms, Missing, Scope, is_collection, join
 from detlint.notebook import cell_of
 from detlint.source import Source
 
@@ -58,10 +59,14 @@ STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 8
+SHORT_MAPPING: Final = 8
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
-PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+PLAIN: Final = frozenset({
+    "int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None", "type", "Any", "Callable", "Type",
+})  # fmt: skip
+"""Annotations that say nothing of what can be called on a value."""
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
@@ -115,8 +120,11 @@ class _Reader:
         self.stars: list[str] = []
         self.imports: set[str] = set()
         self.options: dict[str, Option] = {}
-        self.ran: dict[str, int] = {}
-        """What import statements name of the program -> the step that stands for it."""
+        self.runs: list[str | Member] = []
+        self.ran: dict[str | tuple[int, str], int] = {}
+        """What import statements name of the program, and attributes by their root -> the step that stands for it."""
+        self.roots: list[Value | None] = []
+        """Those roots, which are told apart by being the same object."""
         self.defined: dict[str, int] = {}
         """How often the cells of a notebook have defined a name; nothing is counted of other files."""
         self.in_cells = False
@@ -130,6 +138,8 @@ class _Reader:
         self.fates: dict[str, list[str]] = {}
         """Local names that hold what a site gave -> how they are used."""
         self.within: tuple[int, ...] = ()
+        self.noted: set[int] = set()
+        """The steps for attributes that were surely read before in the function: what runs then has run."""
         self.use = ""
         self.judged = 0
         """How many sites there are that are judged by what becomes of their result."""
@@ -167,7 +177,8 @@ class _Reader:
             lines=lines,
             cells=cells,
             left_out=left_out,
-            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
+            properties=self.properties(),
+            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs)))),
         )
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
@@ -185,6 +196,14 @@ class _Reader:
             return "main"
         return "script" if any(site.function == 0 and site.kind == "call" for site in self.sites) else ""
 
+    def properties(self) -> tuple[str, ...]:
+        """The names of the properties that do something."""
+        found = {f"{body.name}.{name}": name for body in self.classes.values() for name in body.properties}
+        if not found:
+            return ()
+        names = ((f.name.removesuffix(SETTER), steps) for f, steps in zip(self.functions, self.flow, strict=True))
+        return tuple(sorted({found[name] for name, steps in names if name in found and any(s != -1 for s in steps)}))
+
     def in_order(self) -> tuple[str, ...]:
         return tuple(sorted(self.ordered))
 
@@ -195,7 +214,7 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.ordered, self.fates, self.yields = set(), {}, False
+        self.ordered, self.fates, self.yields, self.noted = set(), {}, False, set()
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
@@ -297,6 +316,8 @@ class _Reader:
         elif isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             key = self.expression(target.slice)
+            if isinstance(value, (Param, Ref)):
+                self.keep(target.value, base, key, value, statement)
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
@@ -308,19 +329,39 @@ class _Reader:
             ):
                 self.environment([(key.value, value)], statement)
 
+    def keep(
+        self, node: ast.expr, base: Value | None, key: Value | None, value: Param | Ref, statement: ast.stmt
+    ) -> None:
+        """Note that a collection which outlives the function is given an item that may be a function or a class."""
+        base = self.shared(node, base)
+        if isinstance(base, (Ref, Member)) and (type(value) is Param or self.wanted(value)):
+            self.site(
+                "write", Member(base, f"[{key.value if isinstance(key, Const) else '*'}]"), (Arg("", value),), statement
+            )
+
+    def shared(self, node: ast.expr, value: Value | None) -> Value | None:
+        """A collection of the module that is filled later (`MODELS = {}`) by its name; any other value as it is."""
+        if type(node) is not ast.Name or not is_collection(value):
+            return value
+        inner = next((names for names in self.scope.around if node.id in names), None)
+        return Ref(self.prefix + node.id) if inner is self.scope.around[-1] else value
+
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
-        if isinstance(base, Instance):
-            if base.of.startswith(self.prefix):
-                owner = self.classes.get(base.of.removeprefix(self.prefix))
-                if owner is not None:
-                    owner.attribute(target.attr, value)
+        if isinstance(base, Instance) and base.of.startswith(self.prefix):
+            owner = self.classes.get(base.of.removeprefix(self.prefix))
+            if owner is not None:
+                owner.attribute(target.attr, value)
+                if target.attr in owner.properties:
+                    self.site("write", Member(base, target.attr), (Arg("", value),), statement)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
         elif isinstance(base, (Param, Result, Member)) and "seed" in target.attr.lower():
-            self.site("option", Member(base, target.attr), (Arg("value", value),), statement)
+            self.site("write", Member(base, target.attr), (Arg("", value),), statement)
         elif isinstance(base, Result) and target.attr in self.words:
             self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
+        elif base is not None and self.may_run(base, target.attr):
+            self.site("write", Member(base, target.attr), (Arg("", value),), statement)
 
     def environment(self, pairs: Iterable[tuple[str, Value | None]], node: ast.AST) -> None:
         for name, value in pairs:
@@ -358,7 +399,10 @@ class _Reader:
     def run(self, name: str) -> None:
         """Note that an import runs a module here, if it may be one of the program's."""
         if name.partition(".")[0] not in self.foreign:
-            self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
+            if name not in self.ran:
+                self.ran[name] = -2 - len(self.runs)
+                self.runs.append(name)
+            self.steps.append(self.ran[name])
 
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse
@@ -380,8 +424,9 @@ class _Reader:
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
         outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], True
+        noted = self.noted
         for i, body in enumerate(bodies):
-            self.steps = []
+            self.steps, self.noted = [], noted.copy()
             arms.start()
             if names and names[i]:
                 self.scope.bind(names[i], None)
@@ -389,7 +434,7 @@ class _Reader:
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
-        self.steps = outer
+        self.steps, self.noted = outer, noted
         arms.join()
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and _dotted(test).endswith("TYPE_CHECKING"):
@@ -575,11 +620,10 @@ class _Reader:
         options: dict[str, Option] | None = None,
     ) -> int:
         """Queue a function's body to be read after the block around it; its position in `functions`."""
-        method = self.scope.kind == "class"
-        owner = self.scope.owner if method else ""
-        if method:
-            self.classes[owner].methods.append(name.rpartition(".")[2])
+        owner = self.scope.owner if self.scope.kind == "class" else ""
         names = [_name_of(decorator) for decorator in decorators] if decorators else []
+        if owner:
+            name = self.classes[owner].define(name, names)
         scope = Scope("function", self.scope, 0, owner or self.scope.owner)
         parameters = self.parameters(node.args, owner, names, scope.names)
         # Only now: a default may be a lambda, which is numbered first.
@@ -604,7 +648,9 @@ class _Reader:
         ]
         if owner and positional and "builtins.staticmethod" not in decorators:
             own = self.prefix + owner
-            bound[positional[0].arg] = Ref(own) if "builtins.classmethod" in decorators else Instance(own)
+            bound[positional[0].arg] = (
+                Ref(own) if "builtins.classmethod" in decorators else self.classes[owner].instance
+            )
         if arguments.vararg:
             parameters.append(self.parameter(arguments.vararg, None, "*", bound))
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
@@ -633,12 +679,11 @@ class _Reader:
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
-        for decorator in node.decorator_list:
-            self.expression(decorator)
+        decorators = tuple(self.expression(decorator) for decorator in node.decorator_list)
         bases = tuple(self.expression(base) for base in node.bases)
         for keyword in node.keywords:
             self.expression(keyword.value)
-        body = self.classes[name] = _ClassBody(name, bases)
+        body = self.classes[name] = _ClassBody(name, bases, decorators, Instance(self.prefix + name))
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
         self.scope = Scope("class", outer, outer.function, name)
@@ -725,25 +770,69 @@ class _Reader:
             return Ref(self.prefix + name) if self.stars else None
         return found  # type: ignore[return-value]
 
-    def _attribute(self, node: ast.Attribute) -> Value | None:
+    def _attribute(self, node: ast.Attribute, called: bool = False) -> Value | None:
+        """An attribute; one that is `called` is a method sooner than a property."""
         # Chains are followed without recursion: generated code has chains thousands of links long.
         base = node.value
         kind = type(base)
         if kind is not ast.Attribute:
             value = _EXPRESSIONS[kind](self, base)
-            if type(value) is Ref:
-                return Ref(f"{value.name}.{node.attr}")
-            return member(value, node.attr) if value is not None else None
+            if value is None:
+                return None
+            if not called:
+                self.read(value, node.attr, value, node.attr)
+            elif node.attr == "get" and self.shared(base, value) is not value:
+                return Member(Ref(self.prefix + base.id), "get")  # type: ignore[attr-defined]
+            return Ref(f"{value.name}.{node.attr}") if type(value) is Ref else member(value, node.attr)
         attributes = [node.attr]
         while type(base) is ast.Attribute:
             attributes.append(base.attr)
             base = base.value
-        value = self.expression(base)
-        if value is None:
-            return None
-        for attr in reversed(attributes):
+        value = root = self.expression(base)
+        path = ""
+        while attributes and value is not None:
+            attr = attributes.pop()
+            path = f"{path}.{attr}" if path else attr
+            if attributes or not called:
+                self.read(root, path, value, attr)
             value = member(value, attr)
         return value
+
+    def read(self, root: Value | None, path: str, base: Value, attr: str) -> None:
+        """Note that an attribute is read that may be a property; it is known by the first name of the chain, and the rest."""
+        step = self.ran.get((id(root), path))
+        if step is None:
+            self.roots.append(root)
+            step = 0
+            if self.may_run(base, attr):
+                step = -2 - len(self.runs)
+                self.runs.append(Member(base, attr))
+            self.ran[id(root), path] = step
+        if step and step not in self.noted:
+            self.noted.add(step)
+            self.steps.append(step)
+
+    def may_run(self, base: Value, attr: str) -> bool:
+        """Whether an attribute may be a property of one of the program's classes."""
+        kind = type(base)
+        if kind is Instance:
+            name: str = base.of  # type: ignore[union-attr, assignment]
+            own = self.classes.get(name.removeprefix(self.prefix))
+            if own is not None:
+                return attr not in own.attributes and (attr not in own.methods or attr in own.properties)
+            return name.partition(".")[0] not in self.foreign
+        root: Any = base
+        while True:
+            if kind is Member:
+                root = root.base
+            elif kind is Result:
+                root = root.of
+            else:
+                break
+            kind = type(root)
+        if kind is Ref:
+            return root.name.partition(".")[0] not in self.foreign
+        return kind is Instance or kind is Param or kind is Either
 
     def _call(self, node: ast.Call) -> Value | None:
         use, self.use = self.use, ""
@@ -751,8 +840,10 @@ class _Reader:
         kind = type(function)
         if kind is ast.Call:
             self.use = use  # `Parallel(...)(...)`: what is built here makes what is used there
-        callee = _EXPRESSIONS[kind](self, function)
-        attr: str = function.attr if kind is ast.Attribute else ""  # type: ignore[attr-defined]
+        if kind is ast.Attribute:
+            callee, attr = self._attribute(function, called=True), function.attr  # type: ignore[arg-type, attr-defined]
+        else:
+            callee, attr = _EXPRESSIONS[kind](self, function), ""
         if callee is None and attr in self.catalog.methods:
             callee = Member(UNKNOWN_RECEIVER, attr)
         name = callee.name if type(callee) is Ref else ""
@@ -884,7 +975,7 @@ class _Reader:
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
         tail = _tail(target)
-        if args and tail not in self.words and kind != "option":
+        if args and tail not in self.words and kind != "write":
             args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, _simple(arg.value)) for arg in args])
         if use:
             if tail in self.catalog.ordered_words:
@@ -1066,6 +1157,7 @@ class _Reader:
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = ""
         key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        base = self.shared(node.value, base)
         if base is None:
             return None
         if type(key) is Const:
@@ -1228,18 +1320,44 @@ class _Reader:
 class _ClassBody:
     """A class while its methods are still being read."""
 
-    def __init__(self, name: str, bases: tuple[Value | None, ...]) -> None:
-        self.name, self.bases = name, bases
+    def __init__(
+        self, name: str, bases: tuple[Value | None, ...], decorators: tuple[Value | None, ...], instance: Instance
+    ) -> None:
+        self.name, self.bases, self.decorators = name, bases, decorators
+        self.instance = instance
+        """`self`, the same in all of its methods."""
         self.attributes: dict[str, Value | None] = {}
         self.methods: list[str] = []
+        self.properties: list[str] = []
         self.places: dict[str, Span] = {}
+
+    def define(self, name: str, decorators: Sequence[str]) -> str:
+        """Note a method; the name of its function, which for what sets a property isn't that of the property."""
+        last = name.rpartition(".")[2]
+        for decorator in decorators:
+            if decorator.endswith(f".{name}.setter"):
+                return name + SETTER
+            if decorator.endswith(f".{name}.deleter"):
+                return f"{name}.<deleter>"
+            if decorator.endswith("property"):
+                self.properties.append(last)
+        self.methods.append(last)
+        return name
 
     def attribute(self, name: str, value: Value | None) -> None:
         """Note an assignment; several that differ are alternatives."""
         self.attributes[name] = join((self.attributes[name], value)) if name in self.attributes else value
 
     def done(self) -> Class:
-        return Class(self.name, self.bases, self.attributes, tuple(dict.fromkeys(self.methods)), self.places)
+        return Class(
+            self.name,
+            self.bases,
+            self.attributes,
+            tuple(dict.fromkeys(self.methods)),
+            self.places,
+            self.decorators,
+            tuple(dict.fromkeys(self.properties)),
+        )
 
 
 def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[str, tuple[str, ...]]:
@@ -1388,6 +1506,8 @@ def _simple(value: Value | None) -> Value | None:
         return value if default is None or type(default) is Const else Param(value.name)  # type: ignore[union-attr]
     if kind is Partial:
         return value if type(value.of) is Ref else None  # type: ignore[union-attr]
+    if kind is Mapping and len(value.keys) <= SHORT_MAPPING:  # type: ignore[union-attr]
+        return Mapping(value.keys, tuple(map(_simple, value.values)))  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None

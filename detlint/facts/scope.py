@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from detlint.facts.model import Const, Either, Ref, Value
+from detlint.facts.model import Const, Either, Instance, Mapping, Ref, Result, Value
 
 BUILTINS: Final = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 MOST_OPTIONS: Final = 4
@@ -41,6 +41,15 @@ def join(options: Iterable[Bound]) -> Value | None:
         if len(flat) == 1:
             return flat[0]
     return Either(tuple(flat)) if 1 < len(flat) <= MOST_OPTIONS else None
+
+
+def is_collection(value: Bound) -> bool:
+    """Whether a name is bound to a collection that is filled later: `{}`, `dict()`, `collections.OrderedDict()`."""
+    if isinstance(value, Mapping):
+        return not value.keys
+    if isinstance(value, Result):
+        return isinstance(value.of, Ref) and value.of.name.startswith("collections.")
+    return isinstance(value, Instance) and value.of == "builtins.dict"
 
 
 class Scope:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from detlint.facts.model import (
+    SETTER,
     Branch,
     Either,
     Function,
@@ -21,6 +22,7 @@ from detlint.facts.model import (
 )
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
+from detlint.program.registries import BUILDS, Registries
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 800
@@ -69,11 +71,16 @@ class Calls:
     Args:
         resolver: resolves what is called.
         knowledge: what the catalog says of sites.
+        properties: the names of the properties that do something -> the files that define such.
     """
 
-    def __init__(self, resolver: Resolver, knowledge: Knowledge) -> None:
+    def __init__(self, resolver: Resolver, knowledge: Knowledge, properties: Mapping[str, Sequence[str]]) -> None:
         self.resolver = resolver
         self.knowledge = knowledge
+        self.properties = properties
+        self.registries = Registries(resolver, self.callees, returned)
+        self._telling: dict[str, bool] = {}
+        """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
         self._imports: dict[tuple[int, str], list[Module]] = {}
@@ -185,15 +192,25 @@ class Calls:
                 for arm in step.arms:
                     yield from self._callees_of(module, arm, function, receiver)
             elif step <= -2:
-                for imported in self.imported(module, module.body.imports[-2 - step]):
-                    yield imported, imported.facts.functions[0], ""
+                run = module.body.runs[-2 - step]
+                if isinstance(run, str):
+                    yield from ((imported, imported.facts.functions[0], "") for imported in self.imported(module, run))
+                elif run.attr in self.properties:
+                    yield from self._accessed(module, run, receiver)
             elif step >= 0:
                 yield from self._callees_at(module, step, receiver)
 
     def _callees_at(self, module: Module, index: int, receiver: str) -> Iterator[Callee | None]:
         site = module.sites[index]
+        if site.kind == "write":
+            assert isinstance(site.target, Member)
+            if is_option(site.target):
+                yield None
+            elif site.target.attr in self.properties:
+                yield from self._accessed(module, site.target, receiver, SETTER)
+            return
         found = self.knowledge.matches(module, index)
-        if site.kind == "option" or any(matters(e.entry) for e in found) or last(site.target) in LATER:
+        if any(matters(e.entry) for e in found) or last(site.target) in LATER or is_chosen(site.target):
             yield None
             return
         if site.kind not in CALLS:
@@ -220,6 +237,38 @@ class Calls:
                     own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
                 yield home, callee, own if callee.owner else ""
                 yield from self._wrappers(home, callee)
+
+    def _accessed(self, module: Module, target: Member, receiver: str, what: str = "") -> Iterator[Callee | None]:
+        """What reading an attribute runs, or setting it; None where that can't be known, and such a property matters."""
+        base = target.base
+        own = isinstance(base, Instance) and receiver
+        value = Instance(receiver) if own else self.resolver.normal(module.path, base)
+        if value is not None and holds_parameter(value):
+            if self._tells(target.attr):
+                yield None
+        else:
+            yield from self.accessors(value, target.attr, what)
+
+    def _tells(self, name: str) -> bool:
+        """Whether any property of a name, of any class, matters."""
+        if name not in self._telling:
+            self._telling[name] = True  # while that is being found out
+            self._telling[name] = any(
+                not self.is_idle(module, function)
+                for module in map(self.resolver.module, self.properties[name])
+                if module is not None
+                for function in module.facts.functions
+                if function.owner and function.name in (f"{function.owner}.{name}", f"{function.owner}.{name}{SETTER}")
+            )
+        return self._telling[name]
+
+    def accessors(self, value: Value | None, attr: str, what: str = "") -> list[Callee]:
+        """The function of a property that runs when the attribute of a value is read; when it is set, with `SETTER`."""
+        found = self.resolver.member(value, attr)
+        if not (isinstance(found, Result) and found.site < 0 and isinstance(found.of, Ref) and "::" in found.of.name):
+            return []
+        own = self.resolver.type_of(value)
+        return [(module, function, own) for module, function, _ in self.callees(Ref(found.of.name + what))]
 
     def _run_by(self, target: Value | None) -> Iterator[Callee]:
         """The functions that calling a value may run at any time: a class's constructor, and what is called on its
@@ -343,10 +392,9 @@ class Calls:
 
 def returned(module: Module, function: Function) -> Function | None:
     """The inner function that a function gives back."""
-    value = function.returns
-    if not isinstance(value, Ref):
-        return None
-    return module.functions.get(value.name.removeprefix(f"{module.facts.module}."))
+    names = (value.name for value in options(function.returns) if isinstance(value, Ref))
+    found = (module.functions.get(name.removeprefix(f"{module.facts.module}.")) for name in names)
+    return next((inner for inner in found if inner is not None), None)
 
 
 def options(value: Value | None) -> Sequence[Value]:
@@ -377,6 +425,21 @@ def owner_of(value: Value) -> str:
     return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
 
 
+def is_option(target: Member) -> bool:
+    """Whether an attribute that is set may be an option of the command line that decides on a seed."""
+    return isinstance(target.base, (Param, Result, Member)) and "seed" in target.attr.lower()
+
+
 def is_choice(value: Value | None) -> bool:
     """Whether something is called that was taken out of a collection."""
     return isinstance(value, Member) and value.attr.startswith("[")
+
+
+def is_chosen(target: Value) -> bool:
+    """Whether a registry may be what chooses: `MODELS[name](...)`, `self.get(name)(...)`, `MODELS.build(...)`."""
+    root = target
+    while isinstance(root, (Member, Result)):
+        root = root.base if isinstance(root, Member) else root.of
+    if not isinstance(root, (Ref, Instance)):
+        return False
+    return is_choice(target) or isinstance(target, Result) or last(target).startswith(BUILDS)

@@ -10,17 +10,21 @@ the same way, as things that are set rather than seeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from detlint.catalog import Scalar
 from detlint.facts.model import (
+    SETTER,
     Branch,
     Const,
     Either,
     Function,
+    Instance,
+    Mapping,
     Member,
     Param,
     Partial,
@@ -37,6 +41,8 @@ from detlint.program.calls import (
     Knowledge,
     holds_parameter,
     is_choice,
+    is_chosen,
+    is_option,
     is_self,
     last,
     owner_of,
@@ -44,11 +50,14 @@ from detlint.program.calls import (
 )
 from detlint.program.entry import EntryPoint
 from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, is_object
+from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
+MOST_CHOICES: Final = 16
+"""Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
@@ -81,7 +90,7 @@ class Recorder:
     def leave(self) -> None:
         """It ends."""
 
-    def tell(self, kind: str, name: str, place: Place, state: object, streams: Mapping[str, str]) -> None:
+    def tell(self, kind: str, name: str, place: Place, state: object, streams: Table[str, str]) -> None:
         """Something happens at a place.
 
         Args:
@@ -98,6 +107,7 @@ class Flow(Calls):
     Args:
         resolver: resolves what is called.
         knowledge: what the catalog says of sites.
+        properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
     """
@@ -106,9 +116,14 @@ class Flow(Calls):
     """Is told what the runs do, by who wants to show it."""
 
     def __init__(
-        self, resolver: Resolver, knowledge: Knowledge, switch: Callable[[Any, Scalar], Scalar], taken: Taken
+        self,
+        resolver: Resolver,
+        knowledge: Knowledge,
+        properties: Table[str, Sequence[str]],
+        switch: Callable[[Any, Scalar], Scalar],
+        taken: Taken,
     ) -> None:
-        super().__init__(resolver, knowledge)
+        super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
 
@@ -142,8 +157,6 @@ class _Run:
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
-        self.objects: dict[str, Origin] = {}
-        """What constructors were handed, by class and parameter."""
         self.scopes: dict[Place, dict[str, str]] = {}
         """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it."""
         self.exits = False
@@ -152,6 +165,14 @@ class _Run:
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
         """Whether the run loads weights."""
+        self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
+        """What the files that were imported have put into registries, and the names by which it may be chosen."""
+        self.names: set[str] = set()
+        """All those names."""
+        self.choices: dict[str, tuple[Place, tuple[Place, ...]]] = {}
+        """Registries from which something was chosen by a name that isn't known; it is run at the end."""
+        self.perhaps: set[str] = set()
+        """Streams that only some of what may be chosen draws from."""
         self.commands: dict[str, list[Value | None]] = {}
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
@@ -175,7 +196,7 @@ class _Run:
         self.import_packages(module)
         self.imported.add(module.path)
         self.result.visited.add(module.path)
-        self.add_commands(module)
+        self.note(module)
         if entry.function.number == 0:
             self.body(module.steps(top))
             if entry.called:
@@ -211,7 +232,7 @@ class _Run:
                 if stream in result.late and result.late[stream][1] is draws:
                     continue
                 if merged is None:
-                    merged = replace(draws)
+                    merged = replace(draws, sure=stream not in self.perhaps)
                 else:
                     merged.count += draws.count
                     merged.only_weights = merged.only_weights and draws.only_weights
@@ -223,6 +244,7 @@ class _Run:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
         done: set[str] = set()
         outer = self.path
+        self.use_registries()
         streams = self.worker_streams()
         for value, place, in_workers in self.handed:
             if in_workers and streams is not None:
@@ -240,6 +262,25 @@ class _Run:
                     else:
                         work()
         self.path = outer
+
+    def use_registries(self) -> None:
+        """Run what may have been chosen from registries, each definition from where the run is now."""
+        used: set[str] = set()
+        while waiting := [key for key in self.choices if key not in used]:
+            for key in waiting:
+                used.add(key)
+                place, self.path = self.choices[key]
+                before, ends = self.state, []
+                for definition in [*self.kept[key]][:MOST_CHOICES]:
+                    self.state = before.copy()
+                    if self.resolver.is_class(definition.name):
+                        self.built.setdefault(definition.name, place)
+                    self.run(definition, place)
+                    ends.append(self.state)
+                self.state = self.meet(ends)
+                drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
+                all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
+                self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
 
     def worker_streams(self) -> dict[str, str] | None:
         """The streams in a loader's worker processes, which seed Python's and NumPy's from PyTorch's; None where there
@@ -286,8 +327,12 @@ class _Run:
                 return True
             elif step < 0:
                 module = self.frame.module
-                for imported in self.flow.imported(module, module.body.imports[-2 - step]):
-                    self.import_module(imported)
+                run = module.body.runs[-2 - step]
+                if isinstance(run, Member):
+                    self.access(run)
+                else:
+                    for imported in self.flow.imported(module, run):
+                        self.import_module(imported)
             else:
                 self.site(step)
         return False
@@ -299,10 +344,12 @@ class _Run:
         self.imported.add(module.path)
         top = module.facts.functions[0]
         if self.flow.is_idle(module, top):
-            self.result.visited.update(self.flow.seen_from(module, top))
+            for path in self.flow.seen_from(module, top):
+                self.result.visited.add(path)
+                self.note(self.resolver.known(path))
             return
         self.result.visited.add(module.path)
-        self.add_commands(module)
+        self.note(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
         self.steps(_as_imported(module))
@@ -418,7 +465,7 @@ class _Run:
 
         def run(method: str) -> None:
             for module, function, owner in self.flow.method(kind, method):
-                self.call(module, function, owner, place, dict(self.objects))
+                self.call(module, function, owner, place, {})
 
         return lambda: run("__enter__"), lambda: run("__exit__")
 
@@ -443,9 +490,8 @@ class _Run:
             self.seen.add(key)
             self.result.places.append(place)
             self.result.passed.add(module.path)
-        if site.kind == "option":
-            if not self.doubtful and isinstance(site.target, Member):
-                self.values.assigned[site.target.attr] = self.values.look(frame, site.args[0].value)
+        if site.kind == "write":
+            self.write(site, place)
             return
         target = self.target(index)
         effects = self.effects(index, target)
@@ -460,7 +506,7 @@ class _Run:
             self.affect(place, effect, made, site.kind == "partial")
         if site.kind != "call":
             return
-        if self.adds_command(site) or self.is_remote(site, place) or target is None:
+        if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
@@ -474,13 +520,31 @@ class _Run:
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
 
+    def access(self, target: Member, place: Place | None = None) -> bool:
+        """Run the property that an attribute is when it is read, or set at a place; whether it is one."""
+        if target.attr not in self.flow.properties:
+            return False
+        value = self.values.look(self.frame, target.base).value
+        found = self.flow.accessors(value, target.attr, SETTER if place is not None else "")
+        for module, function, owner in found:
+            site = place.module.sites[place.site] if place is not None else None
+            given = self.values.bind(self.frame, site, module, function) if site is not None else {}
+            self.call(module, function, owner, place, given)
+        return bool(found)
+
+    def write(self, site: Site, place: Place) -> None:
+        """`session.seed = 1`: a property's function runs, or an option of the command line is set anew."""
+        assert isinstance(site.target, Member)
+        if not self.access(site.target, place) and is_option(site.target) and not self.doubtful:
+            self.values.assigned[site.target.attr] = self.values.look(self.frame, site.args[0].value)
+
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
         frame = self.frame
         raw = frame.module.sites[index].target
         known = self.flow.dispatched(frame.module, index, frame.receiver)
         if isinstance(known, Param):
-            handed = self.objects.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
+            handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
         if holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
@@ -667,7 +731,8 @@ class _Run:
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
             bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
-            self.call(module, function, owner, place, given, bare)
+            registry = self.owning(frame, site.target) if self.kept and function.owner else ""
+            self.call(module, function, owner, place, given, bare, registry)
             ends.append(self.state)
         if choose:
             self.state = self.meet(ends)
@@ -695,6 +760,14 @@ class _Run:
             return kind if "::" in kind else own
         return own
 
+    def owning(self, frame: Frame, raw: Value) -> str:
+        """The registry whose method is called, by its key."""
+        if isinstance(raw, Member):
+            if is_self(raw.base):
+                return frame.registry
+            return self.flow.registries.key(self.values.look(frame, raw.base).value)
+        return self.flow.registries.owner(frame.module, raw)
+
     def call(
         self,
         module: Module,
@@ -703,11 +776,13 @@ class _Run:
         place: Place | None,
         given: dict[str, Origin],
         bare: int = 0,
+        registry: str = "",
     ) -> None:
         """Run a function of the program; once for each state and each choice of arguments that it is entered with.
 
         Args:
             bare: how many of its decorators have been run.
+            registry: the one that `self` is, by its key.
         """
         name = (module.path, function.name)
         self.calls += 1
@@ -717,13 +792,13 @@ class _Run:
             return  # it runs where it is entered
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.objects.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v)})
+            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             self.result.visited.update(self.flow.seen_from(module, function, receiver))
             return
-        deciding = {k: v for k, v in given.items() if _decides(k, v)}
+        deciding = {k: v for k, v in given.items() if _decides(k, v, self.names)}
         self.import_module(module)
-        key = (*name, receiver, bare, self.doubtful > 0, _state_key(self.state), _key(deciding))
+        key = (*name, receiver, bare, registry, self.doubtful > 0, _state_key(self.state), _key(deciding))
         if key in self.done:
             self.recorder.enter("again", module, function, place)
             streams, switches = self.done[key]
@@ -733,7 +808,7 @@ class _Run:
         self.stack.append(name)
         outer, self.frame = (
             self.frame,
-            Frame(module, function, self.environment(module, function, given), receiver, self.frame),
+            Frame(module, function, self.environment(module, function, given), receiver, registry, self.frame),
         )
         path = self.path
         if place is not None:
@@ -765,7 +840,7 @@ class _Run:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
         around = function.name.rpartition(".")[0]
         closed = self.frame.given if around in module.functions else {}
-        unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v)}
+        unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v, self.names)}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
     def wrapper(
@@ -790,6 +865,53 @@ class _Run:
         return None
 
     # -- functions that libraries call --------------------------------------------------------------------------
+
+    def choose(self, site: Site, target: Value | None, place: Place) -> bool:
+        """A call of what a registry gives; those of its definitions run that are named on the way here, else all of them
+        at the end. Whether it is one."""
+        key = self.registry(site.target, target) if self.kept and is_chosen(site.target) else ""
+        if not key:
+            return False
+        words = self.words(site)
+        named = [definition for definition, names in self.kept[key].items() if not names.isdisjoint(words)]
+        for definition in named:
+            if self.resolver.is_class(definition.name):
+                self.built.setdefault(definition.name, place)
+            self.call_all(definition, self.flow.callees(definition), place)
+        if not named:
+            self.choices.setdefault(key, (place, self.path))
+        return True
+
+    def registry(self, raw: Value, target: Value | None) -> str:
+        """The registry that gives what a site calls, or that builds it, by its key; "" for none."""
+        for value in (target, raw):
+            made = value.of if isinstance(value, Result) else value
+            if not isinstance(made, (Member, Ref)):
+                continue
+            # `MODELS[name](...)`, `MODELS.get(name)(...)`, `MODELS.build(...)`; what these give is an object of them.
+            builds = last(made).startswith(BUILDS)
+            if is_choice(made) or builds if value is made else not (is_choice(made) or builds):
+                owner: Value | None = made.base if isinstance(made, Member) else Ref(owner_of(made))
+                own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)
+                if value is raw:
+                    owner = self.values.look(self.frame, owner).value
+                key = self.frame.registry if own else self.flow.registries.key(owner)
+                if key in self.kept:
+                    return key
+        return ""
+
+    def words(self, site: Site) -> set[str]:
+        """The texts that a call is handed, that the calls on the way to it were, and that options are by default."""
+        found = [self.values.look(self.frame, argument.value).value for argument in site.args]
+        frame: Frame | None = self.frame
+        while frame is not None:
+            found += [origin.value for origin in frame.given.values()]
+            found += [option.default for option in frame.module.facts.options.values()]
+            frame = frame.outer
+        inside = [value.values if isinstance(value, Mapping) else (value,) for value in found]
+        texts = {v.value for values in inside for v in values if isinstance(v, Const) and isinstance(v.value, str)}
+        target = site.target.of if isinstance(site.target, Result) else site.target
+        return texts | ({target.attr.strip("[]")} if isinstance(target, Member) else set())
 
     def hand_over(self, target: Value, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
         """A call of a library: functions that it is given are called by it, in new processes or later."""
@@ -838,10 +960,13 @@ class _Run:
 
     # -- command lines ------------------------------------------------------------------------------------------
 
-    def add_commands(self, module: Module) -> None:
-        """Note the commands that decorators in an imported file add."""
+    def note(self, module: Module) -> None:
+        """Note what decorators in an imported file add to groups of commands, and what it puts into registries."""
         for key, value in self.flow.commands_in(module):
             self.commands.setdefault(key, []).append(value)
+        for kept in self.flow.registries.kept_by(module):
+            self.kept.setdefault(kept.registry, {})[kept.definition] = kept.names
+            self.names |= kept.names
 
     def adds_command(self, site: Site) -> bool:
         """`group.add_command(f)`: nothing runs until the group is called."""
@@ -868,6 +993,7 @@ class _Run:
                     run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                     run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                     run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                    run.kept, run.names = self.kept, self.names
                     self.recorder.enter("command", module, function, place)
                     run.call(module, function, "", place, {})
                     self.others += run.finish()
@@ -928,9 +1054,17 @@ def _base(value: Value) -> Value:
     return value.base if isinstance(value, Member) else value
 
 
-def _decides(name: str, origin: Origin) -> bool:
-    """Whether what a parameter was given may change what the function does to streams."""
+def _decides(name: str, origin: Origin, names: set[str]) -> bool:
+    """Whether what a parameter was given may change what the function does to streams.
+
+    Args:
+        names: those of what registries keep.
+    """
     value = origin.value
+    if isinstance(value, Const) and value.value in names:
+        return True
+    if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
+        return True
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:

@@ -46,6 +46,19 @@ def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[st
     return seen
 
 
+def properties(heads: Mapping[str, Head]) -> dict[str, tuple[str, ...]]:
+    """The names of the properties of a program that do something -> the files that define such.
+
+    Args:
+        heads: by path.
+    """
+    found: dict[str, list[str]] = {}
+    for path in sorted(heads):
+        for name in heads[path].properties:
+            found.setdefault(name, []).append(path)
+    return {name: tuple(paths) for name, paths in found.items()}
+
+
 def hiding(heads: Iterable[Head], words: frozenset[str]) -> frozenset[str]:
     """The names under which something of the catalog may be called although they are no words of it.
 

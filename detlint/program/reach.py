@@ -74,6 +74,8 @@ class Draws:
     count: int = 1
     only_weights: bool = True
     """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
+    sure: bool = True
+    """Whether the run comes there whatever a configuration chooses."""
 
 
 @dataclass(slots=True)

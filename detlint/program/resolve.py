@@ -32,7 +32,7 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
-from detlint.facts.scope import MISSING, Missing, join
+from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
 
 DEEPEST: Final = 24
@@ -283,7 +283,10 @@ class Resolver:
         if isinstance(value, Ref):
             return self.name(path, value.name)
         if isinstance(value, Member):
-            return self.member(self.normal(path, value.base, function), value.attr)
+            base = self.normal(path, value.base, function)
+            if isinstance(value.base, Ref) and is_collection(base):
+                base = Ref(self.variable(path, value.base.name))
+            return self.member(base, value.attr)
         if value is None or isinstance(value, Const):
             return value
         if isinstance(value, Result):
@@ -303,6 +306,25 @@ class Resolver:
         if isinstance(value, Mapping):
             return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values))
         return value
+
+    def variable(self, path: str, name: str) -> str:
+        """The normal name of a variable: `<file>::<name>` where it is bound, not where it is imported."""
+        for _ in range(DEEPEST):
+            module = self.module(path)
+            inside = name
+            if module is None or not name.startswith(module.prefix):
+                place = self.modules.find(path, name)
+                module = self.module(place[0]) if place is not None else None
+                if place is None or module is None:
+                    return self.catalog.canonical(name)
+                path, inside = place
+            else:
+                inside = name[len(module.prefix) :]
+            bound = module.facts.names.get(inside)
+            if not isinstance(bound, Ref) or bound.name == module.prefix + inside:
+                return f"{path}::{inside}"
+            name = bound.name
+        return name
 
     def _result(self, path: str, value: Result, function: Function | None) -> Value | None:
         """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument."""
@@ -390,7 +412,9 @@ class Resolver:
         module = self.known(key)
         if not inside:
             return self.name(module.path, f"{module.facts.module}.{attr}") if module.facts.module else None
-        return self.attribute_of_class(name, attr) if inside in module.classes else None
+        if inside in module.classes:
+            return self.attribute_of_class(name, attr)
+        return Member(Ref(name), attr) if is_collection(module.facts.names.get(inside)) else None
 
     def attribute_of_class(self, name: str, attr: str) -> Value | None:
         """`Class.attr` in the order of inheritance."""
@@ -412,7 +436,7 @@ class Resolver:
         if body is None:
             return None
         if attr in body.methods:
-            return Ref(f"{name}.{attr}")
+            return Ref(f"{name}.{attr}") if attr not in body.properties else Result(Ref(f"{name}.{attr}"))
         if attr in body.attributes:
             return self.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
         return self.inherited(name, attr)

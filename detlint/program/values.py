@@ -15,6 +15,7 @@ from detlint.facts.model import (
     Either,
     Expression,
     Function,
+    Instance,
     Mapping,
     Member,
     Param,
@@ -26,7 +27,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.reader import FLAGS
-from detlint.facts.scope import join
+from detlint.facts.scope import is_collection, join
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST = 12
@@ -56,6 +57,8 @@ class Frame:
     """What its parameters, and those of the functions around it, were given."""
     receiver: str = ""
     """The class of `self`, by normal name: it may be derived from the one that defines the function."""
+    registry: str = ""
+    """The registry that `self` is, by its key."""
     outer: Frame | None = None
     """The call that it was made in."""
 
@@ -83,6 +86,8 @@ class Values:
         self.drawn = drawn
         self.passed = passed
         self.depth = 0
+        self.handed: dict[str, Origin] = {}
+        """What the constructors of the program's classes were handed, by class and parameter."""
         self.assigned: dict[str, Origin] = {}
         """Options of the command line that the run has set anew, by name."""
 
@@ -106,6 +111,10 @@ class Values:
                 return self._expression(frame, value)
             if isinstance(value, Ref):
                 return self._name(frame, value)
+            if isinstance(value, Instance) and frame.receiver:
+                named = self.resolver.name(frame.module.path, value.of)
+                if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
+                    return Origin(Instance(frame.receiver))  # `self`
             return Origin(self.resolver.normal(frame.module.path, value, frame.function))
         finally:
             self.depth -= 1
@@ -150,6 +159,8 @@ class Values:
 
     def _member(self, frame: Frame, value: Member) -> Origin:
         base = self.look(frame, value.base)
+        if isinstance(value.base, Ref) and is_collection(base.value):
+            return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
             return Origin(None)
         option = self._option(frame, value.attr) if is_parsed(base.value) else None
@@ -160,7 +171,7 @@ class Values:
         found = self.resolver.member(base.value, value.attr)
         if isinstance(found, Param) and "::" in kind:
             # An attribute that the constructor was handed.
-            return frame.given.get(f"{kind}.{found.name}", Origin(found))
+            return self.handed.get(f"{kind}.{found.name}", Origin(found))
         if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
             place = self.resolver.place(found.site)
             inside = Frame(place[0], place[0].function_of(place[1]), outer=frame) if place is not None else frame
