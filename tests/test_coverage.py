@@ -103,8 +103,8 @@ def cases(document: Document) -> list[Case]:
         for name in row.names:
             if row.rule or row.silent:
                 made.append(Case(row, name, "", *write(row, name, "")))
-            for stream in (*row.seeds, *row.leaves):
-                made.append(Case(row, name, stream, *write(row, name, document.streams[stream])))
+            streams = (*row.seeds, *row.leaves)
+            made += [Case(row, name, stream, *write(row, name, document.streams[stream])) for stream in streams]
     return made
 
 
