@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -40,7 +40,10 @@ class CatalogError(Exception):
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
-    """What must hold of one argument. Every key that is given must hold; an argument left out has its default."""
+    """What must hold of one argument. Every key that is given must hold; an argument left out has its default.
+
+    The name before it, in `when`, may go into a dictionary: `randomness.seed` is what `randomness` gets under "seed".
+    """
 
     in_: list[Scalar] | None = msgspec.field(default=None, name="in")
     not_in: list[Scalar] | None = None
@@ -52,6 +55,14 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Whether the value is a list or tuple of more than one item."""
     accelerator: bool | None = None
     """Whether the value names a device other than the CPU (`"cuda:0"`, `torch.device("npu")`, `x.device`)."""
+    device: list[str] | None = None
+    """The value surely names a device of one of these kinds."""
+    not_device: list[str] | None = None
+    """It does not, or may name another."""
+    length: list[int] | None = None
+    """How many items the list or tuple has."""
+    not_length: list[int] | None = None
+    """It has another number of them, or may have."""
     type: Literal["str", "number", "tensor", "indexable"] | None = None
 
 
@@ -74,11 +85,17 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
+    sections: list[str] = []
+    """Names under which a configuration holds a dictionary of settings: `randomness = dict(seed=None)`."""
     copies: list[str] = []
     """Class or function names that projects copy from the original: a project's own definition of that name counts."""
     unmistakable: bool = False
     """The method name alone is enough when the receiver's type is unknown."""
     when: dict[str, Condition] = {}
+    block: bool = False
+    """It counts only as the head of a `with` block in which something is drawn or a layer is built."""
+    inside: list[str] = []
+    """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
     unsure: Literal["silent", "report"] = "silent"
     """What to do when a condition can't be decided from the source."""
     targets: list[Target] = []
@@ -88,6 +105,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     category: Literal["", "a", "b", "c", "d"] = ""
     """a raises under the deterministic switch; b the switch selects a deterministic path; c an environment variable is
     needed; d nondeterministic with no alert."""
+    strict: bool = False
+    """The switch answers it only where it is on in full: with `warn_only` it stays as it is."""
     level: Literal["", "error", "warning", "note", "design"] = ""
     """Overrides the rule's level."""
     message: str = ""
@@ -100,8 +119,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     seeds: list[str] = []
     seed: str = ""
     """The parameter that carries the seed."""
-    absent: Literal["", "fixed", "entropy"] = ""
-    """What a seeding call without its seed does; a seed of None is always entropy unless `absent` is `fixed`."""
+    absent: str = ""
+    """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
+    stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
     unseeds: list[str] = []
     entropy: bool = False
     sets: dict[str, Scalar] = {}
@@ -212,6 +232,7 @@ class Catalog:
         self.aliases = {k: v for document in documents for k, v in document.aliases.items()}
         self.calls: dict[str, list[int]] = {}
         self.registry: dict[str, list[int]] = {}
+        self.sections: dict[str, list[int]] = {}
         self.copies: dict[str, list[int]] = {}
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
@@ -230,6 +251,8 @@ class Catalog:
                     self.methods.setdefault(name.rpartition(".")[2], []).append(i)
             for name in entry.registry:
                 self.registry.setdefault(name, []).append(i)
+            for name in entry.sections:
+                self.sections.setdefault(name, []).append(i)
             for name in entry.copies:
                 self.copies.setdefault(name, []).append(i)
 
@@ -246,14 +269,22 @@ class Catalog:
     @cached_property
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
-        tables = (self.acting, self.registry, self.copies, self.assignments, self.environment, self.members)
-        return frozenset(name.rpartition(".")[2] for table in tables for name in table)
+        tables = (
+            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
+        )  # fmt: skip
+        return self._with_aliases(name.rpartition(".")[2] for table in tables for name in table)
+
+    def _with_aliases(self, words: Iterable[str]) -> frozenset[str]:
+        """Last components, with those of other names for the same thing: `RandFlipDict` for `RandFlipd`."""
+        found = set(words)
+        pairs = ((name.rpartition(".")[2], target.rpartition(".")[2]) for name, target in self.aliases.items())
+        return frozenset(found | {last for last, other in pairs if other in found})
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
         entries = (entry for entry in self.entries if entry.rule in codes)
-        names = (name for entry in entries for name in (*entry.names, *entry.registry, *entry.copies))
-        return frozenset(name.rpartition(".")[2] for name in names)
+        names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
+        return self._with_aliases(name.rpartition(".")[2] for name in names)
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -331,8 +362,8 @@ def _signature(path: str, name: str, text: object) -> list[tuple[str, Any]]:
 
 
 def _check_entry(path: str, label: str, entry: Entry) -> None:
-    if not (entry.names or entry.registry or entry.copies):
-        raise _fail(path, label, "key `names`: at least one of `names`, `registry`, `copies` is needed")
+    if not (entry.names or entry.registry or entry.sections or entry.copies):
+        raise _fail(path, label, "key `names`: at least one of `names`, `registry`, `sections`, `copies` is needed")
     if entry.rule and not CODE.fullmatch(entry.rule):
         raise _fail(path, label, f"key `rule`: `{entry.rule}` is not a code (DET and three digits)")
     if entry.rule and not entry.source:
@@ -346,7 +377,9 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
             raise _fail(
                 path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
             ) from None
-    for key, streams in (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds)):
+    absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
+    named = (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent))
+    for key, streams in named:
         if unknown := set(streams) - STREAMS:
             raise _fail(
                 path, label, f"key `{key}`: there is no stream `{min(unknown)}`; known are {', '.join(sorted(STREAMS))}"

@@ -109,8 +109,9 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option"]
-"""`option`: `args.seed = ...`, an option of the command line that is set anew."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "option"]
+"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows; `option`: `args.seed = ...`, an
+option of the command line that is set anew."""
 
 
 class Site(Record, frozen=True):
@@ -118,7 +119,8 @@ class Site(Record, frozen=True):
 
     kind: SiteKind
     target: Value
-    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`."""
+    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`;
+    for a section `Ref(name)`."""
     args: tuple[Arg, ...]
     span: Span
     function: int
