@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import hashlib
 import os
 import re
 import sys
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -40,7 +41,10 @@ class CatalogError(Exception):
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
-    """What must hold of one argument. Every key that is given must hold; an argument left out has its default."""
+    """What must hold of one argument. Every key that is given must hold; an argument left out has its default.
+
+    The name before it, in `when`, may go into a dictionary: `randomness.seed` is what `randomness` gets under "seed".
+    """
 
     in_: list[Scalar] | None = msgspec.field(default=None, name="in")
     not_in: list[Scalar] | None = None
@@ -52,6 +56,14 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Whether the value is a list or tuple of more than one item."""
     accelerator: bool | None = None
     """Whether the value names a device other than the CPU (`"cuda:0"`, `torch.device("npu")`, `x.device`)."""
+    device: list[str] | None = None
+    """The value surely names a device of one of these kinds."""
+    not_device: list[str] | None = None
+    """It does not, or may name another."""
+    length: list[int] | None = None
+    """How many items the list or tuple has."""
+    not_length: list[int] | None = None
+    """It has another number of them, or may have."""
     type: Literal["str", "number", "tensor", "indexable"] | None = None
 
 
@@ -74,11 +86,17 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
+    sections: list[str] = []
+    """Names under which a configuration holds a dictionary of settings: `randomness = dict(seed=None)`."""
     copies: list[str] = []
     """Class or function names that projects copy from the original: a project's own definition of that name counts."""
     unmistakable: bool = False
     """The method name alone is enough when the receiver's type is unknown."""
     when: dict[str, Condition] = {}
+    block: bool = False
+    """It counts only as the head of a `with` block in which something is drawn or a layer is built."""
+    inside: list[str] = []
+    """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
     unsure: Literal["silent", "report"] = "silent"
     """What to do when a condition can't be decided from the source."""
     targets: list[Target] = []
@@ -88,6 +106,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     category: Literal["", "a", "b", "c", "d"] = ""
     """a raises under the deterministic switch; b the switch selects a deterministic path; c an environment variable is
     needed; d nondeterministic with no alert."""
+    strict: bool = False
+    """The switch answers it only where it is on in full: with `warn_only` it stays as it is."""
     level: Literal["", "error", "warning", "note", "design"] = ""
     """Overrides the rule's level."""
     message: str = ""
@@ -100,8 +120,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     seeds: list[str] = []
     seed: str = ""
     """The parameter that carries the seed."""
-    absent: Literal["", "fixed", "entropy"] = ""
-    """What a seeding call without its seed does; a seed of None is always entropy unless `absent` is `fixed`."""
+    absent: str = ""
+    """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
+    stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
     unseeds: list[str] = []
     entropy: bool = False
     sets: dict[str, Scalar] = {}
@@ -183,55 +204,96 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class Document(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One catalog file, checked."""
+    """One catalog file, checked; or several put together."""
 
     rules: list[Rule] = []
     entries: list[Entry] = []
     frameworks: list[Framework] = []
-    signatures: dict[str, list[tuple[str, Any]]] = {}
+    signatures: dict[str, msgspec.Raw] = {}
+    """Encoded: a run asks for few of them, and they are a quarter of everything."""
     aliases: dict[str, str] = {}
 
 
+Signature = list[tuple[str, Any]]
+"""(parameter, default) in order; `...` stands for no default, a name beginning with `*` takes the rest."""
+
+
+class Signatures(Mapping[str, Signature]):
+    """The parameters of each API, read when first asked for."""
+
+    def __init__(self, encoded: dict[str, msgspec.Raw]) -> None:
+        self._encoded = encoded
+        self._read: dict[str, Signature] = {}
+        self._decoder = msgspec.msgpack.Decoder(Signature)
+
+    def __getitem__(self, name: str) -> Signature:
+        if name not in self._read:
+            self._read[name] = self._decoder.decode(self._encoded[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._encoded)
+
+    def __len__(self) -> int:
+        return len(self._encoded)
+
+
+def _together(documents: list[Document]) -> Document:
+    """Several documents as one. Of two files that know the same API, the one that knows more of its parameters is right."""
+    signatures: dict[str, msgspec.Raw] = {}
+    lengths: dict[str, int] = {}
+    for document in documents:
+        for name, parameters in Signatures(document.signatures).items():
+            if len(parameters) >= lengths.get(name, 0):
+                signatures[name] = document.signatures[name]
+                lengths[name] = len(parameters)
+    return Document(
+        [rule for document in documents for rule in document.rules],
+        [entry for document in documents for entry in document.entries],
+        [framework for document in documents for framework in document.frameworks],
+        signatures,
+        {name: target for document in documents for name, target in document.aliases.items()},
+    )
+
+
 class Catalog:
-    """All documents, indexed by what the analyzer asks for.
+    """All that is known, indexed by what the analyzer asks for.
 
     Attributes map a name to the positions of its entries in `entries`, in file order.
     """
 
-    def __init__(self, documents: list[Document], fingerprint: str) -> None:
+    def __init__(self, known: Document, fingerprint: str) -> None:
         self.fingerprint = fingerprint
-        self.rules = {rule.code: rule for document in documents for rule in document.rules}
-        self.entries = [entry for document in documents for entry in document.entries]
-        self.frameworks = [framework for document in documents for framework in document.frameworks]
-        self.signatures: dict[str, list[tuple[str, Any]]] = {}
-        for document in documents:
-            for name, parameters in document.signatures.items():
-                # Two files may know the same API; the one that knows more of its parameters is right.
-                if len(parameters) >= len(self.signatures.get(name, ())):
-                    self.signatures[name] = parameters
-        self.aliases = {k: v for document in documents for k, v in document.aliases.items()}
+        self.rules = {rule.code: rule for rule in known.rules}
+        self.entries = known.entries
+        self.frameworks = known.frameworks
+        self.signatures = Signatures(known.signatures)
+        self.aliases = known.aliases
         self.calls: dict[str, list[int]] = {}
         self.registry: dict[str, list[int]] = {}
+        self.sections: dict[str, list[int]] = {}
         self.copies: dict[str, list[int]] = {}
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
         self.members: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
+        of_kind = {
+            "call": self.calls,
+            "assignment": self.assignments,
+            "environment": self.environment,
+            "unknown-member": self.members,
+        }
         for i, entry in enumerate(self.entries):
-            table = {
-                "call": self.calls,
-                "assignment": self.assignments,
-                "environment": self.environment,
-                "unknown-member": self.members,
-            }[entry.kind]
-            for name in entry.names:
-                table.setdefault(name, []).append(i)
-                if entry.unmistakable:
+            tables = ((of_kind[entry.kind], entry.names), (self.registry, entry.registry))
+            for table, names in (*tables, (self.sections, entry.sections), (self.copies, entry.copies)):
+                for name in names:
+                    if name in table:
+                        table[name].append(i)
+                    else:
+                        table[name] = [i]
+            if entry.unmistakable:
+                for name in entry.names:
                     self.methods.setdefault(name.rpartition(".")[2], []).append(i)
-            for name in entry.registry:
-                self.registry.setdefault(name, []).append(i)
-            for name in entry.copies:
-                self.copies.setdefault(name, []).append(i)
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -246,14 +308,22 @@ class Catalog:
     @cached_property
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
-        tables = (self.acting, self.registry, self.copies, self.assignments, self.environment, self.members)
-        return frozenset(name.rpartition(".")[2] for table in tables for name in table)
+        tables = (
+            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
+        )  # fmt: skip
+        return self._with_aliases(name.rpartition(".")[2] for table in tables for name in table)
+
+    def _with_aliases(self, words: Iterable[str]) -> frozenset[str]:
+        """Last components, with those of other names for the same thing: `RandFlipDict` for `RandFlipd`."""
+        found = set(words)
+        pairs = ((name.rpartition(".")[2], target.rpartition(".")[2]) for name, target in self.aliases.items())
+        return frozenset(found | {last for last, other in pairs if other in found})
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
         entries = (entry for entry in self.entries if entry.rule in codes)
-        names = (name for entry in entries for name in (*entry.names, *entry.registry, *entry.copies))
-        return frozenset(name.rpartition(".")[2] for name in names)
+        names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
+        return self._with_aliases(name.rpartition(".")[2] for name in names)
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -310,7 +380,7 @@ def _convert(path: str, label: str, raw: object, kind: type[Any]) -> Any:
         raise _fail(path, label, f"key `{key}`: {reason}" if key else reason) from None
 
 
-def _signature(path: str, name: str, text: object) -> list[tuple[str, Any]]:
+def _signature(path: str, name: str, text: object) -> Signature:
     """Parse `"input, p=0.5, *, training=True"` to (parameter, default); `...` stands for no default."""
     if not isinstance(text, str):
         raise _fail(path, f"[signatures] {name}", "must be a string of parameters, as in a `def`")
@@ -331,8 +401,8 @@ def _signature(path: str, name: str, text: object) -> list[tuple[str, Any]]:
 
 
 def _check_entry(path: str, label: str, entry: Entry) -> None:
-    if not (entry.names or entry.registry or entry.copies):
-        raise _fail(path, label, "key `names`: at least one of `names`, `registry`, `copies` is needed")
+    if not (entry.names or entry.registry or entry.sections or entry.copies):
+        raise _fail(path, label, "key `names`: at least one of `names`, `registry`, `sections`, `copies` is needed")
     if entry.rule and not CODE.fullmatch(entry.rule):
         raise _fail(path, label, f"key `rule`: `{entry.rule}` is not a code (DET and three digits)")
     if entry.rule and not entry.source:
@@ -346,7 +416,9 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
             raise _fail(
                 path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
             ) from None
-    for key, streams in (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds)):
+    absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
+    named = (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent))
+    for key, streams in named:
         if unknown := set(streams) - STREAMS:
             raise _fail(
                 path, label, f"key `{key}`: there is no stream `{min(unknown)}`; known are {', '.join(sorted(STREAMS))}"
@@ -396,7 +468,10 @@ def parse(path: str, data: bytes) -> Document:
         _convert(path, f"[[framework]] {number}", row, Framework)
         for number, row in enumerate(raw.get("framework", []), 1)
     ]
-    signatures = {name: _signature(path, name, text) for name, text in raw.get("signatures", {}).items()}
+    encode = msgspec.msgpack.encode
+    signatures = {
+        name: msgspec.Raw(encode(_signature(path, name, text))) for name, text in raw.get("signatures", {}).items()
+    }
     aliases = _convert(path, "[aliases]", raw.get("aliases", {}), dict[str, str])
     return Document(rules, entries, frameworks, signatures, aliases)
 
@@ -425,41 +500,62 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     Raises:
         CatalogError: a file can't be read or is wrong.
     """
-    top = directory()
-    files = [*sorted(top.rglob("*.toml")), *(extra or [])]
+    shipped = _files(directory(), ".toml")
+    own = [(str(file), _read(file)) for file in extra or []]
     digest = hashlib.blake2b(f"{__version__} {sys.version_info[:2]}".encode(), digest_size=16)
-    sources: list[tuple[str, bytes]] = []
-    for file in files:
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise CatalogError(f"{file}: can't be read: {error.strerror}") from None
-        shown = str(file.relative_to(top.parent)) if file.is_relative_to(top) else str(file)
-        sources.append((shown, data))
-        digest.update(b"\0" + shown.encode() + b"\0" + data)
-    digest.update(_own_code())
+    digest.update(_states([*shipped, *_files(Path(__file__).parent, ".py")]))
+    for path, data in own:
+        digest.update(b"\0" + path.encode() + b"\0" + data)
     fingerprint = digest.hexdigest()
     if cache is None and fingerprint in _loaded:
         return _loaded[fingerprint]
-    compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
-    documents = _read_compiled(compiled) if compiled else None
-    if documents is None:
-        documents = [parse(path, data) for path, data in sources]
-        _check_rules(sources, documents)
-        if compiled:
-            _write_compiled(compiled, documents)
-    catalog = _loaded[fingerprint] = Catalog(documents, fingerprint)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing of what is made here is garbage
+    try:
+        compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
+        known = _read_compiled(compiled) if compiled else None
+        if known is None:
+            known = _compile([*((_shown(file), _read(Path(file))) for file in shipped), *own])
+            if compiled:
+                _write_compiled(compiled, known)
+        catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
+    finally:
+        if collecting:
+            gc.enable()
     return catalog
+
+
+def _compile(sources: list[tuple[str, bytes]]) -> Document:
+    documents = [parse(path, data) for path, data in sources]
+    _check_rules(sources, documents)
+    return _together(documents)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise CatalogError(f"{file}: can't be read: {error.strerror}") from None
+
+
+def _shown(file: str) -> str:
+    """A shipped file as messages name it."""
+    return str(Path(file).relative_to(directory().parent))
 
 
 _loaded: dict[str, Catalog] = {}
 """What this process has loaded, by fingerprint: who uses no cache, and asks again and again, waits once."""
 
 
-def _own_code() -> bytes:
-    """What tells one state of detlint's code from another: what the cache keeps was made by it."""
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    return repr([(str(file), (status := file.stat()).st_size, status.st_mtime_ns) for file in files]).encode()
+def _files(folder: Path, ending: str) -> list[str]:
+    """The files below a folder, in the order of their paths."""
+    below = ((top, name) for top, _, names in os.walk(folder) for name in names)
+    return sorted(os.path.join(top, name) for top, name in below if name.endswith(ending))
+
+
+def _states(files: list[str]) -> bytes:
+    """What tells one state of detlint's own files from another: its code made what the cache keeps, its rules are in it."""
+    return repr([(file, (status := os.stat(file)).st_size, status.st_mtime_ns) for file in files]).encode()
 
 
 def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) -> None:
@@ -493,19 +589,19 @@ def _goes_round(name: str, aliases: dict[str, str]) -> bool:
     return True
 
 
-def _read_compiled(path: Path) -> list[Document] | None:
+def _read_compiled(path: Path) -> Document | None:
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=list[Document])
+        return msgspec.msgpack.decode(path.read_bytes(), type=Document)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _write_compiled(path: Path, documents: list[Document]) -> None:
+def _write_compiled(path: Path, known: Document) -> None:
     """Best effort: a cache that can't be written costs time, nothing else."""
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(msgspec.msgpack.encode(documents))
+        temporary.write_bytes(msgspec.msgpack.encode(known))
         temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):

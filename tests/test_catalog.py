@@ -412,7 +412,8 @@ import msgspec
 from detlint.catalog import load
 
 catalog = load(cache=Path(sys.argv[1]) if len(sys.argv) > 1 else None)
-parts = (catalog.rules, catalog.entries, catalog.frameworks, catalog.signatures, catalog.aliases, catalog.fingerprint)
+signatures = dict(catalog.signatures)
+parts = (catalog.rules, catalog.entries, catalog.frameworks, signatures, catalog.aliases, catalog.fingerprint)
 print(msgspec.json.encode(parts).decode())
 """
 
@@ -432,8 +433,8 @@ def test_the_compiled_copy_is_the_same(tmp_path: Path) -> None:
 def test_the_compiled_copy_is_used(tmp_path: Path) -> None:
     contents(tmp_path)
     (compiled,) = tmp_path.iterdir()
-    # What stands in it is believed: no documents, no entries.
-    compiled.write_bytes(b"\x90")
+    # What stands in it is believed: no rules, no entries.
+    compiled.write_bytes(b"\x80")
     assert contents(tmp_path).startswith("[{},[],[],{},{},")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Mapping as Mapped
 from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
@@ -95,6 +96,19 @@ def _default(default: object) -> Value | None:
     return Const(default) if default is None or isinstance(default, (bool, int, float, str)) else None
 
 
+def argument_of(bound: Mapped[str, Argument], parameter: str) -> Argument | None:
+    """What a parameter gets; `randomness.seed` is what the dictionary that `randomness` gets holds under "seed"."""
+    owner, dot, key = parameter.partition(".")
+    whole = bound.get(owner)
+    if not dot or whole is None or whole.value == Const(None):
+        return whole
+    if not isinstance(whole.value, Mapping):
+        return Argument(None, None if whole.given is not False else False)
+    if key not in whole.value.keys:
+        return MISSING
+    return Argument(whole.value.values[whole.value.keys.index(key)], whole.given)
+
+
 class Judge:
     """Evaluates conditions.
 
@@ -124,7 +138,7 @@ class Judge:
         """Whether all of an entry's conditions hold."""
         verdict: Verdict = True
         for parameter, condition in entry.when.items():
-            argument = bound.get(parameter) or bound.get("**") or MISSING
+            argument = argument_of(bound, parameter) or bound.get("**") or MISSING
             one = self.holds(condition, argument)
             if one and argument.given is None:
                 # A splat may say otherwise; it seldom does, so a default that is harmless stays harmless.
@@ -159,6 +173,16 @@ class Judge:
         if condition.accelerator is not None:
             on = self._on_accelerator(value)
             verdicts.append(None if on is None else on is condition.accelerator)
+        if condition.device is not None:
+            verdicts.append(self._device(value) in condition.device)
+        if condition.not_device is not None:
+            verdicts.append(self._device(value) not in condition.not_device)
+        if condition.length is not None:
+            lengths = condition.length
+            verdicts.append(self._each(value, lambda v: _length(v, lengths)))
+        if condition.not_length is not None:
+            lengths = condition.not_length
+            verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
         if condition.type is not None:
             kind = condition.type
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
@@ -195,6 +219,15 @@ class Judge:
         options = value.options if isinstance(value, Either) else (value,)
         verdicts = [None if option is None else self._accelerator(option) for option in options]
         return True if True in verdicts else None if None in verdicts else False
+
+    def _device(self, value: Value | None) -> str:
+        """The kind of device that a value names for sure: "cuda" for `torch.device("cuda:0")`; "" where that isn't known."""
+        if isinstance(value, Expression) and (prefix := _formatted(value)):
+            value = Const(prefix)
+        value = settle(value)
+        if isinstance(value, Result) and value.of == Ref("torch.device"):
+            return self._device(self.first_argument(value.site))
+        return value.value.partition(":")[0] if isinstance(value, Const) and isinstance(value.value, str) else ""
 
     def _accelerator(self, value: Value) -> Verdict:
         if isinstance(value, Const):
@@ -236,6 +269,8 @@ class Judge:
         if isinstance(value, Const):
             number = isinstance(value.value, (int, float))
             return {"str": isinstance(value.value, str), "number": number, "tensor": False}[kind]
+        if isinstance(value, (Items, Mapping)):
+            return False
         found = self.type_of(value)
         if not found:
             return None
@@ -276,10 +311,20 @@ def _number(value: Value, test: Callable[[float], bool]) -> Verdict:
     return None
 
 
+def _length(value: Value, lengths: list[int]) -> Verdict:
+    return len(value.values) in lengths if isinstance(value, Items) else None
+
+
 def _sequence(value: Value, wanted: bool) -> Verdict:
     if isinstance(value, Const):
         return not wanted
     if isinstance(value, Items):
+        if len(value.values) > 1 and any(map(_unknown, value.values)):
+            return None  # who knows whether they are the same
         same = len(set(map(repr, value.values))) <= 1
         return wanted is not same
     return None
+
+
+def _unknown(value: Value | None) -> bool:
+    return value is None or (isinstance(value, Items) and any(map(_unknown, value.values)))

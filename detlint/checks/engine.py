@@ -11,7 +11,7 @@ from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Site
+from detlint.facts.model import Ref, Site
 from detlint.program.entry import entry_points, script
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, touches
@@ -138,6 +138,10 @@ class Engine:
         through = [passage.outcome for passage in passed]
         if code == "DET110" and through and any(m.entry.seeds for m in self.matcher.matches(module, index)):
             return "the seed flow of the runs that pass here says it"
+        if match.entry.block and not self._draws_under(module, index):
+            return "it heads no block in which something is drawn or a layer is built"
+        if match.entry.inside and not self._inside(module, site, match.entry.inside):
+            return f"it stands in no class that is a {' or '.join(match.entry.inside)}"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
@@ -167,6 +171,26 @@ class Engine:
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
 
+    def _draws_under(self, module: Module, index: int) -> bool:
+        """Whether a call heads a `with` block in which something is drawn or a layer is built."""
+        for number, site in enumerate(module.sites):
+            if index in site.within:
+                target = self.matcher.target(module, number)
+                if isinstance(target, Ref) and self.resolver.layer(target.name) is not None:
+                    return True
+                if any(match.entry.draws for match in self.matcher.matches(module, number)):
+                    return True
+        return False
+
+    def _inside(self, module: Module, site: Site, kinds: Sequence[str]) -> bool:
+        """Whether a site stands in a method of a class that is one of some kinds."""
+        inside = module.function_of(site).owner
+        if not inside:
+            return False
+        owner = f"{module.path}::{inside}"
+        is_layer = "layer" in kinds and self.resolver.layer(owner) is not None
+        return is_layer or ("dataset" in kinds and self.resolver.is_dataset(owner))
+
     def _restarts(self, module: Module) -> bool:
         """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""
         return any(
@@ -180,7 +204,8 @@ class Engine:
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
         if switch is None or not through or match.entry.category not in ("b", ""):
             return False
-        return all(outcome.held.get(switch) for outcome in through)
+        held = [outcome.held.get(switch) for outcome in through]
+        return all(value and not (match.entry.strict and value == "warn") for value in held)
 
     def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: Severity) -> Finding:
         entry = match.entry

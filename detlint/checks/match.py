@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog, Entry
-from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, bind
+from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.expressions import settle
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
@@ -52,6 +52,10 @@ class Match:
         """What each parameter gets."""
         return self.passed.arguments
 
+    def argument(self, parameter: str) -> Argument | None:
+        """What one parameter gets, or an item of a dictionary that it gets."""
+        return argument_of(self.passed.arguments, parameter)
+
 
 class Matcher:
     """Matches sites against the catalog; every site is matched once.
@@ -85,6 +89,7 @@ class Matcher:
             "assignment": catalog.assignments,
             "environment": catalog.environment,
             "registry": catalog.registry,
+            "section": catalog.sections,
             "write": {},
         }
 
@@ -109,7 +114,7 @@ class Matcher:
         site = module.sites[index]
         arguments = [CallArgument(argument.name, argument.value) for argument in site.args]
         signature = self._signature(match.name, [match.entry])
-        bound = bind(arguments, signature, partial=site.kind == "partial").get(parameter)
+        bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
 
     def _match(self, module: Module, index: int) -> list[Match]:
@@ -184,10 +189,9 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry"):
+        if site.kind in ("environment", "registry", "section"):
             assert isinstance(site.target, Ref)
-            name = site.target.name
-            return [(name, table[name])] if name in table else []
+            return [(name, table[name]) for name in (site.target.name, last_of(site.target.name)) if name in table][:1]
         target = self.target(module, index)
         if site.kind == "assignment" and isinstance(target, Ref):
             owner, _, attr = target.name.rpartition(".")
@@ -323,7 +327,7 @@ class Matcher:
                     yield entry, "", None
                 elif entry not in known:
                     for parameter, condition in entry.when.items():
-                        argument = bound.get(parameter) or bound.get("**") or Argument(None, False)
+                        argument = argument_of(bound, parameter) or bound.get("**") or Argument(None, False)
                         if not self.judge.holds(condition, argument):
                             yield entry, parameter, argument
                             break
@@ -387,6 +391,11 @@ class Matcher:
             return False if module.functions[inside].yields else None
         found = self.resolver.attribute_of_class(target.name, "__getitem__")
         return True if found is not None else False if self.resolver.is_surely_no_layer(target.name) else None
+
+
+def last_of(name: str) -> str:
+    """A registry's name without the scope before it: `mmdet.RandomFlip`."""
+    return name.rpartition(".")[2]
 
 
 def known_constant(argument: Argument | None) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,6 +22,8 @@ FRAMEWORKS: Final = {
     "keras": ("DET607", "tensorflow-determinism", {"cuda"}),
 }
 """Framework -> the rule for a run without its switch, the switch, the targets that it is about."""
+MOST_NAMED: Final = 3
+"""How many of the operators that the switch answers a finding names."""
 
 
 def findings(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -87,11 +90,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "error"
     if is_test(module.path, levels.root):
         severity = "note"
-    counted = sum(
-        1 for p in reach.places for match in matcher.matches(p.module, p.site) if match.entry.category in ("b", "c")
-    )
-    what = f"; {counted} operators on its way could be deterministic" if counted else ""
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{what}"
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher)}"
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[code]
     yield Finding(
@@ -106,6 +105,33 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         (step,),
         api=match.name,
     )
+
+
+def _answered(reach: Reach, matcher: Matcher) -> str:
+    """The operators on the way of a run that the switch answers, and those that an environment variable answers."""
+    found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
+    for place in reach.places:
+        names = {match.entry.category: match.name for match in matcher.matches(place.module, place.site)}
+        category = next((category for category in found if category in names), None)
+        if category is not None:
+            found[category][names[category]] += 1
+    told = []
+    if switched := found["b"].total():
+        s = "s" * (switched > 1)
+        told.append(f"; {switched} operator{s} on its way would follow the switch: {_most(found['b'])}")
+    if variable := found["c"].total():
+        subject = f"{variable} operator{'s' * (variable > 1)} on its way" if not switched else f"{variable}"
+        need = "needs" if variable == 1 else "need"
+        told.append(f"; {subject} {need} an environment variable as well: {_most(found['c'])}")
+    return "".join(told)
+
+
+def _most(found: Counter[str]) -> str:
+    """The most frequent of some names, with their counts."""
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{count} `{name}`" if count > 1 else f"`{name}`" for name, count in ranked[:MOST_NAMED]]
+    others = sum(count for _, count in ranked[MOST_NAMED:])
+    return ", ".join([*named, *([f"{others} more"] if others else [])])
 
 
 def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:

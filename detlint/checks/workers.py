@@ -43,12 +43,13 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
 
 
 def draws_in_map(module: Module, index: int, matcher: Matcher) -> bool:
-    """Whether a call hands a Python function that draws to workers that race for its stream."""
+    """Whether a call hands a Python function that draws, or a data set whose items are drawn, to workers that race for its
+    stream."""
     site = module.sites[index]
     for argument in matcher.call_arguments(module, site, module.function_of(site)):
         values = argument.value.values if isinstance(argument.value, Items) else (argument.value,)
         for value in values:
-            target = _function(value, matcher.resolver)
+            target = _function(value, matcher.resolver) or _item_of(value, matcher.resolver)
             if target is not None and _function_draws(*target, matcher):
                 return True
     return False
@@ -108,11 +109,18 @@ def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function
     return None
 
 
+def _item_of(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
+    """What an object of a data set class of the program runs for each item."""
+    kind = resolver.type_of(value)
+    found = resolver.attribute_of_class(kind, "__getitem__") if "::" in kind and resolver.is_dataset(kind) else None
+    return _function(found, resolver)
+
+
 def _function_draws(module: Module, function: Function, matcher: Matcher, depth: int = 0) -> bool:
     for index, site in enumerate(module.sites):
         if site.function != function.number:
             continue
-        if _draws(module, index, matcher, {"python", "numpy"}):
+        if _draws(module, index, matcher, {"python", "numpy", "torch"}):
             return True
         target = _function(matcher.resolver.normal(module.path, site.target), matcher.resolver) if depth < 4 else None
         if target is not None and _function_draws(*target, matcher, depth + 1):

@@ -22,7 +22,8 @@ class Gate:
     def __init__(self, catalog: Catalog, own: frozenset[str]) -> None:
         roots = set(catalog.roots)
         roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
-        roots |= {name for table in (catalog.registry, catalog.copies, catalog.environment) for name in table}
+        unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
+        roots |= {name for table in unimported for name in table}
         roots |= {"_target_", "__main__"}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
         self._imports = re.compile(

@@ -111,9 +111,9 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "write"]
-"""`write`: an attribute or item of some object is set: a property, an option of the command line, a collection that keeps
-functions and classes."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "write"]
+"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `write`: an attribute or item of
+some object is set: a property, an option of the command line, a collection that keeps functions and classes."""
 
 
 class Site(Record, frozen=True):
@@ -121,7 +121,8 @@ class Site(Record, frozen=True):
 
     kind: SiteKind
     target: Value
-    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`."""
+    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`;
+    for a section `Ref(name)`."""
     args: tuple[Arg, ...]
     span: Span
     function: int

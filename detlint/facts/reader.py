@@ -274,6 +274,8 @@ class _Reader:
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
+                if type(value) is Mapping:
+                    self.section(target.id, value, right)
             else:
                 self.assign(target, value, node)
 
@@ -1027,6 +1029,8 @@ class _Reader:
         named = {arg.name: arg.value for arg in (args[1:] if first is not None else args)}
         if "" in named or "*" in named or "**" in named:
             return None
+        for keyword in node.keywords:
+            self.section(keyword.arg, named.get(keyword.arg or ""), keyword.value)
         if isinstance(first, Mapping):
             return _updated(first, named)
         return self.mapping([*named], [*named.values()], node) if first is None and (not args or args[0].name) else None
@@ -1195,7 +1199,14 @@ class _Reader:
                     self.expression(key)
             self.use = outer
             values.append(self.value(item) if literal else self.expression(item))
+            self.section(keys[-1] if literal else None, values[-1], item)
         return self.mapping(keys, values, node) if literal else None
+
+    def section(self, name: str | None, value: Value | None, node: ast.expr) -> None:
+        """Settings under a name that the catalog knows: `randomness = dict(seed=None)`, also inside of others."""
+        if name in self.catalog.sections and isinstance(value, Mapping):
+            args = tuple(Arg(key, held) for key, held in zip(value.keys, value.values, strict=True))
+            self.site("section", Ref(name), args, node)
 
     def mapping(self, keys: list[str], values: list[Value | None], node: ast.expr) -> Value | None:
         """A dictionary with literal keys; one that a registry or Hydra builds an object from is a site."""
@@ -1209,7 +1220,7 @@ class _Reader:
                     known = self.catalog.registry if kind == "registry" else self.words
                     if kind == "call":
                         self.imports.add(named.value)
-                    if named.value.rpartition(".")[2] in known:
+                    if named.value in known or named.value.rpartition(".")[2] in known:
                         self.site("registry" if kind == "registry" else "call", Ref(named.value), rest, node)
                 elif isinstance(named, Ref) and self.wanted(named):
                     self.site("call", named, rest, node)
@@ -1611,7 +1622,7 @@ _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
 )
 _PASSES: Final = frozenset(
-    f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter")
+    f"builtins.{name}" for name in ("int", "int.from_bytes", "float", "abs", "round", "str", "hash", "reversed", "iter")
 )
 _CONTAINERS: Final = frozenset(
     f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float")

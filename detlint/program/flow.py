@@ -636,6 +636,10 @@ class _Run:
         kind, cause = self.seed_kind(effect, made, entry.seed)
         if self.doubtful and kind == "entropy":
             return
+        if kind == "entropy" and cause is None and entry.absent not in ("", "fixed", "entropy"):
+            kind = self.seed_from(entry.absent, place, entry.seeds)
+            if kind == "entropy":
+                return
         seeding = Seeding(place, tuple(entry.seeds), kind, cause)
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
@@ -652,6 +656,16 @@ class _Run:
                 if kind == "optional":
                     self.result.optional.setdefault(stream, seeding)
 
+    def seed_from(self, source: str, place: Place, seeds: Iterable[str]) -> str:
+        """A call takes its seed from a stream: what the seed is. Where that stream isn't seeded, its draw is what is told."""
+        self.draw(source, place)
+        if self.state.streams.get(source) == "seeded":
+            return "fixed"
+        for stream in seeds:
+            self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
+            self.state.streams[stream] = "entropy"
+        return "entropy"
+
     def make(self, place: Place, effect: Effect, made: Place) -> None:
         """Note what the seed of a generator object is."""
         kind, cause = self.seed_kind(effect, made, effect.entry.seed or next(iter(effect.entry.when), ""))
@@ -664,11 +678,12 @@ class _Run:
     def seed_kind(self, effect: Effect, made: Place, parameter: str) -> tuple[str, Spot | None]:
         """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
         entry = effect.entry
-        argument = effect.arguments.get(parameter) if parameter else None
+        argument = effect.argument(parameter) if parameter else None
         if argument is None or argument.given is None:
             return "fixed", None
         if argument.given is False and (argument.value is None or argument.value == Const(None)):
-            return ("entropy" if entry.absent == "entropy" or entry.rule == "DET103" else "fixed"), None
+            varies = entry.absent not in ("", "fixed") or entry.rule == "DET103"
+            return ("entropy" if varies else "fixed"), None
         origin = self.written(effect, made, parameter)
         if origin.value == Const(None):
             if origin.default is not None and origin.default in self.required:

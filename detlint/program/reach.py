@@ -44,6 +44,8 @@ class Effect(Protocol):
     @property
     def arguments(self) -> Mapping[str, Given]: ...
 
+    def argument(self, parameter: str) -> Given | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

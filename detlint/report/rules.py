@@ -27,7 +27,7 @@ def page(catalog: Catalog, rule: Rule) -> Iterator[str]:
     entries = [entry for entry in catalog.entries if entry.rule == rule.code]
     if entries:
         yield ""
-        yield f"APIs ({sum(len(e.names) + len(e.registry) + len(e.copies) for e in entries)})"
+        yield f"APIs ({sum(len(e.names) + len(e.registry) + len(e.sections) + len(e.copies) for e in entries)})"
         for entry in entries:
             yield ""
             yield from _entry(entry)
@@ -40,6 +40,7 @@ def _entry(entry: Entry) -> Iterator[str]:
     names = [
         *entry.names,
         *(f'type="{name}"' for name in entry.registry),
+        *(f"{name} = dict(...)" for name in entry.sections),
         *(f"copies of {name}" for name in entry.copies),
     ]
     yield from textwrap.wrap("- " + ", ".join(names), 100, subsequent_indent="  ", break_long_words=False)
@@ -73,6 +74,14 @@ def condition_text(condition: Condition) -> str:
         parts.append("is a range" if condition.sequence else "is one value")
     if condition.accelerator is not None:
         parts.append("is an accelerator" if condition.accelerator else "is the CPU")
+    if condition.device is not None:
+        parts.append("is a device of " + " or ".join(condition.device))
+    if condition.not_device is not None:
+        parts.append("is no device of " + " nor ".join(condition.not_device))
+    if condition.length is not None:
+        parts.append(f"has {' or '.join(map(str, condition.length))} items")
+    if condition.not_length is not None:
+        parts.append(f"has not {' or '.join(map(str, condition.not_length))} items")
     if condition.type is not None:
         parts.append(f"is a {condition.type}")
     return " and ".join(parts)
@@ -93,6 +102,7 @@ def data(catalog: Catalog, rule: Rule) -> dict[str, Any]:
             {
                 "names": [*e.names],
                 "registry": [*e.registry],
+                "sections": [*e.sections],
                 "copies": [*e.copies],
                 "when": {name: condition_text(c) for name, c in e.when.items()},
                 "targets": [*e.targets],
