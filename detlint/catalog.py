@@ -65,6 +65,10 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
     type: Literal["str", "number", "tensor", "indexable"] | None = None
+    contains: str | None = None
+    """A part of a string (`XLA_FLAGS` holds many flags)."""
+    draws: list[str] = []
+    """Streams: whether it is a function of the program, or an object used like one, that draws from one of them."""
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -417,7 +421,10 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
                 path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
             ) from None
     absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
-    named = (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent))
+    handed = [stream for condition in entry.when.values() for stream in condition.draws]
+    named = (
+        ("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent), ("when", handed),
+    )  # fmt: skip
     for key, streams in named:
         if unknown := set(streams) - STREAMS:
             raise _fail(

@@ -121,8 +121,6 @@ class Engine:
         now, why = self._on_the_way(match, severity, seeded, through)
         if why:
             yield now, why
-        if now == "note" and rule.code == "DET303" and workers.draws_in_map(module, index, self.matcher):
-            yield "warning", "the function that is mapped draws"
 
     def _silent(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
         """Why a match is no finding; "" where it may be one."""
