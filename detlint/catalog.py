@@ -103,6 +103,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
     unsure: Literal["silent", "report"] = "silent"
     """What to do when a condition can't be decided from the source."""
+    while_training: bool = False
+    """It counts only in a run that trains; where `inside` is given too, in either place."""
+    becomes: list[str] = []
+    """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -353,7 +357,7 @@ class Catalog:
     @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
-        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE)
+        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE or entry.becomes)
         return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
 
     def canonical(self, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from detlint.catalog import Catalog, Rule
+from detlint.catalog import Catalog, Entry, Rule
 from detlint.checks import library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
@@ -130,8 +130,8 @@ class Engine:
             return "the seed flow of the runs that pass here says it"
         if match.entry.block and not self._draws_under(module, index):
             return "it heads no block in which something is drawn or a layer is built"
-        if match.entry.inside and not self._inside(module, site, match.entry.inside):
-            return f"it stands in no class that is a {' or '.join(match.entry.inside)}"
+        if reason := self._out_of_place(match.entry, module, site, through):
+            return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
@@ -160,6 +160,18 @@ class Engine:
         if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
+
+    def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
+        """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""
+        if entry.inside and self._inside(module, site, entry.inside):
+            return ""
+        if entry.while_training and not any(outcome.trains for outcome in through):
+            return "no run that trains comes here"
+        if entry.inside and not entry.while_training:
+            return f"it stands in no class that is a {' or '.join(entry.inside)}"
+        if entry.becomes and not site.use.startswith(tuple(entry.becomes)):
+            return "what becomes of its result is none of what matters"
+        return ""
 
     def _draws_under(self, module: Module, index: int) -> bool:
         """Whether a call heads a `with` block in which something is drawn or a layer is built."""

@@ -1068,8 +1068,9 @@ class _Reader:
     def _subscript(self, node: ast.Subscript) -> Value | None:
         self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
-        self.use = ""
+        self.use = "key"
         key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        self.use = ""
         if base is None:
             return None
         if type(key) is Const:

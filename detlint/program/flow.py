@@ -603,8 +603,10 @@ class _Run:
         return "entropy"
 
     def make(self, place: Place, effect: Effect, made: Place) -> None:
-        """Note what the seed of a generator object is."""
-        kind, cause = self.seed_kind(effect, made, effect.entry.seed or next(iter(effect.entry.when), ""))
+        """Note what the seed of a generator object is; what takes none is made from entropy."""
+        entry = effect.entry
+        parameter = entry.seed or next((name for name, asked in entry.when.items() if asked.given is False), "")
+        kind, cause = self.seed_kind(effect, made, parameter) if parameter else ("entropy", None)
         self.result.made.setdefault(place, set()).add(kind)
         if kind == "optional" and not self.doubtful:
             seeding = Seeding(place, ("the generator",), kind, cause)
