@@ -189,6 +189,20 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return int(self.code[3])
 
 
+class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What makes a framework take its deterministic kernels, and what a run is told that trains without it."""
+
+    name: str
+    """The switch, as entries set it."""
+    rule: str
+    targets: list[Target]
+    """The hardware on which it matters."""
+    assumed: bool = False
+    """Whether a run is judged for these targets although no file of it names one."""
+    remedy: str = ""
+    """Instead of the rule's."""
+
+
 class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A library: its import roots, and what making and typing its values means."""
 
@@ -209,6 +223,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method that calling an instance runs."""
     layers: list[str] = []
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
+    switch: Switch | None = None
 
 
 class Document(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -307,6 +322,11 @@ class Catalog:
     def roots(self) -> frozenset[str]:
         """Top-level import names of the frameworks."""
         return frozenset(module for framework in self.frameworks for module in framework.modules)
+
+    @cached_property
+    def switches(self) -> dict[str, Switch]:
+        """The switch of each top-level import name whose framework has one."""
+        return {module: f.switch for f in self.frameworks if f.switch is not None for module in f.modules}
 
     @cached_property
     def acting(self) -> frozenset[str]:
@@ -586,6 +606,10 @@ def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) ->
         for number, entry in enumerate(document.entries, 1):
             if entry.rule and entry.rule not in codes:
                 raise CatalogError(f"{path}: [[api]] {number}: key `rule`: there is no rule {entry.rule}")
+        for framework in document.frameworks:
+            if framework.switch is not None and framework.switch.rule not in codes:
+                code = framework.switch.rule
+                raise CatalogError(f"{path}: [[framework]] {framework.name}: key `switch`: there is no rule {code}")
 
 
 def _goes_round(name: str, aliases: dict[str, str]) -> bool:

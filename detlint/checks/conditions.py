@@ -187,8 +187,9 @@ class Judge:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
         if condition.contains is not None:
+            written = isinstance(value, Expression) and condition.contains in value.text
             part = condition.contains
-            verdicts.append(self._each(value, lambda v: _contains(v, part)))
+            verdicts.append(True if written else self._each(value, lambda v: _contains(v, part)))
         if condition.type is not None:
             kind = condition.type
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)

@@ -19,7 +19,7 @@ from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
-SWITCHED: Final = {"DET402": SWITCH, "DET406": "mindspore-deterministic"}
+SWITCHED: Final = frozenset({"DET402", "DET406"})
 
 
 class Engine:
@@ -201,7 +201,10 @@ class Engine:
 
     def _switched(self, match: Match, through: list[Outcome]) -> bool:
         """Whether every run that passes here has switched the deterministic path on."""
-        switch = SWITCHED.get(match.entry.rule)
+        known = self.catalog.switches.get(match.name.partition(".")[0])
+        switch = None
+        if match.entry.rule in SWITCHED:
+            switch = known.name if known is not None else SWITCH
         if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
         if switch is None or not through or match.entry.category not in ("b", ""):

@@ -275,6 +275,8 @@ class _Reader:
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
         if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
             self.environment(zip(value.keys, value.values, strict=True), node)
+        if isinstance(node.target, ast.Subscript) and isinstance(node.target.slice, ast.Constant):
+            self.written(self.expression(node.target.value), constant(node.target.slice.value), None, node)
         if isinstance(node.target, ast.Name):
             before = self.scope.look_up(node.target.id)
             self.scope.bind(node.target.id, None if isinstance(before, Missing) else _operation(before, None))
@@ -302,13 +304,19 @@ class _Reader:
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
-            if (
-                isinstance(base, Ref)
-                and base.name == "os.environ"
-                and isinstance(key, Const)
-                and isinstance(key.value, str)
-            ):
-                self.environment([(key.value, value)], statement)
+            self.written(base, key, value, statement)
+
+    def written(self, base: Value | None, key: Value | None, value: Value | None, statement: ast.stmt) -> None:
+        """`os.environ[key] = value`; of a value that is put together, its text is what the rule engine looks at."""
+        if not (isinstance(base, Ref) and base.name == "os.environ") or not isinstance(key, Const):
+            return
+        if isinstance(statement, ast.AugAssign):
+            text = self.text(statement)
+            value = Expression(text) if text is not None else None
+        elif isinstance(statement, ast.Assign) and isinstance(value, Result) and _tail(value.of) == "<op>":
+            value = self.expression_value(statement.value)
+        if isinstance(key.value, str):
+            self.environment([(key.value, value)], statement)
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
@@ -695,7 +703,7 @@ class _Reader:
                 names[name] = kept
         return Expression(text, names)
 
-    def text(self, node: ast.expr) -> str | None:
+    def text(self, node: ast.expr | ast.stmt) -> str | None:
         number = node.lineno
         if number != node.end_lineno:
             return None  # a line break is no printable character
