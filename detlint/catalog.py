@@ -29,7 +29,7 @@ Scalar = bool | int | float | str | None
 CODE = re.compile(r"DET\d{3}")
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
-    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})

@@ -118,6 +118,8 @@ class Engine:
             yield severity, why
         if severity is None:
             return
+        if rule.code == "DET107" and seeded:
+            seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
         if why:
             yield now, why

@@ -158,6 +158,8 @@ class _Run:
         """Generators and coroutines that were made and have not run yet."""
         self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
         """Draws of objects that were built on the way: they draw when they are used."""
+        self.standing_in: set[str] = set()
+        """Streams that objects made without a seed of their own draw from when they are used."""
         self.handed: list[tuple[Value, Place, bool]] = []
         """Functions that were handed to objects of libraries, which call them; whether in workers."""
         self.workers: set[bool] = set()
@@ -204,6 +206,7 @@ class _Run:
         for stream, place, path in self.later:
             self.path = path
             self.draw(stream, place)
+        result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         for stream, found in self.drawn.items():
             merged: Draws | None = None
@@ -528,6 +531,8 @@ class _Run:
                 self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
+        if entry.rule == "DET107":
+            self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
             weights = self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
@@ -601,6 +606,17 @@ class _Run:
             self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
             self.state.streams[stream] = "entropy"
         return "entropy"
+
+    def leave_open(self, effect: Effect) -> None:
+        """Note which unseeded streams stand in for a seed that is left out; an object draws from them later."""
+        if is_object(effect, weights=False):
+            self.standing_in.update(effect.entry.draws)
+        elif not self.doubtful:
+            self.result.open.update(s for s in effect.entry.draws if self.is_open(s))
+
+    def is_open(self, stream: str) -> bool:
+        """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
+        return self.state.streams.get(stream) in (None, "drawn")
 
     def make(self, place: Place, effect: Effect, made: Place) -> None:
         """Note what the seed of a generator object is; what takes none is made from entropy."""

@@ -104,6 +104,8 @@ class Reach:
     """Whether a loader that it builds may have workers."""
     renews: bool = False
     """Whether a loader runs a function of the program first in each worker."""
+    open: set[str] = field(default_factory=set)
+    """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
     made: dict[Place, set[str]] = field(default_factory=dict)
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
@@ -118,9 +120,9 @@ class Reach:
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
-        return Outcome(
-            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews
-        )
+        unseeded, left_open = frozenset(self.unseeded), frozenset(self.open)
+        path = self.entry.module.path
+        return Outcome(path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open)
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes and that a rule knows, by the path of each module that it passes."""
