@@ -334,24 +334,33 @@ class Catalog:
         return frozenset(name for name, found in self.calls.items() if any(self.entries[i].acts for i in found))
 
     @cached_property
+    def _spellings(self) -> dict[str, list[str]]:
+        """The last component of a name -> those that its aliases have instead."""
+        found: dict[str, list[str]] = {}
+        for alias, target in self.aliases.items():
+            own, last = alias.rpartition(".")[2], self.canonical(target).rpartition(".")[2]
+            if own != last:
+                found.setdefault(last, []).append(own)
+        return found
+
+    def _last(self, names: Iterable[str]) -> frozenset[str]:
+        """The last components of names, and of their aliases."""
+        words = {name.rpartition(".")[2] for name in names}
+        return frozenset(words.union(*(self._spellings[word] for word in words & self._spellings.keys())))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
         tables = (
             self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
         )  # fmt: skip
-        return self._with_aliases(name.rpartition(".")[2] for table in tables for name in table)
-
-    def _with_aliases(self, words: Iterable[str]) -> frozenset[str]:
-        """Last components, with those of other names for the same thing: `RandFlipDict` for `RandFlipd`."""
-        found = set(words)
-        pairs = ((name.rpartition(".")[2], target.rpartition(".")[2]) for name, target in self.aliases.items())
-        return frozenset(found | {last for last, other in pairs if other in found})
+        return self._last(name for table in tables for name in table)
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
         entries = (entry for entry in self.entries if entry.rule in codes)
         names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
-        return self._with_aliases(name.rpartition(".")[2] for name in names)
+        return self._last(names)
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -363,22 +372,23 @@ class Catalog:
     def setting_words(self) -> frozenset[str]:
         """The last component of what seeds a stream or sets a switch."""
         entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)
-        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+        return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
-        tables = (self.acting, self.copies)
-        split = [name.rpartition(".") for table in tables for name in table]
-        return frozenset(
-            last for owner, _, last in split if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
+        split = [(name, *name.rpartition(".")) for table in (self.acting, self.copies) for name in table]
+        return self._last(
+            name
+            for name, owner, _, last in split
+            if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
         )
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
         entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE or entry.becomes)
-        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+        return self._last(name for entry in entries for name in entry.names)
 
     def canonical(self, name: str) -> str:
         """The public name of `name`: `torch.nn.modules.dropout.Dropout` -> `torch.nn.Dropout`."""

@@ -298,6 +298,13 @@ contexts = ["trains"]
 """
 
 
+def test_an_alias_with_a_last_name_of_its_own(project: Project) -> None:
+    aliases = OURS + '"theirs.DropSome" = "ours.layers.SoftDropout"\n"theirs.old" = "ours.layers"\n'
+    text = "import theirs\n\n\ndef f():\n    theirs.DropSome()\n    theirs.old.SoftDropout()\n    theirs.DropSome(0)\n"
+    project(**{"a.py": text, "ours.toml": aliases, "detlint.toml": SETTINGS})
+    assert found() == [("DET201", "a.py", 5), ("DET201", "a.py", 6)]
+
+
 def test_own_switch(project: Project) -> None:
     text = "import ours\n\nif __name__ == '__main__':\n    {}\n    ours.fit(ours.fold(), device='cuda')\n"
     project(
