@@ -327,10 +327,11 @@ class _Reader:
                     owner.attribute(target.attr, value)
         elif isinstance(base, Ref) and (target.attr in self.words or base.name.rpartition(".")[2] in self.words):
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
-        elif isinstance(base, (Param, Result, Member)) and "seed" in target.attr.lower():
-            self.site("option", Member(base, target.attr), (Arg("value", value),), statement)
-        elif isinstance(base, Result) and target.attr in self.words:
-            self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
+        elif isinstance(base, (Param, Result, Member)):
+            if "seed" in target.attr.lower():
+                self.site("option", Member(base, target.attr), (Arg("value", value),), statement)
+            if isinstance(base, Result) and target.attr in self.words:
+                self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
 
     def environment(self, pairs: Iterable[tuple[str, Value | None]], node: ast.AST) -> None:
         for name, value in pairs:
