@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from detlint.catalog import Scalar
+from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     Branch,
     Const,
@@ -267,15 +267,24 @@ class _Run:
         """The files that the run has run something of so far, in the order of their paths."""
         return map(self.resolver.known, sorted(self.result.visited))
 
-    def differs(self, name: str) -> bool:
+    def differs(self, made: Result) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
-        for i in self.resolver.catalog.calls.get(name, ()):
-            entry = self.resolver.catalog.entries[i]
+        for entry in self.entries_of(made):
             if entry.entropy:
                 return True
             if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
                 return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
         return False
+
+    def entries_of(self, made: Result) -> Iterator[Entry]:
+        """What the catalog says of a call; all that it says of the name where the arguments are not known."""
+        place = self.resolver.place(made.site)
+        if place is not None:
+            found = self.flow.knowledge.matches(place[0], made.site & 0xFFFFFFFF)
+            yield from (effect.entry for effect in found)
+        elif isinstance(made.of, Ref):
+            catalog = self.resolver.catalog
+            yield from (catalog.entries[i] for i in catalog.calls.get(made.of.name, ()))
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -526,6 +535,8 @@ class _Run:
             self.seed(place, effect, made)
         if entry.rule == "DET103":
             self.make(place, effect, made)
+        elif entry.seed and not entry.seeds:
+            self.seed_object(place, effect, made)
         if entry.unseeds and effect.sure:
             for stream in entry.unseeds:
                 self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
@@ -606,6 +617,13 @@ class _Run:
             self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
             self.state.streams[stream] = "entropy"
         return "entropy"
+
+    def seed_object(self, place: Place, effect: Effect, made: Place) -> None:
+        """Note that the seed of an object is entropy: `default_rng(time.time_ns())`. One that is left out is DET103."""
+        kind, cause = self.seed_kind(effect, made, effect.entry.seed)
+        if kind == "entropy" and cause is not None and not self.doubtful:
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
+            self.forgive(cause)
 
     def leave_open(self, effect: Effect) -> None:
         """Note which unseeded streams stand in for a seed that is left out; an object draws from them later."""

@@ -142,8 +142,9 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
 
 
 def touches(entry: Entry) -> bool:
-    """Whether a call of an entry does something to streams and switches, or trains."""
-    return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
+    """Whether a call of an entry does something to streams and switches, seeds an object, or trains."""
+    seeds = entry.seed or entry.seeds or entry.unseeds
+    return bool(entry.draws or seeds or entry.sets or "trains" in entry.contexts)
 
 
 def matters(entry: Entry) -> bool:
