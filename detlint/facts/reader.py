@@ -57,7 +57,7 @@ from detlint.source import Source
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
-DEEPEST_VALUE: Final = 8
+DEEPEST_VALUE: Final = 16
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
