@@ -249,8 +249,7 @@ class Values:
         for inner in looked.values():
             if self.entropy(inner) is not None:
                 return inner
-        known = {name: o.value for name, o in looked.items() if isinstance(o.value, Const)}
-        return Origin(Expression(value.text, {**value.names, **known}))
+        return Origin(Expression(value.text, {name: origin.value for name, origin in looked.items()}))
 
     # -- entropy ------------------------------------------------------------------------------------------------
 
