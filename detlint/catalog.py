@@ -331,7 +331,8 @@ class Catalog:
     @cached_property
     def acting(self) -> frozenset[str]:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
-        return frozenset(name for name, found in self.calls.items() if any(self.entries[i].acts for i in found))
+        acts = [entry.acts for entry in self.entries]
+        return frozenset(name for name, found in self.calls.items() if any(acts[i] for i in found))
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:
