@@ -16,7 +16,7 @@ class Anything:
 
 
 def __getattr__(name):
-    if name.startswith("__"):
+    if name.startswith("_"):
         raise AttributeError(name)
     return Anything()
 

@@ -54,7 +54,7 @@ class Library(NamedTuple):
     before: tuple[str, ...] = ()
     """What has to be imported before some members are there."""
     elsewhere: tuple[str, ...] = ()
-    """The beginnings of names that another package puts into it."""
+    """The beginnings of names that another package puts into it, or that only old releases have."""
 
 
 LIBRARIES: Final = {
@@ -82,7 +82,9 @@ LIBRARIES: Final = {
     "scipy": Library("scipy", ("scipy.*",), True),
     "numpy": Library("numpy", ("numpy.random",), True),
     "keras": Library("keras", ("keras.initializers", "keras.layers", "keras.random", "keras.utils"), True),
-    "tensorflow": Library("tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True),
+    "tensorflow": Library(
+        "tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True, elsewhere=("tensorflow.contrib.", "tensorflow.layers.")
+    ),
     "jax": Library("jax", ("jax.random",), False),
     "paddle": Library("paddlepaddle", ("paddle", "paddle.nn", "paddle.nn.functional", "paddle.vision.transforms"), False),
 }  # fmt: skip
@@ -109,7 +111,7 @@ def main(arguments: list[str]) -> int:
         library = LIBRARIES[name]
         for module in library.before:
             importlib.import_module(module)
-        version = importlib.metadata.version(library.package)
+        version = installed(name, library.package)
         new = sorted(unknown_of(library, {*names_of(catalog, name), *(n for n in covered if in_library(n, name))}))
         gone = sorted(
             n for n in vanished(catalog, name, library.package, version) if not n.startswith(library.elsewhere)
@@ -120,6 +122,14 @@ def main(arguments: list[str]) -> int:
                 print(f"{name} {version}: {kind}: {api}")
         print(f"{name} {version}: {len(new)} new, {len(gone)} gone")
     return 1 if different else 0
+
+
+def installed(name: str, package: str) -> str:
+    """The version of a library; some are installed by other packages, as TensorFlow by `tensorflow-cpu`."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return importlib.metadata.version(importlib.metadata.packages_distributions()[name][0])
 
 
 def silent_names() -> set[str]:
@@ -221,8 +231,15 @@ def vanished(catalog: Catalog, root: str, package: str, version: str) -> Iterato
         positions = [*catalog.calls.get(name, ()), *catalog.assignments.get(name, ())]
         entries = [catalog.entries[i] for i in positions if catalog.entries[i].rule != "DET604"]
         private = any(part.startswith("_") for part in name.split(".")[:-1])
-        if not private and any(holds(entry, package, version) for entry in entries) and resolve(name) is None:
+        if not private and any(holds(entry, package, version) for entry in entries) and not exists(catalog, name):
             yield name
+
+
+def exists(catalog: Catalog, name: str) -> bool:
+    """Whether a name, or one of its aliases, stands for something: `tensorflow.layers` is in `tensorflow.compat.v1`."""
+    rest = [(alias, name.removeprefix(target)) for alias, target in catalog.aliases.items() if name.startswith(target)]
+    also = (alias + end for alias, end in rest if not end or end.startswith("."))
+    return resolve(name) is not None or any(resolve(other) is not None for other in also)
 
 
 def holds(entry: Entry, package: str, version: str) -> bool:
