@@ -83,7 +83,8 @@ LIBRARIES: Final = {
     "numpy": Library("numpy", ("numpy.random",), True),
     "keras": Library("keras", ("keras.initializers", "keras.layers", "keras.random", "keras.utils"), True),
     "tensorflow": Library(
-        "tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True, elsewhere=("tensorflow.contrib.", "tensorflow.layers.")
+        "tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True,
+        elsewhere=("tensorflow.contrib.", "tensorflow.layers."),
     ),
     "jax": Library("jax", ("jax.random",), False),
     "paddle": Library("paddlepaddle", ("paddle", "paddle.nn", "paddle.nn.functional", "paddle.vision.transforms"), False),
