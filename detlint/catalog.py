@@ -29,7 +29,7 @@ Scalar = bool | int | float | str | None
 CODE = re.compile(r"DET\d{3}")
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
-    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
@@ -65,6 +65,10 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
     type: Literal["str", "number", "tensor", "indexable"] | None = None
+    contains: str | None = None
+    """A part of a string (`XLA_FLAGS` holds many flags)."""
+    draws: list[str] = []
+    """Streams: whether it is a function of the program, or an object used like one, that draws from one of them."""
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -99,6 +103,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
     unsure: Literal["silent", "report"] = "silent"
     """What to do when a condition can't be decided from the source."""
+    while_training: bool = False
+    """It counts only in a run that trains; where `inside` is given too, in either place."""
+    becomes: list[str] = []
+    """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -181,6 +189,20 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return int(self.code[3])
 
 
+class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What makes a framework take its deterministic kernels, and what a run is told that trains without it."""
+
+    name: str
+    """The switch, as entries set it."""
+    rule: str
+    targets: list[Target]
+    """The hardware on which it matters."""
+    assumed: bool = False
+    """Whether a run is judged for these targets although no file of it names one."""
+    remedy: str = ""
+    """Instead of the rule's."""
+
+
 class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A library: its import roots, and what making and typing its values means."""
 
@@ -201,6 +223,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method that calling an instance runs."""
     layers: list[str] = []
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
+    switch: Switch | None = None
 
 
 class Document(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -301,9 +324,30 @@ class Catalog:
         return frozenset(module for framework in self.frameworks for module in framework.modules)
 
     @cached_property
+    def switches(self) -> dict[str, Switch]:
+        """The switch of each top-level import name whose framework has one."""
+        return {module: f.switch for f in self.frameworks if f.switch is not None for module in f.modules}
+
+    @cached_property
     def acting(self) -> frozenset[str]:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
-        return frozenset(name for name, found in self.calls.items() if any(self.entries[i].acts for i in found))
+        acts = [entry.acts for entry in self.entries]
+        return frozenset(name for name, found in self.calls.items() if any(acts[i] for i in found))
+
+    @cached_property
+    def _spellings(self) -> dict[str, list[str]]:
+        """The last component of a name -> those that its aliases have instead."""
+        found: dict[str, list[str]] = {}
+        for alias, target in self.aliases.items():
+            own, last = alias.rpartition(".")[2], self.canonical(target).rpartition(".")[2]
+            if own != last:
+                found.setdefault(last, []).append(own)
+        return found
+
+    def _last(self, names: Iterable[str]) -> frozenset[str]:
+        """The last components of names, and of their aliases."""
+        words = {name.rpartition(".")[2] for name in names}
+        return frozenset(words.union(*(self._spellings[word] for word in words & self._spellings.keys())))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -311,19 +355,13 @@ class Catalog:
         tables = (
             self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
         )  # fmt: skip
-        return self._with_aliases(name.rpartition(".")[2] for table in tables for name in table)
-
-    def _with_aliases(self, words: Iterable[str]) -> frozenset[str]:
-        """Last components, with those of other names for the same thing: `RandFlipDict` for `RandFlipd`."""
-        found = set(words)
-        pairs = ((name.rpartition(".")[2], target.rpartition(".")[2]) for name, target in self.aliases.items())
-        return frozenset(found | {last for last, other in pairs if other in found})
+        return self._last(name for table in tables for name in table)
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
         entries = (entry for entry in self.entries if entry.rule in codes)
         names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
-        return self._with_aliases(name.rpartition(".")[2] for name in names)
+        return self._last(names)
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -335,22 +373,23 @@ class Catalog:
     def setting_words(self) -> frozenset[str]:
         """The last component of what seeds a stream or sets a switch."""
         entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)
-        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+        return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
-        tables = (self.acting, self.copies)
-        split = [name.rpartition(".") for table in tables for name in table]
-        return frozenset(
-            last for owner, _, last in split if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
+        split = [(name, *name.rpartition(".")) for table in (self.acting, self.copies) for name in table]
+        return self._last(
+            name
+            for name, owner, _, last in split
+            if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
         )
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
-        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE)
-        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE or entry.becomes)
+        return self._last(name for entry in entries for name in entry.names)
 
     def canonical(self, name: str) -> str:
         """The public name of `name`: `torch.nn.modules.dropout.Dropout` -> `torch.nn.Dropout`."""
@@ -417,7 +456,10 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
                 path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
             ) from None
     absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
-    named = (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent))
+    handed = [stream for condition in entry.when.values() for stream in condition.draws]
+    named = (
+        ("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent), ("when", handed),
+    )  # fmt: skip
     for key, streams in named:
         if unknown := set(streams) - STREAMS:
             raise _fail(
@@ -575,6 +617,10 @@ def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) ->
         for number, entry in enumerate(document.entries, 1):
             if entry.rule and entry.rule not in codes:
                 raise CatalogError(f"{path}: [[api]] {number}: key `rule`: there is no rule {entry.rule}")
+        for framework in document.frameworks:
+            if framework.switch is not None and framework.switch.rule not in codes:
+                code = framework.switch.rule
+                raise CatalogError(f"{path}: [[framework]] {framework.name}: key `switch`: there is no rule {code}")
 
 
 def _goes_round(name: str, aliases: dict[str, str]) -> bool:

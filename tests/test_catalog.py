@@ -276,6 +276,124 @@ def test_own_rule(project: Project) -> None:
     assert "`ours.race` races" in detlint("--no-cache", "a.py").stdout
 
 
+SWITCHED = """
+[[framework]]
+name = "ours"
+modules = ["ours"]
+switch = { name = "ours-exact", rule = "DET602", targets = ["cuda"], remedy = "Call ours.exact()." }
+
+[[api]]
+names = ["ours.exact"]
+sets = { ours-exact = true }
+
+[[api]]
+rule = "DET402"
+names = ["ours.fold"]
+category = "b"
+source = "ours.cu"
+
+[[api]]
+names = ["ours.fit"]
+contexts = ["trains"]
+"""
+
+
+def test_an_alias_with_a_last_name_of_its_own(project: Project) -> None:
+    aliases = OURS + '"theirs.DropSome" = "ours.layers.SoftDropout"\n"theirs.old" = "ours.layers"\n'
+    text = "import theirs\n\n\ndef f():\n    theirs.DropSome()\n    theirs.old.SoftDropout()\n    theirs.DropSome(0)\n"
+    project(**{"a.py": text, "ours.toml": aliases, "detlint.toml": SETTINGS})
+    assert found() == [("DET201", "a.py", 5), ("DET201", "a.py", 6)]
+
+
+def test_own_switch(project: Project) -> None:
+    text = "import ours\n\nif __name__ == '__main__':\n    {}\n    ours.fit(ours.fold(), device='cuda')\n"
+    project(
+        **{
+            "on.py": text.format("ours.exact()"),
+            "off.py": text.format("pass"),
+            "ours.toml": SWITCHED,
+            "detlint.toml": SETTINGS,
+        }
+    )
+    assert found() == [("DET402", "off.py", 5), ("DET602", "off.py", 5)]
+    assert "help: Call ours.exact()." in detlint("--no-cache", "off.py").stdout
+
+
+CONDITIONS = """
+[[api]]
+rule = "DET405"
+names = ["ours.setup"]
+when = { "options.kernel" = ["fast"] }
+source = "us"
+
+[[api]]
+rule = "DET606"
+kind = "environment"
+names = ["OURS_FLAGS"]
+when = { value = { contains = "--racy" } }
+source = "us"
+
+[[api]]
+rule = "DET303"
+names = ["ours.spread"]
+when = { f = { draws = ["numpy"] } }
+source = "us"
+
+[[api]]
+rule = "DET103"
+names = ["ours.die"]
+becomes = ["key", "argument:numpy.array"]
+while-training = true
+source = "us"
+
+[signatures]
+"ours.setup" = "options"
+"ours.spread" = "f"
+"""
+
+
+def test_an_item_of_a_dictionary(project: Project) -> None:
+    text = (
+        "import ours\n\nOPTIONS = {'kernel': 'fast', 'size': 3}\n\n\ndef f(more):\n    ours.setup(OPTIONS)\n"
+        "    ours.setup({'kernel': 'slow'})\n    ours.setup({'size': 3})\n    ours.setup(more)\n"
+        "    ours.setup({**more, 'kernel': 'fast'})\n"
+    )
+    project(**{"a.py": text, "ours.toml": CONDITIONS, "detlint.toml": SETTINGS})
+    assert found()[:1] == [("DET405", "a.py", 7)]
+    assert not {row for _, _, row in found()} & {8, 9, 10}
+
+
+def test_a_part_of_a_variable(project: Project) -> None:
+    text = (
+        "import os\n\nimport ours\n\nos.environ['OURS_FLAGS'] = '-q --racy'\nos.environ['OURS_FLAGS'] = '-q'\n"
+        "os.environ['OURS_FLAGS'] += ' --racy'\nos.environ['OURS_FLAGS'] = os.environ.get('OURS_FLAGS', '') + ' --racy'\n"
+        "os.environ['OURS_FLAGS'] = ours.flags\n"
+    )
+    project(**{"a.py": text, "ours.toml": CONDITIONS, "detlint.toml": SETTINGS})
+    assert found() == [("DET606", "a.py", row) for row in (5, 7, 8)]
+
+
+def test_a_function_that_draws(project: Project) -> None:
+    text = (
+        "import numpy as np\nimport ours\n\n\ndef draws(x):\n    return helper(x)\n\n\ndef helper(x):\n"
+        "    return draws(x) if x else np.random.rand()\n\n\nclass Noise:\n    def __call__(self, x):\n"
+        "        return x + np.random.rand()\n\n\ndef run(f):\n    ours.spread(draws)\n    ours.spread([len, Noise()])\n"
+        "    ours.spread(lambda x: np.random.rand())\n    ours.spread(run)\n    ours.spread(f)\n    ours.spread(lambda x: x)\n"
+    )
+    project(**{"a.py": text, "ours.toml": CONDITIONS, "detlint.toml": SETTINGS})
+    assert [row for code, _, row in found() if code == "DET303"] == [19, 20, 21]
+
+
+def test_what_becomes_of_a_result(project: Project) -> None:
+    text = (
+        "import numpy as np\nimport ours\nimport torch\n\n\ndef pick(rows):\n    name = f'{ours.die()}'\n"
+        "    return rows[ours.die()], np.array(ours.die()), name\n\n\nif __name__ == '__main__':\n    pick([1])\n"
+    )
+    train = text + "    torch.ones(1, requires_grad=True).sum().backward()\n"
+    project(**{"a.py": text, "b.py": train, "ours.toml": CONDITIONS, "detlint.toml": SETTINGS})
+    assert [place for place in found() if place[0] == "DET103"] == [("DET103", "b.py", 8), ("DET103", "b.py", 8)]
+
+
 def test_without_the_setting_nothing_is_known(project: Project) -> None:
     project(**{"a.py": "import ours\n\n\ndef f():\n    ours.layers.SoftDropout()\n", "ours.toml": OURS})
     assert found("a.py") == []
@@ -327,6 +445,11 @@ RULE = '[[rule]]\ncode = "DET499"\nname = "n"\nlevel = "note"\nsummary = "s"\nme
         (RULE.replace("note", "fatal"), ["[[rule]] 1", "level", "fatal"]),
         (RULE.replace('why = "w"\n', ""), ["[[rule]] 1", "why"]),
         (RULE + "extra = 1\n", ["[[rule]] 1", "extra"]),
+        (API + "when = { f = { draws = ['trch'] } }\n", ["[[api]] 1 (a.b)", "when", "trch"]),
+        (API + "when = { p = { contains = 1 } }\n", ["[[api]] 1 (a.b)", "contains"]),
+        (API + "becomes = 'index'\n", ["[[api]] 1 (a.b)", "becomes"]),
+        (API + "while-training = 1\n", ["[[api]] 1 (a.b)", "while-training"]),
+        ("[[framework]]\nname = 'x'\nmodules = ['x']\nswitch = 's'\n", ["[[framework]] 1", "switch"]),
         ("[[framework]]\nname = 'x'\n", ["[[framework]] 1", "modules"]),
         ("[[framework]]\nname = 'x'\nmodules = ['x']\ntargets = ['gpu']\n", ["[[framework]] 1", "targets"]),
         ("[signatures]\n'a.b' = 1\n", ["[signatures] a.b"]),
@@ -355,6 +478,10 @@ def test_not_text() -> None:
         (API + "rule = 'DET498'\nsource = 's'\n", ["ours.toml", "[[api]] 1", "DET498"]),
         (RULE.replace("DET499", "DET403"), ["ours.toml", "DET403", "already"]),
         ("[[api]]\nnames = ['a']\nremdy = 'x'\n", ["ours.toml", "remdy"]),
+        (
+            "[[framework]]\nname='o'\nmodules=['o']\nswitch={name='s', rule='DET498', targets=['cuda']}\n",
+            ["ours.toml", "o", "DET498"],
+        ),
         ("", []),
     ],
 )

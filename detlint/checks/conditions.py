@@ -118,6 +118,7 @@ class Judge:
         first_argument: the first argument of the call that made a result (for `torch.device("cuda")`).
         named_argument: likewise, by keyword.
         indexable: whether a value can be asked for its items by position.
+        draws: whether a value is a function that draws from one of some streams.
     """
 
     def __init__(
@@ -127,12 +128,14 @@ class Judge:
         first_argument: Callable[[int], Value | None],
         named_argument: Callable[[int, str], Value | None],
         indexable: Callable[[Value], Verdict],
+        draws: Callable[[Value, frozenset[str]], bool],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
         self.first_argument = first_argument
         self.named_argument = named_argument
         self.indexable = indexable
+        self.draws = draws
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
         """Whether all of an entry's conditions hold."""
@@ -183,10 +186,18 @@ class Judge:
         if condition.not_length is not None:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
+        if condition.contains is not None:
+            written = isinstance(value, Expression) and condition.contains in value.text
+            part = condition.contains
+            verdicts.append(True if written else self._each(value, lambda v: _contains(v, part)))
         if condition.type is not None:
             kind = condition.type
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
+        if condition.draws and not (False in verdicts or value is None):
+            verdicts.append(self.draws(value, frozenset(condition.draws)))
+        elif condition.draws:
+            verdicts.append(False)
         return False if False in verdicts else None if None in verdicts else True
 
     def _each(self, value: Value | None, ask: Callable[[Value], Verdict]) -> Verdict:
@@ -299,6 +310,10 @@ def _among(value: Value, choices: list[bool | int | float | str | None]) -> Verd
         verdicts = {_among(item, choices) if item is not None else None for item in value.values}
         return verdicts.pop() if len(verdicts) == 1 else False if False in verdicts else None
     return None
+
+
+def _contains(value: Value, part: str) -> Verdict:
+    return isinstance(value.value, str) and part in value.value if isinstance(value, Const) else None
 
 
 def _number(value: Value, test: Callable[[float], bool]) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from detlint.catalog import Catalog, Rule
+from detlint.catalog import Catalog, Entry, Rule
 from detlint.checks import library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
@@ -19,7 +19,7 @@ from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
-SWITCHED: Final = {"DET402": SWITCH, "DET406": "mindspore-deterministic"}
+SWITCHED: Final = frozenset({"DET402", "DET406"})
 
 
 class Engine:
@@ -126,11 +126,11 @@ class Engine:
             yield severity, why
         if severity is None:
             return
+        if rule.code == "DET107" and seeded:
+            seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
         if why:
             yield now, why
-        if now == "note" and rule.code == "DET303" and workers.draws_in_map(module, index, self.matcher):
-            yield "warning", "the function that is mapped draws"
 
     def _silent(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
         """Why a match is no finding; "" where it may be one."""
@@ -140,8 +140,8 @@ class Engine:
             return "the seed flow of the runs that pass here says it"
         if match.entry.block and not self._draws_under(module, index):
             return "it heads no block in which something is drawn or a layer is built"
-        if match.entry.inside and not self._inside(module, site, match.entry.inside):
-            return f"it stands in no class that is a {' or '.join(match.entry.inside)}"
+        if reason := self._out_of_place(match.entry, module, site, through):
+            return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
@@ -171,6 +171,18 @@ class Engine:
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
 
+    def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
+        """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""
+        if entry.inside and self._inside(module, site, entry.inside):
+            return ""
+        if entry.while_training and not any(outcome.trains for outcome in through):
+            return "no run that trains comes here"
+        if entry.inside and not entry.while_training:
+            return f"it stands in no class that is a {' or '.join(entry.inside)}"
+        if entry.becomes and not site.use.startswith(tuple(entry.becomes)):
+            return "what becomes of its result is none of what matters"
+        return ""
+
     def _draws_under(self, module: Module, index: int) -> bool:
         """Whether a call heads a `with` block in which something is drawn or a layer is built."""
         for number, site in enumerate(module.sites):
@@ -199,7 +211,10 @@ class Engine:
 
     def _switched(self, match: Match, through: list[Outcome]) -> bool:
         """Whether every run that passes here has switched the deterministic path on."""
-        switch = SWITCHED.get(match.entry.rule)
+        known = self.catalog.switches.get(match.name.partition(".")[0])
+        switch = None
+        if match.entry.rule in SWITCHED:
+            switch = known.name if known is not None else SWITCH
         if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
         if switch is None or not through or match.entry.category not in ("b", ""):

@@ -10,6 +10,7 @@ from typing import Final
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.expressions import settle
+from detlint.checks.handed import Handed
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
@@ -72,7 +73,12 @@ class Matcher:
         self._targets: dict[str, frozenset[str]] = {}
         self._current: dict[tuple[tuple[int, ...], frozenset[str]], list[Entry]] = {}
         self.judge = Judge(
-            resolver.type_of, resolver.tensors, self._first_argument, self._named_argument, self._indexable
+            resolver.type_of,
+            resolver.tensors,
+            self._first_argument,
+            self._named_argument,
+            self._indexable,
+            Handed(self).draws,
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}

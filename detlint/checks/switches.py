@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.catalog import Catalog
+from detlint.catalog import Catalog, Switch
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
 from detlint.checks.match import Match, Matcher
@@ -15,13 +15,8 @@ from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
-FRAMEWORKS: Final = {
-    "torch": ("DET602", TORCH, {"cuda", "ascend"}),
-    "mindspore": ("DET608", MINDSPORE, {"ascend"}),
-    "tensorflow": ("DET607", "tensorflow-determinism", {"cuda"}),
-    "keras": ("DET607", "tensorflow-determinism", {"cuda"}),
-}
-"""Framework -> the rule for a run without its switch, the switch, the targets that it is about."""
+USUAL: Final = "torch"
+"""The framework of a run that trains through a library which belongs to none."""
 MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
 
@@ -76,11 +71,11 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if not training:
         return
     place, match = training[0]
-    code, switch, possible = FRAMEWORKS.get(match.name.partition(".")[0], FRAMEWORKS["torch"])
-    active = sorted(_hardware(reach, levels) & possible)
-    if code == "DET608":
-        active = active or ["ascend"]
-    if not active or reach.switches.get(switch, (False, None))[0]:
+    switch = _switch(match, place, catalog)
+    active = sorted(_hardware(reach, levels) & set(switch.targets))
+    if switch.assumed:
+        active = active or [*switch.targets]
+    if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
     module = reach.entry.module
     severity: Severity = "warning"
@@ -92,19 +87,27 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher)}"
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
-    rule = catalog.rules[code]
+    rule = catalog.rules[switch.rule]
     yield Finding(
         module.path,
         reach.entry.span,
-        code,
+        rule.code,
         rule.name,
         severity,
         message,
-        rule.remedy,
+        switch.remedy or rule.remedy,
         tuple(active),
         (step,),
         api=match.name,
     )
+
+
+def _switch(match: Match, place: Place, catalog: Catalog) -> Switch:
+    """The switch of the framework that trains: by the name of what was called, else by what its file imports."""
+    root = match.name.partition(".")[0]
+    imported = sorted({name.partition(".")[0] for name in place.module.facts.imports})
+    found = [module for module in (root, USUAL, *imported) if module == root or module in imported]
+    return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
 def _answered(reach: Reach, matcher: Matcher) -> str:

@@ -1,4 +1,4 @@
-"""What several workers do to random numbers: DET304 (copies of a generator, NumPy before torch 1.9) and DET303's race."""
+"""What several workers do to random numbers: DET304, copies of a generator, and NumPy before torch 1.9."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding
 from detlint.checks.match import Matcher
 from detlint.config import Settings
-from detlint.facts.model import Const, Function, Items, Partial, Ref, Result, Span, Value
+from detlint.facts.model import Const, Ref, Result, Span, Value
 from detlint.program.outcome import Outcome
-from detlint.program.resolve import Module, Resolver
+from detlint.program.resolve import Module
 
 
 def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequence[Outcome]) -> Iterator[Finding]:
@@ -40,19 +40,6 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
             for index, site in enumerate(module.sites):
                 if module.function_of(site).owner == body.name and _draws(module, index, matcher, {"numpy"}):
                     yield _finding(module, site.span, catalog, message)
-
-
-def draws_in_map(module: Module, index: int, matcher: Matcher) -> bool:
-    """Whether a call hands a Python function that draws, or a data set whose items are drawn, to workers that race for its
-    stream."""
-    site = module.sites[index]
-    for argument in matcher.call_arguments(module, site, module.function_of(site)):
-        values = argument.value.values if isinstance(argument.value, Items) else (argument.value,)
-        for value in values:
-            target = _function(value, matcher.resolver) or _item_of(value, matcher.resolver)
-            if target is not None and _function_draws(*target, matcher):
-                return True
-    return False
 
 
 def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
@@ -95,34 +82,3 @@ def _copies_numpy(settings: Settings) -> bool:
 
 def _draws(module: Module, index: int, matcher: Matcher, streams: set[str]) -> bool:
     return any(streams & set(match.entry.draws) for match in matcher.matches(module, index))
-
-
-def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
-    """The program's function that a value is, through `partial`."""
-    if isinstance(value, Partial):
-        value = value.of
-    if isinstance(value, Ref) and "::" in value.name:
-        key, _, inside = value.name.partition("::")
-        module = resolver.by_path[key]
-        function = module.functions.get(inside) if module is not None else None
-        return (module, function) if module is not None and function is not None else None
-    return None
-
-
-def _item_of(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
-    """What an object of a data set class of the program runs for each item."""
-    kind = resolver.type_of(value)
-    found = resolver.attribute_of_class(kind, "__getitem__") if "::" in kind and resolver.is_dataset(kind) else None
-    return _function(found, resolver)
-
-
-def _function_draws(module: Module, function: Function, matcher: Matcher, depth: int = 0) -> bool:
-    for index, site in enumerate(module.sites):
-        if site.function != function.number:
-            continue
-        if _draws(module, index, matcher, {"python", "numpy", "torch"}):
-            return True
-        target = _function(matcher.resolver.normal(module.path, site.target), matcher.resolver) if depth < 4 else None
-        if target is not None and _function_draws(*target, matcher, depth + 1):
-            return True
-    return False

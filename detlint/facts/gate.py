@@ -22,6 +22,7 @@ class Gate:
     def __init__(self, catalog: Catalog, own: frozenset[str]) -> None:
         roots = set(catalog.roots)
         roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
+        roots |= {alias.partition(".")[0] for alias in catalog.aliases}
         unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
         roots |= {name for table in unimported for name in table}
         roots |= {"_target_", "__main__"}

@@ -131,8 +131,8 @@ class Site(Record, frozen=True):
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
-    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) `kept` (under a name), or
-    nothing."""
+    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index), `key` (it is the
+    index itself), `kept` (under a name), or nothing."""
 
 
 class Branch(Record, frozen=True):

@@ -58,7 +58,7 @@ from detlint.source import Source
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
-DEEPEST_VALUE: Final = 8
+DEEPEST_VALUE: Final = 16
 SHORT_MAPPING: Final = 8
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
@@ -294,6 +294,8 @@ class _Reader:
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
         if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
             self.environment(zip(value.keys, value.values, strict=True), node)
+        if isinstance(node.target, ast.Subscript) and isinstance(node.target.slice, ast.Constant):
+            self.written(self.expression(node.target.value), constant(node.target.slice.value), None, node)
         if isinstance(node.target, ast.Name):
             before = self.scope.look_up(node.target.id)
             self.scope.bind(node.target.id, None if isinstance(before, Missing) else _operation(before, None))
@@ -323,13 +325,19 @@ class _Reader:
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
-            if (
-                isinstance(base, Ref)
-                and base.name == "os.environ"
-                and isinstance(key, Const)
-                and isinstance(key.value, str)
-            ):
-                self.environment([(key.value, value)], statement)
+            self.written(base, key, value, statement)
+
+    def written(self, base: Value | None, key: Value | None, value: Value | None, statement: ast.stmt) -> None:
+        """`os.environ[key] = value`; of a value that is put together, its text is what the rule engine looks at."""
+        if not (isinstance(base, Ref) and base.name == "os.environ") or not isinstance(key, Const):
+            return
+        if isinstance(statement, ast.AugAssign):
+            text = self.text(statement)
+            value = Expression(text) if text is not None else None
+        elif isinstance(statement, ast.Assign) and isinstance(value, Result) and _tail(value.of) == "<op>":
+            value = self.expression_value(statement.value)
+        if isinstance(key.value, str):
+            self.environment([(key.value, value)], statement)
 
     def keep(
         self, node: ast.expr, base: Value | None, key: Value | None, value: Param | Ref, statement: ast.stmt
@@ -360,6 +368,8 @@ class _Reader:
             self.site("assignment", Ref(f"{base.name}.{target.attr}"), (Arg("value", value),), statement)
         elif isinstance(base, (Param, Result, Member)) and "seed" in target.attr.lower():
             self.site("write", Member(base, target.attr), (Arg("", value),), statement)
+            if isinstance(base, Result) and target.attr in self.words:
+                self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
         elif isinstance(base, Result) and target.attr in self.words:
             self.site("assignment", Member(base, target.attr), (Arg("value", value),), statement)
         elif base is not None and self.may_run(base, target.attr):
@@ -740,7 +750,7 @@ class _Reader:
                 names[name] = kept
         return Expression(text, names)
 
-    def text(self, node: ast.expr) -> str | None:
+    def text(self, node: ast.expr | ast.stmt) -> str | None:
         number = node.lineno
         if number != node.end_lineno:
             return None  # a line break is no printable character
@@ -1159,8 +1169,9 @@ class _Reader:
     def _subscript(self, node: ast.Subscript) -> Value | None:
         self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
-        self.use = ""
+        self.use = "key"
         key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        self.use = ""
         base = self.shared(node.value, base)
         if base is None:
             return None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from detlint.catalog import Scalar
+from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     SETTER,
     Branch,
@@ -179,6 +179,8 @@ class _Run:
         """Generators and coroutines that were made and have not run yet."""
         self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
         """Draws of objects that were built on the way: they draw when they are used."""
+        self.standing_in: set[str] = set()
+        """Streams that objects made without a seed of their own draw from when they are used."""
         self.handed: list[tuple[Value, Place, bool]] = []
         """Functions that were handed to objects of libraries, which call them; whether in workers."""
         self.workers: set[bool] = set()
@@ -225,6 +227,7 @@ class _Run:
         for stream, place, path in self.later:
             self.path = path
             self.draw(stream, place)
+        result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         for stream, found in self.drawn.items():
             merged: Draws | None = None
@@ -305,15 +308,24 @@ class _Run:
         """The files that the run has run something of so far, in the order of their paths."""
         return map(self.resolver.known, sorted(self.result.visited))
 
-    def differs(self, name: str) -> bool:
+    def differs(self, made: Result) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
-        for i in self.resolver.catalog.calls.get(name, ()):
-            entry = self.resolver.catalog.entries[i]
+        for entry in self.entries_of(made):
             if entry.entropy:
                 return True
             if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
                 return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
         return False
+
+    def entries_of(self, made: Result) -> Iterator[Entry]:
+        """What the catalog says of a call; all that it says of the name where the arguments are not known."""
+        place = self.resolver.place(made.site)
+        if place is not None:
+            found = self.flow.knowledge.matches(place[0], made.site & 0xFFFFFFFF)
+            yield from (effect.entry for effect in found)
+        elif isinstance(made.of, Ref):
+            catalog = self.resolver.catalog
+            yield from (catalog.entries[i] for i in catalog.calls.get(made.of.name, ()))
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -587,11 +599,15 @@ class _Run:
             self.seed(place, effect, made)
         if entry.rule == "DET103":
             self.make(place, effect, made)
+        elif entry.seed and not entry.seeds:
+            self.seed_object(place, effect, made)
         if entry.unseeds and effect.sure:
             for stream in entry.unseeds:
                 self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
+        if entry.rule == "DET107":
+            self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
             weights = self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
@@ -666,9 +682,29 @@ class _Run:
             self.state.streams[stream] = "entropy"
         return "entropy"
 
+    def seed_object(self, place: Place, effect: Effect, made: Place) -> None:
+        """Note that the seed of an object is entropy: `default_rng(time.time_ns())`. One that is left out is DET103."""
+        kind, cause = self.seed_kind(effect, made, effect.entry.seed)
+        if kind == "entropy" and cause is not None and not self.doubtful:
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
+            self.forgive(cause)
+
+    def leave_open(self, effect: Effect) -> None:
+        """Note which unseeded streams stand in for a seed that is left out; an object draws from them later."""
+        if is_object(effect, weights=False):
+            self.standing_in.update(effect.entry.draws)
+        elif not self.doubtful:
+            self.result.open.update(s for s in effect.entry.draws if self.is_open(s))
+
+    def is_open(self, stream: str) -> bool:
+        """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
+        return self.state.streams.get(stream) in (None, "drawn")
+
     def make(self, place: Place, effect: Effect, made: Place) -> None:
-        """Note what the seed of a generator object is."""
-        kind, cause = self.seed_kind(effect, made, effect.entry.seed or next(iter(effect.entry.when), ""))
+        """Note what the seed of a generator object is; what takes none is made from entropy."""
+        entry = effect.entry
+        parameter = entry.seed or next((name for name, asked in entry.when.items() if asked.given is False), "")
+        kind, cause = self.seed_kind(effect, made, parameter) if parameter else ("entropy", None)
         self.result.made.setdefault(place, set()).add(kind)
         if kind == "optional" and not self.doubtful:
             seeding = Seeding(place, ("the generator",), kind, cause)

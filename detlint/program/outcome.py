@@ -20,6 +20,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     infers: bool
     workers: bool
     renews: bool
+    open: frozenset[str] = frozenset()
+    """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
 
 
 class Passage(NamedTuple):

@@ -106,6 +106,8 @@ class Reach:
     """Whether a loader that it builds may have workers."""
     renews: bool = False
     """Whether a loader runs a function of the program first in each worker."""
+    open: set[str] = field(default_factory=set)
+    """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
     made: dict[Place, set[str]] = field(default_factory=dict)
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
@@ -120,9 +122,9 @@ class Reach:
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
-        return Outcome(
-            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews
-        )
+        unseeded, left_open = frozenset(self.unseeded), frozenset(self.open)
+        path = self.entry.module.path
+        return Outcome(path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open)
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes and that a rule knows, by the path of each module that it passes."""
@@ -142,8 +144,9 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
 
 
 def touches(entry: Entry) -> bool:
-    """Whether a call of an entry does something to streams and switches, or trains."""
-    return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
+    """Whether a call of an entry does something to streams and switches, seeds an object, or trains."""
+    seeds = entry.seed or entry.seeds or entry.unseeds
+    return bool(entry.draws or seeds or entry.sets or "trains" in entry.contexts)
 
 
 def matters(entry: Entry) -> bool:

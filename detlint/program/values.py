@@ -75,12 +75,12 @@ class Values:
 
     Args:
         resolver: knows what they are anywhere.
-        drawn: whether what a call of this (external) name gives differs between runs at this point of the run.
+        drawn: whether what a call of the catalog gives differs between runs at this point of the run.
         passed: the files that the run has passed so far.
     """
 
     def __init__(
-        self, resolver: Resolver, drawn: Callable[[str], bool], passed: Callable[[], Iterable[Module]]
+        self, resolver: Resolver, drawn: Callable[[Result], bool], passed: Callable[[], Iterable[Module]]
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
@@ -260,8 +260,7 @@ class Values:
         for inner in looked.values():
             if self.entropy(inner) is not None:
                 return inner
-        known = {name: o.value for name, o in looked.items() if isinstance(o.value, Const)}
-        return Origin(Expression(value.text, {**value.names, **known}))
+        return Origin(Expression(value.text, {name: origin.value for name, origin in looked.items()}))
 
     # -- entropy ------------------------------------------------------------------------------------------------
 
@@ -269,7 +268,7 @@ class Values:
         """Where a value comes from that differs in every run: the clock, the process, an unseeded draw."""
         value = origin.value
         while isinstance(value, (Result, Member)):
-            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value.of.name):
+            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value):
                 place = self.resolver.place(value.site)
                 return origin.default or (Spot(place[0], place[1].span) if place is not None else None)
             value = value.of if isinstance(value, Result) else value.base

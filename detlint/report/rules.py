@@ -49,8 +49,11 @@ def _entry(entry: Entry) -> Iterator[str]:
     facts = [
         f"on {', '.join(entry.targets)}" if entry.targets else "",
         "in the backward pass" if entry.pass_ == "backward" else "",
+        "while training" if entry.while_training else "",
         entry.versions,
     ]
+    if entry.becomes:
+        yield "  when its result becomes " + " or ".join(kind.replace(":", " ").strip() for kind in entry.becomes)
     if any(facts):
         yield "  " + ", ".join(fact for fact in facts if fact)
     if entry.remedy:
@@ -84,6 +87,10 @@ def condition_text(condition: Condition) -> str:
         parts.append(f"has not {' or '.join(map(str, condition.not_length))} items")
     if condition.type is not None:
         parts.append(f"is a {condition.type}")
+    if condition.contains is not None:
+        parts.append(f"contains {condition.contains!r}")
+    if condition.draws:
+        parts.append(f"draws from {' or '.join(condition.draws)}")
     return " and ".join(parts)
 
 

@@ -1,0 +1,95 @@
+"""Whether a function that a call is handed draws random numbers: the workers that run it then race for its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from detlint.catalog import Entry
+from detlint.facts.model import Function, Items, Partial, Ref, Value
+from detlint.program.resolve import Module, Resolver
+
+if TYPE_CHECKING:
+    from detlint.checks.match import Matcher
+
+HOST: Final = frozenset({"python", "numpy"})
+"""The streams that a framework's wrapper of a Python function (`tf.py_function`) lets that function draw from."""
+CALLED: Final = ("__call__", "__getitem__", "__next__")
+"""The methods by which a data pipeline uses an object."""
+Target = tuple[Module, Function, frozenset[str]]
+"""A function, and the streams that are asked about in it."""
+
+
+class Handed:
+    """Looks into the functions of the program that values stand for, and into those that they call."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._known: dict[tuple[str, int, frozenset[str]], bool] = {}
+
+    def draws(self, value: Value, streams: frozenset[str]) -> bool:
+        """Whether a value is a function, or an object that is used like one, or a list with such, that draws."""
+        values = value.values if isinstance(value, Items) else (value,)
+        return any(self._draws(target) for target in self._targets(values, streams))
+
+    def _draws(self, start: Target) -> bool:
+        """Whether a function or one that it calls draws; what is looked into meanwhile is not asked again."""
+        key = (start[0].path, start[1].number, start[2])
+        if key not in self._known:
+            self._known[key] = False  # asked while it is looked into: a function that hands itself on
+            seen, waiting = {key}, [start]
+            while waiting and not self._known[key]:
+                module, function, streams = waiting.pop()
+                for index in [i for i, site in enumerate(module.sites) if site.function == function.number]:
+                    if self._draws_at(module, index, streams):
+                        self._known[key] = True
+                        break
+                    for target in self._called_at(module, index, streams):
+                        place = (target[0].path, target[1].number, target[2])
+                        if place not in seen:
+                            seen.add(place)
+                            waiting.append(target)
+        return self._known[key]
+
+    def _draws_at(self, module: Module, index: int, streams: frozenset[str]) -> bool:
+        return any(not streams.isdisjoint(entry.draws) for entry in self._entries(module, index))
+
+    def _entries(self, module: Module, index: int) -> list[Entry]:
+        """What a site fulfils. Only what may draw, or call, is matched: a match may itself ask what a function draws."""
+        known = self._matcher.catalog.entries
+        named = (known[i] for _, entries in self._matcher.candidates(module, index) for i in entries)
+        if not any(entry.draws or "calls" in entry.contexts for entry in named):
+            return []
+        return [match.entry for match in self._matcher.matches(module, index)]
+
+    def _called_at(self, module: Module, index: int, streams: frozenset[str]) -> list[Target]:
+        site, resolver = module.sites[index], self._matcher.resolver
+        if any("calls" in entry.contexts for entry in self._entries(module, index)):
+            passed = self._matcher.call_arguments(module, site, module.function_of(site))
+            return self._targets([argument.value for argument in passed], streams | HOST)
+        found = _function(resolver.normal(module.path, site.target, module.function_of(site)), resolver)
+        return [(*found, streams)] if found is not None else []
+
+    def _targets(self, values: Iterable[Value | None], streams: frozenset[str]) -> list[Target]:
+        return [(*found, streams) for value in values for found in self._functions(value)]
+
+    def _functions(self, value: Value | None) -> list[tuple[Module, Function]]:
+        resolver = self._matcher.resolver
+        if isinstance(value, Partial):
+            value = value.of
+        kind = resolver.type_of(value)
+        if "::" in kind:
+            methods = [resolver.attribute_of_class(kind, name) for name in CALLED]
+            return [found for method in methods if (found := _function(method, resolver)) is not None]
+        found = _function(value, resolver)
+        return [found] if found is not None else []
+
+
+def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
+    """The program's function that a value is."""
+    if not (isinstance(value, Ref) and "::" in value.name):
+        return None
+    key, _, inside = value.name.partition("::")
+    module = resolver.by_path[key]
+    function = module.functions.get(inside) if module is not None else None
+    return (module, function) if module is not None and function is not None else None
