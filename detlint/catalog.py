@@ -103,6 +103,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     absent: Literal["", "fixed", "entropy"] = ""
     """What a seeding call without its seed does; a seed of None is always entropy unless `absent` is `fixed`."""
     unseeds: list[str] = []
+    restores: list[str] = []
+    """Leaving the block puts these streams back as they were."""
     entropy: bool = False
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
@@ -125,6 +127,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.seeds
                 or self.sets
                 or self.unseeds
+                or self.restores
                 or self.entropy
                 or contexts
                 or self.category
@@ -340,7 +343,8 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
             raise _fail(
                 path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
             ) from None
-    for key, streams in (("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds)):
+    for key in ("draws", "seeds", "unseeds", "restores"):
+        streams: list[str] = getattr(entry, key)
         if unknown := set(streams) - STREAMS:
             raise _fail(
                 path, label, f"key `{key}`: there is no stream `{min(unknown)}`; known are {', '.join(sorted(STREAMS))}"

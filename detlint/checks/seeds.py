@@ -137,7 +137,7 @@ class SeedRules:
         yield from self._late(reach)
 
     def _unseeded(self, reach: Reach) -> Iterator[Finding]:
-        fixed = [s for s in reach.seedings if s.kind == "fixed"]
+        fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
         by_rule: dict[str, list[tuple[str, Draws]]] = {}
         for stream, draws in reach.unseeded.items():
             rule = self.rule_of.get(stream)
@@ -148,7 +148,8 @@ class SeedRules:
             count = sum(d.count for _, d in group)
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
-            others = [s for s in fixed if stream not in s.streams]
+            here = {s.place for s in fixed if stream in s.streams}
+            others = [s for s in fixed if stream not in s.streams and s.place not in here]
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""

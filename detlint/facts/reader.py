@@ -1506,9 +1506,10 @@ def _names_device(node: ast.Call) -> bool:
 
 @lru_cache(maxsize=64)
 def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
-    """Top-level modules that are none of the program's. The library that the catalog describes may be the very program
-    that is read."""
-    return (catalog.roots | STDLIB) - {own}
+    """Top-level modules that are none of the program's. The libraries that the catalog describes may be: their own
+    repositories have scripts and examples beside them. Only the frameworks below them all are not worth the question."""
+    frameworks = {framework.tensor.partition(".")[0] for framework in catalog.frameworks}
+    return (STDLIB | {"numpy"} | frameworks) - {own, ""}
 
 
 def _may_seed(text: str) -> bool:

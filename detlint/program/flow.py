@@ -152,13 +152,21 @@ class _Run:
         self.calls = 0
         self.doubtful = 0
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
+        self.elsewhere = 0
+        """Above 0 in a loader's workers."""
         self.drawn: dict[str, dict[Place, Draws]] = {}
         """The draws of each stream before it was seeded, by the first on each way."""
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
+        self.shelved: set[str] = set()
+        """Those of them of which only imports have built objects."""
+        self.importing = 0
+        """Above 0 while a module is imported."""
         self.scopes: dict[Place, dict[str, str]] = {}
-        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it."""
+        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it; "" for an unseeded stream."""
+        self.scoped: list[dict[str, str]] = []
+        """The same for the blocks that the run is in."""
         self.exits = False
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
@@ -242,45 +250,67 @@ class _Run:
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
-        done: set[str] = set()
         outer = self.path
-        self.use_registries()
         streams = self.worker_streams()
         for value, place, in_workers in self.handed:
+            work = partial(self.run, value, place)
             if in_workers and streams is not None:
-                streams = self.aside(streams, partial(self.run, value, place))
+                streams = self.aside(streams, work)
+            elif in_workers:
+                self.apart(work)
             else:
-                self.run(value, place)
-        while waiting := [name for name in self.built if name not in done]:
+                work()
+        used: set[str] = set()
+        self.use_built(used, streams)
+        self.use_registries(used, streams)
+        self.path = outer
+
+    def use_built(self, used: set[str], streams: dict[str, str] | None) -> None:
+        """Run the methods that frameworks call on objects of the classes that were not `used` yet.
+
+        Args:
+            streams: those of a loader's workers.
+        """
+        while waiting := [name for name in self.built if name not in used]:
             for name in waiting:
-                done.add(name)
+                used.add(name)
                 for module, function, _ in self.flow.hooks(name):
+                    if function.name.endswith(".__call__") and name in self.shelved:
+                        continue
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
                     if streams is not None and "__getitem" in function.name:
                         self.aside(streams, work)
                     else:
                         work()
-        self.path = outer
 
-    def use_registries(self) -> None:
-        """Run what may have been chosen from registries, each definition from where the run is now."""
-        used: set[str] = set()
-        while waiting := [key for key in self.choices if key not in used]:
+    def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
+        """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
+        tried: set[str] = set()
+        while waiting := [key for key in self.choices if key not in tried]:
             for key in waiting:
-                used.add(key)
-                place, self.path = self.choices[key]
+                tried.add(key)
+                place, path = self.choices[key]
                 before, ends = self.state, []
                 for definition in [*self.kept[key]][:MOST_CHOICES]:
-                    self.state = before.copy()
-                    if self.resolver.is_class(definition.name):
-                        self.built.setdefault(definition.name, place)
+                    self.state, self.path = before.copy(), path
+                    self.build(definition, place)
                     self.run(definition, place)
+                    self.use_built(used, streams)
                     ends.append(self.state)
                 self.state = self.meet(ends)
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def build(self, target: Value, place: Place) -> None:
+        """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
+        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+            self.built.setdefault(target.name, place)
+            if not self.importing:
+                self.shelved.discard(target.name)
+            elif self.built[target.name] == place:
+                self.shelved.add(target.name)
 
     def worker_streams(self) -> dict[str, str] | None:
         """The streams in a loader's worker processes, which seed Python's and NumPy's from PyTorch's; None where there
@@ -297,9 +327,15 @@ class _Run:
     def aside(self, streams: dict[str, str], work: Callable[[], object]) -> dict[str, str]:
         """Run something with other streams; what becomes of those."""
         outer, self.state = self.state, _State(dict(streams), dict(self.state.switches))
-        work()
+        self.apart(work)
         after, self.state = self.state.streams, outer
         return after
+
+    def apart(self, work: Callable[[], object]) -> None:
+        """Run something that isn't the run itself: what it seeds is not seeded on purpose."""
+        self.elsewhere += 1
+        work()
+        self.elsewhere -= 1
 
     def passed(self) -> Iterator[Module]:
         """The files that the run has run something of so far, in the order of their paths."""
@@ -352,7 +388,9 @@ class _Run:
         self.note(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
+        self.importing += 1
         self.steps(_as_imported(module))
+        self.importing -= 1
         self.recorder.leave()
         self.frame = outer
 
@@ -438,12 +476,23 @@ class _Run:
         entered = self.values.look(frame, branch.test).value
         before, after = self.entered(entered, branch.test)
         raw = branch.test
-        saved = self.scopes.pop(Place(frame.module, raw.site), None) if isinstance(raw, Result) else None
+        saved: dict[str, str] = {}
+        if isinstance(raw, Result):
+            place = Place(frame.module, raw.site)
+            saved = self.scopes.pop(place, {})
+            if saved:  # what the call itself has seeded holds for the block only
+                result = self.result
+                result.seedings = [replace(s, passing=s.passing or s.place == place) for s in result.seedings]
+                result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
+        self.scoped.append(saved)
         left = self.steps(branch.arms[0])
+        self.scoped.pop()
         after()
-        if saved is not None:
-            self.state.streams = saved
+        for stream, kind in saved.items():
+            self.state.streams.pop(stream, None)
+            if kind:
+                self.state.streams[stream] = kind
         return left
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
@@ -494,8 +543,10 @@ class _Run:
             return
         target = self.target(index)
         effects = self.effects(index, target)
-        if any("scoped" in effect.entry.contexts for effect, _ in effects):
-            self.scopes[place] = dict(self.state.streams)  # before it seeds anything itself
+        restored = {stream for effect, _ in effects for stream in effect.entry.restores}
+        if restored:
+            # As they are before it seeds anything itself.
+            self.scopes[place] = {stream: self.state.streams.get(stream, "") for stream in restored}
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
         for effect, made in effects:
@@ -505,8 +556,7 @@ class _Run:
             return
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
-        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
-            self.built.setdefault(target.name, place)
+        self.build(target, place)
         callees = self.flow.callees(target)
         if callees:
             self.call_all(target, callees, place)
@@ -632,7 +682,7 @@ class _Run:
         kind, cause = self.seed_kind(effect, made, entry.seed)
         if self.doubtful and kind == "entropy":
             return
-        seeding = Seeding(place, tuple(entry.seeds), kind, cause)
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place))
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
             self.forgive(cause)
@@ -640,13 +690,19 @@ class _Run:
             self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
             if kind == "fixed":
                 draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
-                if draws is not None and self.state.streams.get(stream) == "drawn" and not self.doubtful:
+                late = draws is not None and self.state.streams.get(stream) == "drawn"
+                if late and draws is not None and not self.doubtful and not seeding.passing:
                     self.result.late.setdefault(stream, (seeding, draws))
                 self.state.streams[stream] = "seeded"
             else:
                 self.state.streams[stream] = kind
                 if kind == "optional":
                     self.result.optional.setdefault(stream, seeding)
+
+    def is_passing(self, place: Place) -> bool:
+        """Whether what is seeded at a place soon gets its state back, or belongs to a worker."""
+        here = {s for effect in self.flow.knowledge.matches(place.module, place.site) for s in effect.entry.seeds}
+        return self.elsewhere > 0 or any(not here.isdisjoint(saved) for saved in self.scoped)
 
     def make(self, place: Place, effect: Effect, made: Place) -> None:
         """Note what the seed of a generator object is."""
@@ -871,8 +927,7 @@ class _Run:
         words = self.words(site)
         named = [definition for definition, names in self.kept[key].items() if not names.isdisjoint(words)]
         for definition in named:
-            if self.resolver.is_class(definition.name):
-                self.built.setdefault(definition.name, place)
+            self.build(definition, place)
             self.call_all(definition, self.flow.callees(definition), place)
         if not named:
             self.choices.setdefault(key, (place, self.path))
@@ -927,10 +982,11 @@ class _Run:
         for value in functions:
             if fresh:
                 self.spawn(value, place)
+            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
+                if "calls" in contexts:  # who is only told of a class makes no object of it
+                    self.offer(value, place)
             elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
                 self.handed.append((value, place, False))
-            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
-                self.offer(value, place)
             else:
                 self.run(value, place)
 

@@ -61,6 +61,8 @@ class Seeding:
     """`fixed`, `entropy` (the seed varies), or `optional` (the seed may be left out)."""
     cause: Spot | None = None
     """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
+    passing: bool = False
+    """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker."""
 
 
 @dataclass(slots=True)
@@ -157,7 +159,9 @@ class Passage(NamedTuple):
 
 def touches(entry: Entry) -> bool:
     """Whether a call of an entry does something to streams and switches, or trains."""
-    return bool(entry.draws or entry.seeds or entry.unseeds or entry.sets or "trains" in entry.contexts)
+    return bool(
+        entry.draws or entry.seeds or entry.unseeds or entry.restores or entry.sets or "trains" in entry.contexts
+    )
 
 
 def is_object(effect: Effect, weights: bool) -> bool:
