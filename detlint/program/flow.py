@@ -185,8 +185,8 @@ class _Run:
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
         """Generators and coroutines that were made and have not run yet."""
-        self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
-        """Draws of objects that were built on the way: they draw when they are used."""
+        self.later: list[tuple[str, Place, tuple[Place, ...], bool]] = []
+        """Draws of objects that were built on the way: they draw when they are used; whether they are layers."""
         self.handed: list[tuple[Value, Place, bool]] = []
         """Functions that were handed to objects of libraries, which call them; whether in workers."""
         self.workers: set[bool] = set()
@@ -230,9 +230,10 @@ class _Run:
         result = self.result
         result.held = self.state.switches
         result.workers = self.workers != {False}
-        for stream, place, path in self.later:
+        for stream, place, path, layer in self.later:
             self.path = path
-            self.draw(stream, place)
+            # Where nothing is trained, a layer matters no more than its weights do.
+            self.draw(stream, place, layer and not result.trains)
         self.recorder.leave()
         for stream, found in self.drawn.items():
             merged: Draws | None = None
@@ -642,7 +643,7 @@ class _Run:
             weights = self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
                 if is_object(effect, weights):
-                    self.later.append((stream, place, self.path))
+                    self.later.append((stream, place, self.path, weights))
                 else:
                     self.draw(stream, place, weights)
         for switch, value in entry.sets.items():
