@@ -681,8 +681,8 @@ class _Run:
     def seed(self, place: Place, effect: Effect, made: Place) -> None:
         entry = effect.entry
         kind, cause = self.seed_kind(effect, made, entry.seed)
-        if self.doubtful and kind == "entropy":
-            return
+        if kind == "entropy" and (self.doubtful or (self.elsewhere and cause is not None and self.is_drawn(cause))):
+            return  # a worker that takes its seed from a stream which nobody seeds leaves its own as they are
         seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place))
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
@@ -737,6 +737,11 @@ class _Run:
         for found in self.drawn.values():
             for place in [p for p in found if p.module is cause.module and p.module.sites[p.site].span == cause.span]:
                 del found[place]
+
+    def is_drawn(self, spot: Spot) -> bool:
+        """Whether what stands at a place is drawn from a stream, rather than from the clock or the system."""
+        here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
+        return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
