@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,7 +31,16 @@ def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence
     Args:
         properties: as `links.properties` tells them.
     """
-    return Flow(resolver, matcher, properties, switch, taken)
+    return Flow(resolver, matcher, properties, switch, taken, _start_method(matcher.settings))
+
+
+def _start_method(settings: Settings) -> str:
+    """How `multiprocessing` starts processes on Linux where nothing is said; "" where Python's version isn't known."""
+    from packaging.version import InvalidVersion, Version
+
+    with contextlib.suppress(KeyError, InvalidVersion):
+        return "fork" if Version(settings.versions["python"]) < Version("3.14") else "forkserver"
+    return ""
 
 
 def switch(match: Match, value: Scalar) -> Scalar:

@@ -56,6 +56,9 @@ from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
+DEEPEST_MAKER: Final = 4
+"""How many calls are looked through for the start method of processes."""
+START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 # Functions that a loader calls in its workers, in the order in which it does.
@@ -110,6 +113,7 @@ class Flow(Calls):
         properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
+        start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
     recorder = Recorder()
@@ -122,10 +126,12 @@ class Flow(Calls):
         properties: Table[str, Sequence[str]],
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
+        start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
+        self.start = start
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -193,7 +199,10 @@ class _Run:
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
         """The processes that the run starts."""
-        self.started: set[str] = set()
+        self.started: set[tuple[str, str, int]] = set()
+        """The functions that were run in processes, how those are started, and the pool."""
+        self.pools: dict[int, _Run] = {}
+        """What the processes of pools do, by the call that makes a pool."""
 
     # -- the whole run ------------------------------------------------------------------------------------------
 
@@ -224,7 +233,7 @@ class _Run:
                 self.import_module(package)
 
     def finish(self) -> list[Reach]:
-        """What happens after the statements have run: what frameworks call, and what objects draw."""
+        """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
@@ -247,7 +256,8 @@ class _Run:
                     merged.only_weights = merged.only_weights and draws.only_weights
             if merged is not None and not (self.loads and merged.only_weights):
                 result.unseeded[stream] = merged
-        return [result, *self.others]
+        pools = [reach for run in self.pools.values() for reach in run.finish()]
+        return [result, *self.others, *pools]
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
@@ -984,10 +994,13 @@ class _Run:
                 functions.append(value)
         if not functions:
             return
-        fresh = "spawns" in contexts or self.spawning(site.target)
+        how = "spawn" if "spawns" in contexts else "fork" if "forks" in contexts else None
+        pool = -1
+        if "processes" in contexts:
+            how, pool = self.start_method(site, place)
         for value in functions:
-            if fresh:
-                self.spawn(value, place)
+            if how is not None:
+                self.start(value, place, how, pool)
             elif isinstance(value, Ref) and self.resolver.is_class(value.name):
                 if "calls" in contexts:  # who is only told of a class makes no object of it
                     self.offer(value, place)
@@ -996,14 +1009,31 @@ class _Run:
             else:
                 self.run(value, place)
 
-    def spawning(self, target: Value) -> bool:
-        """Whether a call starts a process by the context that it is made from: `get_context("spawn").Process(...)`."""
-        while isinstance(target, (Member, Result)):
-            if isinstance(target, Result) and isinstance(target.of, Ref) and target.of.name.endswith("get_context"):
-                made = self.frame.module.sites[target.site] if target.site >= 0 else None
-                return made is not None and any(a.value in (Const("spawn"), Const("forkserver")) for a in made.args)
-            target = target.base if isinstance(target, Member) else target.of
-        return False
+    def start_method(self, site: Site, place: Place) -> tuple[str, int]:
+        """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""
+        pool = self.resolver.global_site(place.module.path, place.site)
+        makers = [*self.makers(self.frame, site)]
+        if makers and not last(site.target)[:1].isupper():
+            pool = makers[0][0]  # `pool.map(...)`
+        for _, frame, made in makers:
+            for argument in made.args:
+                value = self.values.look(frame, argument.value).value
+                if argument.name in ("", "method") and isinstance(value, Const) and value.value in START_METHODS:
+                    return str(value.value), pool
+        chosen = self.state.switches.get("start-method")
+        return (str(chosen) if chosen in START_METHODS else self.flow.start), pool
+
+    def makers(self, frame: Frame, site: Site) -> Iterator[tuple[int, Frame, Site]]:
+        """The calls that made what a call is made on, or what it is given to start processes with: a pool, its context."""
+        for _ in range(DEEPEST_MAKER):
+            given = next((a.value for a in site.args if a.name in ("mp_context", "context")), None)
+            value = given or (site.target.base if isinstance(site.target, Member) else site.target)
+            looked = self.values.look(frame, value).value
+            place = self.resolver.place(looked.site) if isinstance(looked, Result) else None
+            if place is None or not isinstance(looked, Result):
+                return
+            frame, site = Frame(place[0], place[0].function_of(place[1]), outer=frame), place[1]
+            yield looked.site, frame, site
 
     def is_remote(self, site: Site, place: Place) -> bool:
         """`f.remote(...)` of Ray runs a function in a worker process."""
@@ -1013,7 +1043,7 @@ class _Run:
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
-        self.spawn(value, place)
+        self.start(value, place, "spawn")
         return True
 
     # -- command lines ------------------------------------------------------------------------------------------
@@ -1065,20 +1095,42 @@ class _Run:
             if function is not None and (not method.startswith("_") or method == "__init__"):
                 self.call(module, function, value.name, place, {})
 
-    def spawn(self, value: Value, place: Place) -> None:
-        """A function in a new process, which has none of this one's seeds."""
+    def start(self, value: Value, place: Place, how: str, pool: int = -1) -> None:
+        """A function in another process.
+
+        Args:
+            how: the start method; "" where it isn't known, so that the process may have this one's seeds or none.
+            pool: the call that made the pool whose process it is, -1 for one of its own.
+        """
         for module, function, _ in self.flow.callees(value):
-            if function.name in self.started:
+            key = (function.name, how, pool)
+            if key in self.started:
                 continue
-            self.started.add(function.name)
-            run = _Run(self.flow, self.result.entry, _State(switches=dict(self.state.switches)), (*self.path, place))
-            run.started = self.started
-            run.import_module(self.result.entry.module)  # the new process imports it again, under another name
-            run.frame = self.frame
+            self.started.add(key)
             self.recorder.enter("process", module, function, place)
+            run = self.pools.get(pool) or self.process(how, place)
+            run.path, run.frame = (*self.path, place), self.frame
             run.call(module, function, "", None, {})
-            self.others += run.finish()
+            if pool >= 0:
+                self.pools[pool] = run
+            else:
+                self.others += run.finish()
             self.recorder.leave()
+
+    def process(self, how: str, place: Place) -> _Run:
+        """A process as it begins: a copy of this one, but that module random has seeded itself anew, or a new one."""
+        state = _State(switches=dict(self.state.switches))
+        run = _Run(self.flow, self.result.entry, state, (*self.path, place))
+        run.started = self.started
+        if how == "fork":
+            state.streams = {stream: kind for stream, kind in self.state.streams.items() if stream != "python"}
+            run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != "python"}
+            run.first, run.imported, run.kept, run.names = dict(self.first), set(self.imported), self.kept, self.names
+            return run
+        run.import_module(self.result.entry.module)  # the new process imports it again, under another name
+        if not how:
+            run.perhaps = self.state.streams.keys() - {"python"}
+        return run
 
 
 def _as_imported(module: Module) -> Iterator[Step]:
