@@ -642,7 +642,7 @@ class _Run:
             return
         if entry.seeds:
             self.seed(place, effect, made)
-        if entry.rule == "DET103":
+        if entry.rule == "DET103" or (entry.returns == "generator" and entry.seed):
             self.make(place, effect, made)
         if entry.unseeds and effect.sure:
             for stream in entry.unseeds:
@@ -719,6 +719,8 @@ class _Run:
         """Note what the seed of a generator object is."""
         kind, cause = self.seed_kind(effect, made, effect.entry.seed or next(iter(effect.entry.when), ""))
         self.result.made.setdefault(place, set()).add(kind)
+        if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
         if kind == "optional" and not self.doubtful:
             seeding = Seeding(place, ("the generator",), kind, cause)
             self.result.optional.setdefault(f"generator {cause}", seeding)
