@@ -120,6 +120,8 @@ class _Reader:
         self.stars: list[str] = []
         self.imports: set[str] = set()
         self.options: dict[str, Option] = {}
+        self.parsers: dict[str, Value | None] = {}
+        """The methods that options were defined by, as attributes of their parsers."""
         self.runs: list[str | Member] = []
         self.ran: dict[str | tuple[int, str], int] = {}
         """What import statements name of the program, and attributes by their root -> the step that stands for it."""
@@ -905,12 +907,14 @@ class _Reader:
         if attr == "sort":
             self.ordered.add(_dotted(function.value))
         elif attr == "add_argument":
-            self.option(args, node)
+            self.option(args, node, callee)
         elif attr == "set_defaults":
             for arg in args:
                 known = self.options.get(arg.name)
-                value = join((known.default, arg.value)) if known is not None else arg.value
-                self.options[arg.name] = Option(value, _span(node))
+                # What a parser says counts for it; of several subcommands' parsers any may be the one that is used.
+                other = known is not None and not _same_owner(self.parsers.get(arg.name), callee)
+                value = join((known.default, arg.value)) if known is not None and other else arg.value
+                self.options[arg.name], self.parsers[arg.name] = Option(value, _span(node)), callee
         elif callee is None:
             self.dictionary_update(function.value, args)
 
@@ -964,7 +968,7 @@ class _Reader:
         self.steps.append(number)
         return number
 
-    def option(self, args: list[Arg], node: ast.Call) -> None:
+    def option(self, args: list[Arg], node: ast.Call, callee: Value | None) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
         flags = [
             a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)
@@ -986,7 +990,7 @@ class _Reader:
             default = stored.get(str(action.value)) if isinstance(action, Const) else None
         elif long.startswith("-") and "required" not in named:
             default = Const(None)
-        self.options[name] = Option(default, _span(node))
+        self.options[name], self.parsers[name] = Option(default, _span(node)), callee
 
     # Calls of the standard library whose meaning the reader itself needs.
 
@@ -1462,6 +1466,13 @@ def _dotted(node: ast.AST) -> str:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _same_owner(first: Value | None, second: Value | None) -> bool:
+    """Whether two methods are surely of one object: of the same variable's value, or of the same attribute."""
+    if not isinstance(first, Member) or not isinstance(second, Member):
+        return False
+    return first.base is second.base or (type(first.base) is Member and first.base == second.base)
 
 
 def _is_main_test(node: ast.Compare) -> bool:

@@ -24,6 +24,7 @@ from detlint.program.entry import sites
 from detlint.program.reach import Effect, touches
 from detlint.program.registries import BUILDS, Registries
 from detlint.program.resolve import Module, Resolver
+from detlint.program.values import is_parsed
 
 DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
@@ -216,6 +217,9 @@ class Calls:
         target = self.dispatched(module, index, receiver)
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
             yield None
+            return
+        if isinstance(site.target, Member) and is_parsed(site.target.base):
+            yield None  # `args.func(args)`
             return
         if is_choice(site.target) and any(
             isinstance(option, Ref) and self.knowledge.matches_as(module, index, option) for option in options(target)

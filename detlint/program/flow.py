@@ -604,7 +604,8 @@ class _Run:
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
-        if holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
+        parsed = isinstance(raw, Member) and is_parsed(raw.base)
+        if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
             looked = self.values.look(frame, raw).value
             return looked if looked is not None else known
         return known
