@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
     names: list[str] = []
     """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves."""
-    kind: Literal["call", "assignment", "environment", "unknown-member"] = "call"
+    kind: Literal["call", "assignment", "environment", "unknown-member", "mention"] = "call"
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -219,6 +219,7 @@ class Catalog:
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
         self.members: dict[str, list[int]] = {}
+        self.mentions: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
         for i, entry in enumerate(self.entries):
             table = {
@@ -226,6 +227,7 @@ class Catalog:
                 "assignment": self.assignments,
                 "environment": self.environment,
                 "unknown-member": self.members,
+                "mention": self.mentions,
             }[entry.kind]
             for name in entry.names:
                 table.setdefault(name, []).append(i)

@@ -86,6 +86,7 @@ class Matcher:
             "environment": catalog.environment,
             "registry": catalog.registry,
             "write": {},
+            "mention": catalog.mentions,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -189,6 +190,8 @@ class Matcher:
             name = site.target.name
             return [(name, table[name])] if name in table else []
         target = self.target(module, index)
+        if site.kind == "mention" and isinstance(target, Ref):
+            return [(target.name, table.get(target.name, []))]
         if site.kind == "assignment" and isinstance(target, Ref):
             owner, _, attr = target.name.rpartition(".")
             unknown = [i for i in self.catalog.members.get(owner, ()) if attr not in self.catalog.entries[i].known]

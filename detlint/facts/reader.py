@@ -231,6 +231,8 @@ class _Reader:
         if kind is ast.Constant:
             return False
         value = _EXPRESSIONS[kind](self, node.value)
+        if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
+            self.site("mention", value, (), node)
         if type(value) is not Result or not _leaves(value.of):
             return False
         self.steps.append(Branch("exit", None, ()))
