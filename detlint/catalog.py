@@ -86,7 +86,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
     names: list[str] = []
     """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves."""
-    kind: Literal["call", "assignment", "environment", "unknown-member"] = "call"
+    kind: Literal["call", "assignment", "environment", "unknown-member", "mention"] = "call"
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -132,6 +132,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
     stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
     unseeds: list[str] = []
+    restores: list[str] = []
+    """Leaving the block puts these streams back as they were."""
     entropy: bool = False
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
@@ -154,6 +156,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.seeds
                 or self.sets
                 or self.unseeds
+                or self.restores
                 or self.entropy
                 or contexts
                 or self.category
@@ -299,12 +302,14 @@ class Catalog:
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
         self.members: dict[str, list[int]] = {}
+        self.mentions: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
         of_kind = {
             "call": self.calls,
             "assignment": self.assignments,
             "environment": self.environment,
             "unknown-member": self.members,
+            "mention": self.mentions,
         }
         for i, entry in enumerate(self.entries):
             tables = ((of_kind[entry.kind], entry.names), (self.registry, entry.registry))
@@ -458,7 +463,8 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
     absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
     handed = [stream for condition in entry.when.values() for stream in condition.draws]
     named = (
-        ("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("absent", absent), ("when", handed),
+        ("draws", entry.draws), ("seeds", entry.seeds), ("unseeds", entry.unseeds), ("restores", entry.restores),
+        ("absent", absent), ("when", handed),
     )  # fmt: skip
     for key, streams in named:
         if unknown := set(streams) - STREAMS:

@@ -71,18 +71,8 @@ def compare(program: Path, tmp_path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-MISSED = {
-    "argparse_subcommands_unseeded": "a parser's set_defaults in a variable that is bound twice isn't followed",
-    "executor_spawn_unseeded": "the start method of an executor is an argument of its constructor, which isn't followed",
-    "random_state_from_optional_seed": "a generator's seed that a constructor is handed isn't judged by its option",
-    "registry_decorator_unseeded": "what a registering decorator keeps isn't known to be what a registry builds",
-}
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
-def test_program(program: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if reason := MISSED.get(program.name):
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_program(program: Path, tmp_path: Path) -> None:
     compare(program, tmp_path)
 
 

@@ -97,6 +97,7 @@ class Matcher:
             "registry": catalog.registry,
             "section": catalog.sections,
             "write": {},
+            "mention": catalog.mentions,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -199,6 +200,8 @@ class Matcher:
             assert isinstance(site.target, Ref)
             return [(name, table[name]) for name in (site.target.name, last_of(site.target.name)) if name in table][:1]
         target = self.target(module, index)
+        if site.kind == "mention" and isinstance(target, Ref):
+            return [(target.name, table.get(target.name, []))]
         if site.kind == "assignment" and isinstance(target, Ref):
             owner, _, attr = target.name.rpartition(".")
             unknown = [i for i in self.catalog.members.get(owner, ()) if attr not in self.catalog.entries[i].known]
@@ -208,8 +211,8 @@ class Matcher:
             # Alternatives count only when each of them is known to behave alike.
             rules = [{self.catalog.entries[i].rule for _, entries in named for i in entries} for named in found]
             same = len(found) == len(target.options) and all(rule == rules[0] for rule in rules)
-            return found[0] if found and same and found[0] else self._copied(target)
-        return self._named(target) or self._copied(site.target) or self._copied(target)
+            return found[0] if found and same and found[0] else self._copied(module, target)
+        return self._named(target) or self._copied(module, site.target) or self._copied(module, target)
 
     def _named(self, target: Value | None) -> list[tuple[str, list[int]]]:
         calls = self.catalog.calls
@@ -257,13 +260,21 @@ class Matcher:
                     return found
         return []
 
-    def _copied(self, target: Value | None) -> list[tuple[str, list[int]]]:
+    def _copied(self, module: Module, target: Value | None) -> list[tuple[str, list[int]]]:
         """A project's own copy of a known kernel, recognised by its name: `MSDeformAttnFunction.apply(...)`."""
         if not self._may_be_copy(target):
             return []
         names = [name.removesuffix(".apply").rpartition("::")[2].rpartition(".")[2] for name in _names(target)]
-        entries = [self.catalog.copies.get(name, []) for name in names]
+        entries = [[i for i in self.catalog.copies.get(name, ()) if self._is_akin(module, i)] for name in names]
         return [(names[0], entries[0])] if entries and all(entries) else []
+
+    def _is_akin(self, module: Module, number: int) -> bool:
+        """Whether a file may have a copy of what an entry knows: not one that only uses other frameworks than its."""
+        own = {name.partition(".")[0] for name in module.facts.imports}
+        known = {name.partition(".")[0] for name in self.catalog.entries[number].names}
+        used = [framework for framework in self.catalog.frameworks if not own.isdisjoint(framework.modules)]
+        from_one = known <= self.catalog.roots and bool(known)
+        return not (used and from_one) or any(not known.isdisjoint(framework.modules) for framework in used)
 
     def _may_be_copy(self, target: Value | None) -> bool:
         last = (

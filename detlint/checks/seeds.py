@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,7 +31,16 @@ def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence
     Args:
         properties: as `links.properties` tells them.
     """
-    return Flow(resolver, matcher, properties, switch, taken)
+    return Flow(resolver, matcher, properties, switch, taken, _start_method(matcher.settings))
+
+
+def _start_method(settings: Settings) -> str:
+    """How `multiprocessing` starts processes on Linux where nothing is said; "" where Python's version isn't known."""
+    from packaging.version import InvalidVersion, Version
+
+    with contextlib.suppress(KeyError, InvalidVersion):
+        return "fork" if Version(settings.versions["python"]) < Version("3.14") else "forkserver"
+    return ""
 
 
 def switch(match: Match, value: Scalar) -> Scalar:
@@ -137,7 +147,7 @@ class SeedRules:
         yield from self._late(reach)
 
     def _unseeded(self, reach: Reach) -> Iterator[Finding]:
-        fixed = [s for s in reach.seedings if s.kind == "fixed"]
+        fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
         by_rule: dict[str, list[tuple[str, Draws]]] = {}
         for stream, draws in reach.unseeded.items():
             rule = self.rule_of.get(stream)
@@ -148,7 +158,8 @@ class SeedRules:
             count = sum(d.count for _, d in group)
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
-            others = [s for s in fixed if stream not in s.streams]
+            here = {s.place for s in fixed if stream in s.streams}
+            others = [s for s in fixed if stream not in s.streams and s.place not in here]
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""

@@ -111,9 +111,10 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "write"]
-"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `write`: an attribute or item of
-some object is set: a property, an option of the command line, a collection that keeps functions and classes."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "write", "mention"]
+"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `mention`: a statement that only
+names a function. `write`: an attribute or item of some object is set; it may be a property, an option of the command line, a
+collection that keeps functions and classes."""
 
 
 class Site(Record, frozen=True):

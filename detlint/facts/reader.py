@@ -120,6 +120,8 @@ class _Reader:
         self.stars: list[str] = []
         self.imports: set[str] = set()
         self.options: dict[str, Option] = {}
+        self.parsers: dict[str, Value | None] = {}
+        """The methods that options were defined by, as attributes of their parsers."""
         self.runs: list[str | Member] = []
         self.ran: dict[str | tuple[int, str], int] = {}
         """What import statements name of the program, and attributes by their root -> the step that stands for it."""
@@ -248,6 +250,8 @@ class _Reader:
         if kind is ast.Constant:
             return False
         value = _EXPRESSIONS[kind](self, node.value)
+        if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
+            self.site("mention", value, (), node)
         if type(value) is not Result or not _leaves(value.of):
             return False
         self.steps.append(Branch("exit", None, ()))
@@ -940,12 +944,14 @@ class _Reader:
         if attr == "sort":
             self.ordered.add(_dotted(function.value))
         elif attr == "add_argument":
-            self.option(args, node)
+            self.option(args, node, callee)
         elif attr == "set_defaults":
             for arg in args:
                 known = self.options.get(arg.name)
-                value = join((known.default, arg.value)) if known is not None else arg.value
-                self.options[arg.name] = Option(value, _span(node))
+                # What a parser says counts for it; of several subcommands' parsers any may be the one that is used.
+                other = known is not None and not _same_owner(self.parsers.get(arg.name), callee)
+                value = join((known.default, arg.value)) if known is not None and other else arg.value
+                self.options[arg.name], self.parsers[arg.name] = Option(value, _span(node)), callee
         elif callee is None:
             self.dictionary_update(function.value, args)
 
@@ -999,7 +1005,7 @@ class _Reader:
         self.steps.append(number)
         return number
 
-    def option(self, args: list[Arg], node: ast.Call) -> None:
+    def option(self, args: list[Arg], node: ast.Call, callee: Value | None) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""
         flags = [
             a.value.value for a in args if not a.name and isinstance(a.value, Const) and isinstance(a.value.value, str)
@@ -1021,7 +1027,7 @@ class _Reader:
             default = stored.get(str(action.value)) if isinstance(action, Const) else None
         elif long.startswith("-") and "required" not in named:
             default = Const(None)
-        self.options[name] = Option(default, _span(node))
+        self.options[name], self.parsers[name] = Option(default, _span(node)), callee
 
     # Calls of the standard library whose meaning the reader itself needs.
 
@@ -1509,6 +1515,13 @@ def _dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
+def _same_owner(first: Value | None, second: Value | None) -> bool:
+    """Whether two methods are surely of one object: of the same variable's value, or of the same attribute."""
+    if not isinstance(first, Member) or not isinstance(second, Member):
+        return False
+    return first.base is second.base or (type(first.base) is Member and first.base == second.base)
+
+
 def _is_main_test(node: ast.Compare) -> bool:
     if len(node.ops) != 1 or type(node.ops[0]) is not ast.Eq:
         return False
@@ -1551,9 +1564,10 @@ def _names_device(node: ast.Call) -> bool:
 
 @lru_cache(maxsize=64)
 def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
-    """Top-level modules that are none of the program's. The library that the catalog describes may be the very program
-    that is read."""
-    return (catalog.roots | STDLIB) - {own}
+    """Top-level modules that are none of the program's. The libraries that the catalog describes may be: their own
+    repositories have scripts and examples beside them. Only the frameworks below them all are not worth the question."""
+    frameworks = {framework.tensor.partition(".")[0] for framework in catalog.frameworks}
+    return (STDLIB | {"numpy"} | frameworks) - {own, ""}
 
 
 def _may_seed(text: str) -> bool:

@@ -24,6 +24,7 @@ from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries
 from detlint.program.resolve import Module, Resolver
+from detlint.program.values import is_parsed
 
 DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
@@ -218,6 +219,9 @@ class Calls:
         target = self.dispatched(module, index, receiver)
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
             yield None
+            return
+        if isinstance(site.target, Member) and is_parsed(site.target.base):
+            yield None  # `args.func(args)`
             return
         if is_choice(site.target) and any(
             isinstance(option, Ref) and any(matters(e.entry) for e in self.knowledge.matches_as(module, index, option))

@@ -56,6 +56,9 @@ from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
+DEEPEST_MAKER: Final = 4
+"""How many calls are looked through for the start method of processes."""
+START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 # Functions that a loader calls in its workers, in the order in which it does.
@@ -110,6 +113,7 @@ class Flow(Calls):
         properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
+        start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
     recorder = Recorder()
@@ -122,10 +126,12 @@ class Flow(Calls):
         properties: Table[str, Sequence[str]],
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
+        start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
+        self.start = start
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -152,13 +158,21 @@ class _Run:
         self.calls = 0
         self.doubtful = 0
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
+        self.elsewhere = 0
+        """Above 0 in a loader's workers."""
         self.drawn: dict[str, dict[Place, Draws]] = {}
         """The draws of each stream before it was seeded, by the first on each way."""
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
+        self.shelved: set[str] = set()
+        """Those of them of which only imports have built objects."""
+        self.importing = 0
+        """Above 0 while a module is imported."""
         self.scopes: dict[Place, dict[str, str]] = {}
-        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it."""
+        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it; "" for an unseeded stream."""
+        self.scoped: list[dict[str, str]] = []
+        """The same for the blocks that the run is in."""
         self.exits = False
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
@@ -177,8 +191,8 @@ class _Run:
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
         """Generators and coroutines that were made and have not run yet."""
-        self.later: list[tuple[str, Place, tuple[Place, ...]]] = []
-        """Draws of objects that were built on the way: they draw when they are used."""
+        self.later: list[tuple[str, Place, tuple[Place, ...], bool]] = []
+        """Draws of objects that were built on the way: they draw when they are used; whether they are layers."""
         self.standing_in: set[str] = set()
         """Streams that objects made without a seed of their own draw from when they are used."""
         self.handed: list[tuple[Value, Place, bool]] = []
@@ -187,7 +201,10 @@ class _Run:
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
         """The processes that the run starts."""
-        self.started: set[str] = set()
+        self.started: set[tuple[str, str, int]] = set()
+        """The functions that were run in processes, how those are started, and the pool."""
+        self.pools: dict[int, _Run] = {}
+        """What the processes of pools do, by the call that makes a pool."""
 
     # -- the whole run ------------------------------------------------------------------------------------------
 
@@ -218,15 +235,16 @@ class _Run:
                 self.import_module(package)
 
     def finish(self) -> list[Reach]:
-        """What happens after the statements have run: what frameworks call, and what objects draw."""
+        """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
         result.held = self.state.switches
         result.workers = self.workers != {False}
-        for stream, place, path in self.later:
+        for stream, place, path, layer in self.later:
             self.path = path
-            self.draw(stream, place)
+            # Where nothing is trained, a layer matters no more than its weights do.
+            self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         for stream, found in self.drawn.items():
@@ -241,49 +259,73 @@ class _Run:
                     merged.only_weights = merged.only_weights and draws.only_weights
             if merged is not None and not (self.loads and merged.only_weights):
                 result.unseeded[stream] = merged
-        return [result, *self.others]
+        pools = [reach for run in self.pools.values() for reach in run.finish()]
+        return [result, *self.others, *pools]
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
-        done: set[str] = set()
         outer = self.path
-        self.use_registries()
         streams = self.worker_streams()
         for value, place, in_workers in self.handed:
+            work = partial(self.run, value, place)
             if in_workers and streams is not None:
-                streams = self.aside(streams, partial(self.run, value, place))
+                streams = self.aside(streams, work)
+            elif in_workers:
+                self.apart(work)
             else:
-                self.run(value, place)
-        while waiting := [name for name in self.built if name not in done]:
+                work()
+        used: set[str] = set()
+        self.use_built(used, streams)
+        self.use_registries(used, streams)
+        self.path = outer
+
+    def use_built(self, used: set[str], streams: dict[str, str] | None) -> None:
+        """Run the methods that frameworks call on objects of the classes that were not `used` yet.
+
+        Args:
+            streams: those of a loader's workers.
+        """
+        while waiting := [name for name in self.built if name not in used]:
             for name in waiting:
-                done.add(name)
+                used.add(name)
                 for module, function, _ in self.flow.hooks(name):
+                    if function.name.endswith(".__call__") and name in self.shelved:
+                        continue
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
                     if streams is not None and "__getitem" in function.name:
                         self.aside(streams, work)
                     else:
                         work()
-        self.path = outer
 
-    def use_registries(self) -> None:
-        """Run what may have been chosen from registries, each definition from where the run is now."""
-        used: set[str] = set()
-        while waiting := [key for key in self.choices if key not in used]:
+    def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
+        """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
+        tried: set[str] = set()
+        while waiting := [key for key in self.choices if key not in tried]:
             for key in waiting:
-                used.add(key)
-                place, self.path = self.choices[key]
+                tried.add(key)
+                place, path = self.choices[key]
                 before, ends = self.state, []
                 for definition in [*self.kept[key]][:MOST_CHOICES]:
-                    self.state = before.copy()
-                    if self.resolver.is_class(definition.name):
-                        self.built.setdefault(definition.name, place)
+                    self.state, self.path = before.copy(), path
+                    self.build(definition, place)
                     self.run(definition, place)
+                    self.use_built(used, streams)
                     ends.append(self.state)
                 self.state = self.meet(ends)
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def build(self, target: Value, place: Place) -> None:
+        """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
+        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+            self.built.setdefault(target.name, place)
+            self.result.passed.add(target.name.partition("::")[0])
+            if not self.importing:
+                self.shelved.discard(target.name)
+            elif self.built[target.name] == place:
+                self.shelved.add(target.name)
 
     def worker_streams(self) -> dict[str, str] | None:
         """The streams in a loader's worker processes, which seed Python's and NumPy's from PyTorch's; None where there
@@ -300,9 +342,15 @@ class _Run:
     def aside(self, streams: dict[str, str], work: Callable[[], object]) -> dict[str, str]:
         """Run something with other streams; what becomes of those."""
         outer, self.state = self.state, _State(dict(streams), dict(self.state.switches))
-        work()
+        self.apart(work)
         after, self.state = self.state.streams, outer
         return after
+
+    def apart(self, work: Callable[[], object]) -> None:
+        """Run something that isn't the run itself: what it seeds is not seeded on purpose."""
+        self.elsewhere += 1
+        work()
+        self.elsewhere -= 1
 
     def passed(self) -> Iterator[Module]:
         """The files that the run has run something of so far, in the order of their paths."""
@@ -364,7 +412,9 @@ class _Run:
         self.note(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
+        self.importing += 1
         self.steps(_as_imported(module))
+        self.importing -= 1
         self.recorder.leave()
         self.frame = outer
 
@@ -450,12 +500,23 @@ class _Run:
         entered = self.values.look(frame, branch.test).value
         before, after = self.entered(entered, branch.test)
         raw = branch.test
-        saved = self.scopes.pop(Place(frame.module, raw.site), None) if isinstance(raw, Result) else None
+        saved: dict[str, str] = {}
+        if isinstance(raw, Result):
+            place = Place(frame.module, raw.site)
+            saved = self.scopes.pop(place, {})
+            if saved:  # what the call itself has seeded holds for the block only
+                result = self.result
+                result.seedings = [replace(s, passing=s.passing or s.place == place) for s in result.seedings]
+                result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
+        self.scoped.append(saved)
         left = self.steps(branch.arms[0])
+        self.scoped.pop()
         after()
-        if saved is not None:
-            self.state.streams = saved
+        for stream, kind in saved.items():
+            self.state.streams.pop(stream, None)
+            if kind:
+                self.state.streams[stream] = kind
         return left
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
@@ -507,8 +568,10 @@ class _Run:
             return
         target = self.target(index)
         effects = self.effects(index, target)
-        if any("scoped" in effect.entry.contexts for effect, _ in effects):
-            self.scopes[place] = dict(self.state.streams)  # before it seeds anything itself
+        restored = {stream for effect, _ in effects for stream in effect.entry.restores}
+        if restored:
+            # As they are before it seeds anything itself.
+            self.scopes[place] = {stream: self.state.streams.get(stream, "") for stream in restored}
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
             if any(effect.entry.rule for effect, _ in effects):
@@ -520,9 +583,7 @@ class _Run:
             return
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
-        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
-            self.built.setdefault(target.name, place)
-            self.result.passed.add(target.name.partition("::")[0])
+        self.build(target, place)
         callees = self.flow.callees(target)
         if callees:
             self.call_all(target, callees, place)
@@ -559,7 +620,8 @@ class _Run:
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
-        if holds_parameter(raw) or made or (known is None and isinstance(raw, (Member, Result))):
+        parsed = isinstance(raw, Member) and is_parsed(raw.base)
+        if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
             looked = self.values.look(frame, raw).value
             return looked if looked is not None else known
         return known
@@ -597,7 +659,7 @@ class _Run:
             return
         if entry.seeds:
             self.seed(place, effect, made)
-        if entry.rule == "DET103":
+        if entry.rule == "DET103" or (entry.returns == "generator" and entry.seed):
             self.make(place, effect, made)
         elif entry.seed and not entry.seeds:
             self.seed_object(place, effect, made)
@@ -612,7 +674,7 @@ class _Run:
             weights = self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
                 if is_object(effect, weights):
-                    self.later.append((stream, place, self.path))
+                    self.later.append((stream, place, self.path, weights))
                 else:
                     self.draw(stream, place, weights)
         for switch, value in entry.sets.items():
@@ -650,13 +712,13 @@ class _Run:
     def seed(self, place: Place, effect: Effect, made: Place) -> None:
         entry = effect.entry
         kind, cause = self.seed_kind(effect, made, entry.seed)
-        if self.doubtful and kind == "entropy":
-            return
+        if kind == "entropy" and (self.doubtful or (self.elsewhere and cause is not None and self.is_drawn(cause))):
+            return  # a worker that takes its seed from a stream which nobody seeds leaves its own as they are
         if kind == "entropy" and cause is None and entry.absent not in ("", "fixed", "entropy"):
             kind = self.seed_from(entry.absent, place, entry.seeds)
             if kind == "entropy":
                 return
-        seeding = Seeding(place, tuple(entry.seeds), kind, cause)
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place))
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
             self.forgive(cause)
@@ -664,7 +726,8 @@ class _Run:
             self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
             if kind == "fixed":
                 draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
-                if draws is not None and self.state.streams.get(stream) == "drawn" and not self.doubtful:
+                late = draws is not None and self.state.streams.get(stream) == "drawn"
+                if late and draws is not None and not self.doubtful and not seeding.passing:
                     self.result.late.setdefault(stream, (seeding, draws))
                 self.state.streams[stream] = "seeded"
             else:
@@ -700,12 +763,19 @@ class _Run:
         """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
         return self.state.streams.get(stream) in (None, "drawn")
 
+    def is_passing(self, place: Place) -> bool:
+        """Whether what is seeded at a place soon gets its state back, or belongs to a worker."""
+        here = {s for effect in self.flow.knowledge.matches(place.module, place.site) for s in effect.entry.seeds}
+        return self.elsewhere > 0 or any(not here.isdisjoint(saved) for saved in self.scoped)
+
     def make(self, place: Place, effect: Effect, made: Place) -> None:
         """Note what the seed of a generator object is; what takes none is made from entropy."""
         entry = effect.entry
         parameter = entry.seed or next((name for name, asked in entry.when.items() if asked.given is False), "")
         kind, cause = self.seed_kind(effect, made, parameter) if parameter else ("entropy", None)
         self.result.made.setdefault(place, set()).add(kind)
+        if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
         if kind == "optional" and not self.doubtful:
             seeding = Seeding(place, ("the generator",), kind, cause)
             self.result.optional.setdefault(f"generator {cause}", seeding)
@@ -735,6 +805,11 @@ class _Run:
         for found in self.drawn.values():
             for place in [p for p in found if p.module is cause.module and p.module.sites[p.site].span == cause.span]:
                 del found[place]
+
+    def is_drawn(self, spot: Spot) -> bool:
+        """Whether what stands at a place is drawn from a stream, rather than from the clock or the system."""
+        here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
+        return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
@@ -926,8 +1001,7 @@ class _Run:
         words = self.words(site)
         named = [definition for definition, names in self.kept[key].items() if not names.isdisjoint(words)]
         for definition in named:
-            if self.resolver.is_class(definition.name):
-                self.built.setdefault(definition.name, place)
+            self.build(definition, place)
             self.call_all(definition, self.flow.callees(definition), place)
         if not named:
             self.choices.setdefault(key, (place, self.path))
@@ -978,25 +1052,46 @@ class _Run:
                 functions.append(value)
         if not functions:
             return
-        fresh = "spawns" in contexts or self.spawning(site.target)
+        how = "spawn" if "spawns" in contexts else "fork" if "forks" in contexts else None
+        pool = -1
+        if "processes" in contexts:
+            how, pool = self.start_method(site, place)
         for value in functions:
-            if fresh:
-                self.spawn(value, place)
+            if how is not None:
+                self.start(value, place, how, pool)
+            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
+                if "calls" in contexts:  # who is only told of a class makes no object of it
+                    self.offer(value, place)
             elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
                 self.handed.append((value, place, False))
-            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
-                self.offer(value, place)
             else:
                 self.run(value, place)
 
-    def spawning(self, target: Value) -> bool:
-        """Whether a call starts a process by the context that it is made from: `get_context("spawn").Process(...)`."""
-        while isinstance(target, (Member, Result)):
-            if isinstance(target, Result) and isinstance(target.of, Ref) and target.of.name.endswith("get_context"):
-                made = self.frame.module.sites[target.site] if target.site >= 0 else None
-                return made is not None and any(a.value in (Const("spawn"), Const("forkserver")) for a in made.args)
-            target = target.base if isinstance(target, Member) else target.of
-        return False
+    def start_method(self, site: Site, place: Place) -> tuple[str, int]:
+        """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""
+        pool = self.resolver.global_site(place.module.path, place.site)
+        makers = [*self.makers(self.frame, site)]
+        if makers and not last(site.target)[:1].isupper():
+            pool = makers[0][0]  # `pool.map(...)`
+        for _, frame, made in makers:
+            for argument in made.args:
+                value = self.values.look(frame, argument.value).value
+                if argument.name in ("", "method") and isinstance(value, Const) and value.value in START_METHODS:
+                    return str(value.value), pool
+        chosen = self.state.switches.get("start-method")
+        return (str(chosen) if chosen in START_METHODS else self.flow.start), pool
+
+    def makers(self, frame: Frame, site: Site) -> Iterator[tuple[int, Frame, Site]]:
+        """The calls that made what a call is made on, or what it is given to start processes with: a pool, its context."""
+        for _ in range(DEEPEST_MAKER):
+            given = next((a.value for a in site.args if a.name in ("mp_context", "context")), None)
+            value = given or (site.target.base if isinstance(site.target, Member) else site.target)
+            looked = self.values.look(frame, value).value
+            place = self.resolver.place(looked.site) if isinstance(looked, Result) else None
+            if place is None or not isinstance(looked, Result):
+                return
+            frame, site = Frame(place[0], place[0].function_of(place[1]), outer=frame), place[1]
+            yield looked.site, frame, site
 
     def is_remote(self, site: Site, place: Place) -> bool:
         """`f.remote(...)` of Ray runs a function in a worker process."""
@@ -1006,7 +1101,7 @@ class _Run:
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
-        self.spawn(value, place)
+        self.start(value, place, "spawn")
         return True
 
     # -- command lines ------------------------------------------------------------------------------------------
@@ -1058,20 +1153,42 @@ class _Run:
             if function is not None and (not method.startswith("_") or method == "__init__"):
                 self.call(module, function, value.name, place, {})
 
-    def spawn(self, value: Value, place: Place) -> None:
-        """A function in a new process, which has none of this one's seeds."""
+    def start(self, value: Value, place: Place, how: str, pool: int = -1) -> None:
+        """A function in another process.
+
+        Args:
+            how: the start method; "" where it isn't known, so that the process may have this one's seeds or none.
+            pool: the call that made the pool whose process it is, -1 for one of its own.
+        """
         for module, function, _ in self.flow.callees(value):
-            if function.name in self.started:
+            key = (function.name, how, pool)
+            if key in self.started:
                 continue
-            self.started.add(function.name)
-            run = _Run(self.flow, self.result.entry, _State(switches=dict(self.state.switches)), (*self.path, place))
-            run.started = self.started
-            run.import_module(self.result.entry.module)  # the new process imports it again, under another name
-            run.frame = self.frame
+            self.started.add(key)
             self.recorder.enter("process", module, function, place)
+            run = self.pools.get(pool) or self.process(how, place)
+            run.path, run.frame = (*self.path, place), self.frame
             run.call(module, function, "", None, {})
-            self.others += run.finish()
+            if pool >= 0:
+                self.pools[pool] = run
+            else:
+                self.others += run.finish()
             self.recorder.leave()
+
+    def process(self, how: str, place: Place) -> _Run:
+        """A process as it begins: a copy of this one, but that module random has seeded itself anew, or a new one."""
+        state = _State(switches=dict(self.state.switches))
+        run = _Run(self.flow, self.result.entry, state, (*self.path, place))
+        run.started = self.started
+        if how == "fork":
+            state.streams = {stream: kind for stream, kind in self.state.streams.items() if stream != "python"}
+            run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != "python"}
+            run.first, run.imported, run.kept, run.names = dict(self.first), set(self.imported), self.kept, self.names
+            return run
+        run.import_module(self.result.entry.module)  # the new process imports it again, under another name
+        if not how:
+            run.perhaps = self.state.streams.keys() - {"python"}
+        return run
 
 
 def _as_imported(module: Module) -> Iterator[Step]:

@@ -65,6 +65,8 @@ class Seeding:
     """`fixed`, `entropy` (the seed varies), or `optional` (the seed may be left out)."""
     cause: Spot | None = None
     """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
+    passing: bool = False
+    """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker."""
 
 
 @dataclass(slots=True)
@@ -145,7 +147,7 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
 
 def touches(entry: Entry) -> bool:
     """Whether a call of an entry does something to streams and switches, seeds an object, or trains."""
-    seeds = entry.seed or entry.seeds or entry.unseeds
+    seeds = entry.seed or entry.seeds or entry.unseeds or entry.restores
     return bool(entry.draws or seeds or entry.sets or "trains" in entry.contexts)
 
 

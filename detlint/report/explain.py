@@ -141,6 +141,8 @@ def _facts(inspection: Inspection, entry: Entry) -> Iterator[str]:
         yield f"seeds {', '.join(entry.seeds)}" + (f", by its argument `{entry.seed}`" if entry.seed else "")
     if entry.unseeds:
         yield f"un-seeds {', '.join(entry.unseeds)}"
+    if entry.restores:
+        yield f"puts {', '.join(entry.restores)} back as they were where its block ends"
     if entry.entropy:
         yield "gives something else in every run"
     if entry.sets:
