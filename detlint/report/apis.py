@@ -91,23 +91,27 @@ def _when(entry: Entry) -> Iterator[str]:
 def _what(entry: Entry) -> Iterator[str]:
     if entry.message:
         name = (entry.names or entry.registry or entry.copies)[0].rpartition(".")[2]
-        yield entry.message.replace("`{api}`", "it").replace("{api}", name)
+        yield _sentence(entry.message.replace("`{api}`", "it").replace("{api}", name))
     if entry.category:
-        yield SWITCHED[entry.category]
+        yield _sentence(SWITCHED[entry.category])
     if entry.level:
-        yield f"level: {entry.level}"
+        yield f"Level: {entry.level}."
     if entry.note:
         yield entry.note
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "`")) else ".")
 
 
 def _sets(entry: Entry, switch: str) -> Iterator[str]:
     value = entry.sets[switch]
     if isinstance(value, bool):
-        yield f"switches it {'on' if value else 'off'}"
+        yield f"Switches it {'on' if value else 'off'}."
     elif isinstance(value, str) and value.startswith("="):
-        yield f"switches it on or off, as `{value[1:]}` says"
+        yield f"Switches it on or off, as `{value[1:]}` says."
     else:
-        yield f"sets it to `{value}`"
+        yield f"Sets it to `{value}`."
     if entry.note:
         yield entry.note
 

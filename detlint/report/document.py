@@ -103,10 +103,15 @@ def _records(table: Table, width: int) -> Iterator[str]:
 
 def _wrapped(line: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """A line of Markdown, wrapped; code is not broken between its words."""
-    plain = INLINE.sub(
-        lambda found: (found["code"] or "").replace(" ", "\0") or found["link"] or found["em"] or found["char"], line
-    )
+    plain = INLINE.sub(_plain, line)
     lines = textwrap.wrap(
         plain, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
     return [piece.replace("\0", " ") for piece in lines]
+
+
+def _plain(found: re.Match[str]) -> str:
+    """A mark without itself; the spaces in code become something that is not wrapped at."""
+    if found["code"]:
+        return found["code"].replace(" ", "\0")
+    return found["char"] or (found["link"] or found["em"]).replace("\\", "")

@@ -15,6 +15,9 @@ from detlint.report.document import Block, escaped, markdown
 
 FAMILIES: Final = ("housekeeping", "seeds", "layers", "data", "operators", "devices", "switches")
 
+ISSUE: Final = re.compile(r"\b([\w.\\-]+/[\w.\\-]+)#(\d+)\b")
+"""An issue on GitHub, as the catalog's sources name it, escaped for Markdown."""
+
 
 class UnknownRule(Exception):
     """No rule has this code or name. The text says which ones come near."""
@@ -63,7 +66,8 @@ def page(catalog: Catalog, rule: Rule) -> Iterator[Block]:
     yield _suppression(rule)
     if named := sources(catalog, rule):
         yield "## Sources"
-        yield "\n".join(f"- {escaped(source)}" for source in named)
+        linked = (ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", escaped(source)) for source in named)
+        yield "\n".join(f"- {source}" for source in linked)
 
 
 def _level(rule: Rule) -> str:
@@ -119,7 +123,7 @@ def _apis(catalog: Catalog, rule: Rule) -> Iterator[Block]:
         others = sorted({e.rule for e in catalog.entries if streams & set(e.draws)} - {"", rule.code})
         yield "## What draws"
         if others:
-            yield f"What {', '.join(f'[{code}]({code}.md)' for code in others)} name, and:"
+            yield f"All that {', '.join(f'[{code}]({code}.md)' for code in others)} name, and:"
         yield from tables([entry for entry in catalog.entries if not entry.rule and streams & set(entry.draws)])
         yield "## What seeds"
         yield from tables([entry for entry in catalog.entries if streams & set(entry.seeds)])
@@ -159,6 +163,7 @@ def data(catalog: Catalog, rule: Rule) -> dict[str, Any]:
         "remedy": rule.remedy,
         "explanation": markdown(page(catalog, rule)),
         "streams": [*rule.streams],
+        "switch": rule.switch,
         "source": rule.source,
         "sources": sources(catalog, rule),
         "apis": [_api(entry) for entry in entries],
