@@ -185,6 +185,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     source: str = ""
     streams: list[str] = []
     """The random-number streams whose unseeded draws carry this code."""
+    switch: str = ""
+    """The switch that it is about; the rule's page lists what sets it."""
 
     @property
     def family(self) -> int:

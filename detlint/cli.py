@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +25,8 @@ WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
 CELL_LINE = re.compile(r"(?P<file>.+\.ipynb):(?:cell )?(?P<cell>\d+):(?P<line>\d+)(?::\d+)?", re.S)
 """A line as findings in notebooks have it, with or without the column."""
+WIDEST = 100
+"""Columns of text that are still easy to read."""
 
 
 class _Group(click.Group):
@@ -53,6 +56,15 @@ def main() -> None:
 def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
     codes = [code.strip().upper() for item in value for code in item.split(",") if code.strip()]
     return codes or None
+
+
+_CONFIG = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.",
+)
+_ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration file.")
 
 
 @main.command()
@@ -133,13 +145,8 @@ def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=0), help="Processes to use; 0 means one for each CPU. [default: 0]"
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.",
-)
-@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@_CONFIG
+@_ISOLATED
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Print the settings in force, and stop.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error.")
@@ -264,31 +271,46 @@ def _show_settings(config: Config) -> None:
 @main.command()
 @click.argument("code", required=False)
 @click.option("--all", "everything", is_flag=True, help="Print every rule.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def rule(code: str | None, everything: bool, output_format: str) -> None:
-    """Print a rule's page: what it finds, why, the APIs and their conditions, what to do."""
-    from detlint import catalog as catalogs
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="How to print the page.",
+)
+@_CONFIG
+@_ISOLATED
+def rule(code: str | None, everything: bool, output_format: str, config_file: Path | None, isolated: bool) -> None:
+    """Print a rule's page: what it finds, why, an example, the APIs and their conditions, what to do.
+
+    CODE is a code or a name, as in DET403 or grid-sample. Rules of the catalogs that the configuration names count too.
+    """
+    from detlint.catalog import CatalogError
+    from detlint.config import ConfigError, load
     from detlint.report import rules
+    from detlint.run import load_catalog
 
     if (code is None) is not everything:
         _fail("name a rule (`detlint rule DET403`) or say --all")
     try:
-        catalog = catalogs.load()
-    except catalogs.CatalogError as error:
+        catalog = load_catalog(load(Path.cwd(), config_file, isolated), None)
+        chosen = rules.every(catalog) if code is None else [rules.find(catalog, code)]
+    except (ConfigError, CatalogError, rules.UnknownRule) as error:
         _fail(str(error))
-    chosen = [r for r in sorted(catalog.rules.values(), key=lambda r: r.code) if everything or code in (r.code, r.name)]
-    if not chosen and code is not None:
-        chosen = [r for r in catalog.rules.values() if r.code == code.upper()]
-    if not chosen:
-        _fail(f"unknown rule `{code}`; `detlint rule --all` lists them")
     if output_format == "json":
         import msgspec
 
-        click.echo(
-            msgspec.json.format(msgspec.json.encode([rules.data(catalog, r) for r in chosen]), indent=2).decode()
-        )
+        found = [rules.data(catalog, one) for one in chosen]
+        click.echo(msgspec.json.format(msgspec.json.encode(found if everything else found[0]), indent=2).decode())
         return
-    click.echo("\n\n".join("\n".join(rules.page(catalog, r)) for r in chosen))
+    from detlint.report.document import markdown, text
+
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    pages = [[*rules.page(catalog, one)] for one in chosen]
+    if output_format == "markdown":
+        click.echo("\n".join(markdown(page) for page in pages), nl=False)
+    else:
+        click.echo("\n\n\n".join(text(page, width) for page in pages), color=_colour())
 
 
 @main.command()

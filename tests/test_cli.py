@@ -454,35 +454,103 @@ def test_empty_standard_input(project: Project) -> None:
 # -- detlint rule ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["DET403", "det403", "grid-sample"])
+@pytest.mark.parametrize("name", ["DET403", "det403", "grid-sample", "Grid-Sample"])
 def test_rule(name: str) -> None:
     result = detlint("rule", name)
     assert result.exit_code == 0
     assert result.stdout.startswith("DET403 grid-sample\n")
-    assert "torch.nn.functional.grid_sample" in result.stdout
-    assert "Why:" in result.stdout
+    for part in (
+        "torch.nn.functional.grid_sample",
+        "Why it matters",
+        "Before:",
+        "# <- DET403",
+        "After:",
+        "noqa: DET403",
+    ):
+        assert part in result.stdout
+
+
+def test_rule_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for line in detlint("rule", "--all").stdout.splitlines():
+        assert len(line) <= 80 or " " not in line.strip(), line
 
 
 def test_rule_all() -> None:
     result = detlint("rule", "--all")
     assert result.exit_code == 0
-    heads = re.findall(r"^(DET\d{3}) [a-z-]+$", result.stdout, re.M)
+    heads = re.findall(r"^(DET\d{3}) [a-z-]+\n=", result.stdout, re.M)
     assert len(heads) >= 44
     assert heads == sorted(set(heads))
 
 
 def test_rule_as_json() -> None:
-    (row,) = json.loads(detlint("rule", "DET201", "--output-format", "json").stdout)
+    row = json.loads(detlint("rule", "DET201", "--output-format", "json").stdout)
     assert row["code"] == "DET201"
     assert row["name"] == "dropout"
-    assert {"level", "summary", "why", "remedy", "source", "apis"} <= set(row)
+    assert {"family", "level", "summary", "message", "why", "remedy", "source", "sources", "apis"} <= set(row)
+    assert row["explanation"] == detlint("rule", "DET201", "--output-format", "markdown").stdout
     names = {name for api in row["apis"] for name in api["names"]}
     assert {"torch.nn.Dropout", "torch.nn.functional.dropout"} <= names
+    assert any(api["fix"] and api["fix"]["applicability"] for api in row["apis"])
 
 
 def test_all_rules_as_json() -> None:
     rows = json.loads(detlint("rule", "--all", "--output-format", "json").stdout)
     assert len(rows) == len({row["code"] for row in rows}) >= 44
+
+
+def test_rule_as_markdown() -> None:
+    page = detlint("rule", "DET115", "--output-format", "markdown").stdout
+    assert page.startswith("# DET115 hash-order\n\n")
+    assert "\n## APIs\n" in page
+    assert "\n| API | When | What | Remedy |\n| --- |" in page
+    assert "`polars.DataFrame.unique`" in page
+
+
+OWN = """\
+[[rule]]
+code = "DET901"
+name = "racing-cache"
+level = "warning"
+summary = "A cache that hands out entries in the order in which its threads finish."
+message = "`{api}` races"
+why = "Several threads fill it."
+
+[[api]]
+rule = "DET901"
+names = ["ourlib.Cache"]
+when = { threads = { above = 1 } }
+versions = "ourlib < 4"
+source = "ourlib 3.1, cache.py"
+"""
+
+
+def test_rule_of_a_catalog_of_ones_own(project: Project) -> None:
+    project(**{"detlint.toml": 'catalogs = ["own.toml"]', "own.toml": OWN})
+    page = detlint("rule", "DET901").stdout
+    for part in ("racing-cache", "ourlib.Cache", "`threads` > 1", "ourlib < 4", "ourlib 3.1, cache.py"):
+        assert part in page
+    assert detlint("rule", "DET901", "--isolated").exit_code == 2
+
+
+def test_rule_names_a_wrong_catalog(project: Project) -> None:
+    project(**{"detlint.toml": 'catalogs = ["own.toml"]', "own.toml": OWN.replace("when", "wenn")})
+    result = detlint("rule", "DET403")
+    assert result.exit_code == 2
+    assert "own.toml: [[api]] 1 (ourlib.Cache)" in result.stderr
+    assert "wenn" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [("DET4O3", "DET403 (grid-sample)"), ("gridsample", "DET403 (grid-sample)"), ("DET40", "DET408 (silent-operator)")],
+)
+def test_unknown_rule_names_those_near_it(wrong: str, near: str) -> None:
+    result = detlint("rule", wrong)
+    assert result.exit_code == 2
+    assert f"unknown rule `{wrong}`" in result.stderr
+    assert near in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["DET999"], ["nonsense"], ["DET403", "--all"]], ids=" ".join)

@@ -48,7 +48,7 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
             place.module.sites[place.site].span,
             rule.code,
             rule.name,
-            "warning",
+            _warning(levels),
             message,
             rule.remedy,
             ("cuda",),
@@ -60,7 +60,15 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
             message = "CUBLAS_WORKSPACE_CONFIG is set after CUDA work has begun, and is read only once"
             span = setting.module.sites[setting.site].span
             yield Finding(
-                setting.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("cuda",), (step,)
+                setting.module.path,
+                span,
+                rule.code,
+                rule.name,
+                _warning(levels),
+                message,
+                rule.remedy,
+                ("cuda",),
+                (step,),
             )
             return
 
@@ -78,11 +86,9 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
     module = reach.entry.module
-    severity: Severity = "warning"
-    if active == ["cuda"] and reach.switches.get("cudnn-deterministic", (False, None))[0]:
+    severity = _warning(levels)
+    if severity == "warning" and active == ["cuda"] and reach.switches.get("cudnn-deterministic", (False, None))[0]:
         severity = "note"
-    if levels.settings.profile == "align":
-        severity = "error"
     if is_test(module.path, levels.root):
         severity = "note"
     message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher)}"
@@ -150,7 +156,7 @@ def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Cata
         f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
     )
     span = place.module.sites[place.site].span
-    yield Finding(place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",))
+    yield Finding(place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",))
 
 
 def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -160,7 +166,14 @@ def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> 
             rule = catalog.rules["DET608"]
             message = "determinism is switched a second time, which raises"
             span = place.module.sites[place.site].span
-            yield Finding(place.module.path, span, rule.code, rule.name, "warning", message, rule.remedy, ("ascend",))
+            yield Finding(
+                place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",)
+            )
+
+
+def _warning(levels: Levels) -> Severity:
+    """The level of a warning of this family."""
+    return "error" if levels.settings.profile == "align" else "warning"
 
 
 def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Match]]:

@@ -1,123 +1,193 @@
-"""A rule's page, as text for the terminal or as data."""
+"""A rule's page, for the terminal and for the documentation: what the catalog says of it, and an example."""
 
 from __future__ import annotations
 
-import textwrap
+import difflib
+import re
 from collections.abc import Iterator
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
 
-from detlint.catalog import Catalog, Condition, Entry, Rule
+from detlint.catalog import Catalog, Entry, Rule
+from detlint.report.apis import condition_text, fix_text, tables
+from detlint.report.document import Block, escaped, markdown
 
-LEVELS = {"design": "note or warning by default, error with --profile align"}
+FAMILIES: Final = ("housekeeping", "seeds", "layers", "data", "operators", "devices", "switches")
+
+ISSUE: Final = re.compile(r"\b([\w.\\-]+/[\w.\\-]+)#(\d+)\b")
+"""An issue on GitHub, as the catalog's sources name it, escaped for Markdown."""
 
 
-def page(catalog: Catalog, rule: Rule) -> Iterator[str]:
-    """Everything that the catalog says of a rule."""
-    yield f"{rule.code} {rule.name}"
-    yield "=" * len(f"{rule.code} {rule.name}")
-    yield ""
+class UnknownRule(Exception):
+    """No rule has this code or name. The text says which ones come near."""
+
+
+def find(catalog: Catalog, wanted: str) -> Rule:
+    """The rule with a code or a name, in any case.
+
+    Raises:
+        UnknownRule: there is none.
+    """
+    known = {key.upper(): rule for rule in every(catalog) for key in (rule.code, rule.name)}
+    if wanted.upper() in known:
+        return known[wanted.upper()]
+    near = [key for key in known if wanted and key.startswith(wanted.upper())]
+    near = near or difflib.get_close_matches(wanted.upper(), known, 5)
+    rules = list(dict.fromkeys(f"{known[key].code} ({known[key].name})" for key in near))
+    hint = f"near it: {', '.join(rules)}" if rules else "`detlint rule --all` prints them all"
+    raise UnknownRule(f"unknown rule `{wanted}`; {hint}")
+
+
+def every(catalog: Catalog) -> list[Rule]:
+    """All rules, by code."""
+    return sorted(catalog.rules.values(), key=lambda rule: rule.code)
+
+
+def page(catalog: Catalog, rule: Rule) -> Iterator[Block]:
+    """Everything that is known of a rule."""
+    yield f"# {rule.code} {rule.name}"
     yield rule.summary
-    yield ""
-    yield f"Level: {LEVELS.get(rule.level, rule.level)}"
-    yield ""
-    yield from textwrap.wrap("Why: " + rule.why, 100)
+    yield _level(rule)
+    yield "## Why it matters"
+    yield rule.why
+    before, after = (example(rule.code, kind) for kind in ("bad", "good"))
+    if before and after:
+        yield "## Example"
+        yield "Before:"
+        yield f"```python\n{before}\n```"
+        yield "After:"
+        yield f"```python\n{after}\n```"
     if rule.remedy:
-        yield ""
-        yield from textwrap.wrap("What to do: " + rule.remedy, 100)
-    entries = [entry for entry in catalog.entries if entry.rule == rule.code]
-    if entries:
-        yield ""
-        yield f"APIs ({sum(len(e.names) + len(e.registry) + len(e.sections) + len(e.copies) for e in entries)})"
-        for entry in entries:
-            yield ""
-            yield from _entry(entry)
-    if rule.source:
-        yield ""
-        yield f"Source: {rule.source}"
+        yield "## What to do"
+        yield rule.remedy
+    yield from _apis(catalog, rule)
+    yield "## How to switch it off"
+    yield _suppression(rule)
+    if named := sources(catalog, rule):
+        yield "## Sources"
+        linked = (ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", escaped(source)) for source in named)
+        yield "\n".join(f"- {source}" for source in linked)
 
 
-def _entry(entry: Entry) -> Iterator[str]:
-    names = [
-        *entry.names,
-        *(f'type="{name}"' for name in entry.registry),
-        *(f"{name} = dict(...)" for name in entry.sections),
-        *(f"copies of {name}" for name in entry.copies),
-    ]
-    yield from textwrap.wrap("- " + ", ".join(names), 100, subsequent_indent="  ", break_long_words=False)
-    if entry.when:
-        yield "  when " + " and ".join(f"{name} {condition_text(c)}" for name, c in entry.when.items())
-    facts = [
-        f"on {', '.join(entry.targets)}" if entry.targets else "",
-        "in the backward pass" if entry.pass_ == "backward" else "",
-        "while training" if entry.while_training else "",
-        entry.versions,
-    ]
-    if entry.becomes:
-        yield "  when its result becomes " + " or ".join(kind.replace(":", " ").strip() for kind in entry.becomes)
-    if any(facts):
-        yield "  " + ", ".join(fact for fact in facts if fact)
-    if entry.remedy:
-        yield from textwrap.wrap(entry.remedy, 96, initial_indent="  ", subsequent_indent="  ")
+def _level(rule: Rule) -> str:
+    align = ", an error with `--profile align`"
+    if rule.level == "design":
+        level = "by design; a note, or a warning where a run comes to it unseeded" + align
+    else:
+        level = rule.level + (align if rule.level == "warning" and rule.family >= 4 else "")
+    return f"Level: {level}. Family {rule.family}: {family(rule) or 'of your own'}."
 
 
-def condition_text(condition: Condition) -> str:
-    """A condition in words."""
-    parts = []
-    if condition.given is not None:
-        parts.append("is given" if condition.given else "is not given")
-    if condition.in_ is not None:
-        parts.append("is " + " or ".join(map(repr, condition.in_)))
-    if condition.not_in is not None:
-        parts.append("is not " + " nor ".join(map(repr, condition.not_in)))
-    if condition.above is not None:
-        parts.append(f"> {condition.above:g}")
-    if condition.below is not None:
-        parts.append(f"< {condition.below:g}")
-    if condition.sequence is not None:
-        parts.append("is a range" if condition.sequence else "is one value")
-    if condition.accelerator is not None:
-        parts.append("is an accelerator" if condition.accelerator else "is the CPU")
-    if condition.device is not None:
-        parts.append("is a device of " + " or ".join(condition.device))
-    if condition.not_device is not None:
-        parts.append("is no device of " + " nor ".join(condition.not_device))
-    if condition.length is not None:
-        parts.append(f"has {' or '.join(map(str, condition.length))} items")
-    if condition.not_length is not None:
-        parts.append(f"has not {' or '.join(map(str, condition.not_length))} items")
-    if condition.type is not None:
-        parts.append(f"is a {condition.type}")
-    if condition.contains is not None:
-        parts.append(f"contains {condition.contains!r}")
-    if condition.draws:
-        parts.append(f"draws from {' or '.join(condition.draws)}")
-    return " and ".join(parts)
+def family(rule: Rule) -> str:
+    """What the rule's family is called; empty for a user's own."""
+    return FAMILIES[rule.family] if rule.family < len(FAMILIES) else ""
+
+
+def _suppression(rule: Rule) -> str:
+    return (
+        f"For one line: `# detlint: ignore[{rule.code}] reason` or `# noqa: {rule.code}`. For a file: "
+        f"`# detlint: ignore-file[{rule.code}] reason`. For some files: `per-file-ignores`. Everywhere: "
+        f'`ignore = ["{rule.code}"]` in the configuration, or `--ignore {rule.code}`.'
+    )
+
+
+# -- the example ------------------------------------------------------------------------------------------------------
+
+
+def example(code: str, kind: str) -> str:
+    """A rule's example, `bad` or `good`, with a comment at each line that is found; empty if there is none."""
+    try:
+        source = (_examples() / code / f"{kind}_example.py").read_text("utf-8")
+    except OSError:
+        return ""
+    source = re.sub(r"^# select: .*\n", "", source)
+    return re.sub(r"# expect: (DET\d{3}).*", r"# <- \1", source).strip()
+
+
+def _examples() -> Path:
+    """Inside the package when installed, among the fixtures of the repository when editable."""
+    here = Path(__file__).parent.parent
+    installed = here / "examples"
+    return installed if installed.is_dir() else here.parent / "fixtures" / "rules"
+
+
+def _apis(catalog: Catalog, rule: Rule) -> Iterator[Block]:
+    own = [entry for entry in catalog.entries if entry.rule == rule.code]
+    if own:
+        yield "## APIs"
+        yield from _notes(own)
+        yield from tables(own)
+    if rule.streams:
+        streams = set(rule.streams)
+        others = sorted({e.rule for e in catalog.entries if streams & set(e.draws)} - {"", rule.code})
+        yield "## What draws"
+        if others:
+            yield f"All that {', '.join(f'[{code}]({code}.md)' for code in others)} name, and:"
+        yield from tables([entry for entry in catalog.entries if not entry.rule and streams & set(entry.draws)])
+        yield "## What seeds"
+        yield from tables([entry for entry in catalog.entries if streams & set(entry.seeds)])
+    if rule.switch:
+        yield "## What sets the switch"
+        yield from tables([entry for entry in catalog.entries if rule.switch in entry.sets], rule.switch)
+
+
+def _notes(entries: list[Entry]) -> Iterator[str]:
+    """What the tables promise and isn't released yet."""
+    if any(entry.fix for entry in entries) and not find_spec("detlint.fixes"):
+        yield "*Fix* is what `--fix` will do. It is not released yet."
+    if any(entry.runtime for entry in entries) and not find_spec("detlint.runtime"):
+        yield "*Runtime* is what the runtime companion, `detlint run`, will do. It is not released yet."
+
+
+def sources(catalog: Catalog, rule: Rule) -> list[str]:
+    """The pages and files that a rule and its entries come from, each once."""
+    named = [rule.source, *(entry.source for entry in catalog.entries if entry.rule == rule.code)]
+    return list(dict.fromkeys(part.strip() for source in named for part in source.split(";") if part.strip()))
+
+
+# -- as data ----------------------------------------------------------------------------------------------------------
 
 
 def data(catalog: Catalog, rule: Rule) -> dict[str, Any]:
-    """A rule's page as plain data."""
+    """A rule's page as plain data; `explanation` is the page itself."""
     entries = [entry for entry in catalog.entries if entry.rule == rule.code]
     return {
         "code": rule.code,
         "name": rule.name,
+        "family": family(rule),
         "level": rule.level,
         "summary": rule.summary,
+        "message": rule.message,
         "why": rule.why,
         "remedy": rule.remedy,
+        "explanation": markdown(page(catalog, rule)),
+        "streams": [*rule.streams],
+        "switch": rule.switch,
         "source": rule.source,
-        "apis": [
-            {
-                "names": [*e.names],
-                "registry": [*e.registry],
-                "sections": [*e.sections],
-                "copies": [*e.copies],
-                "when": {name: condition_text(c) for name, c in e.when.items()},
-                "targets": [*e.targets],
-                "pass": e.pass_,
-                "versions": e.versions,
-                "remedy": e.remedy,
-                "source": e.source,
-            }
-            for e in entries
-        ],
+        "sources": sources(catalog, rule),
+        "apis": [_api(entry) for entry in entries],
+    }
+
+
+def _api(entry: Entry) -> dict[str, Any]:
+    return {
+        "names": [*entry.names],
+        "kind": entry.kind,
+        "registry": [*entry.registry],
+        "sections": [*entry.sections],
+        "copies": [*entry.copies],
+        "while_training": entry.while_training,
+        "becomes": [*entry.becomes],
+        "when": {name: condition_text(condition) for name, condition in entry.when.items()},
+        "targets": [*entry.targets],
+        "pass": entry.pass_,
+        "versions": entry.versions,
+        "level": entry.level,
+        "message": entry.message,
+        "remedy": entry.remedy,
+        "fix": None if entry.fix is None else {"text": fix_text(entry.fix), "applicability": entry.fix.applicability},
+        "runtime": entry.runtime,
+        "note": entry.note,
+        "source": entry.source,
     }

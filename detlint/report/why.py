@@ -16,8 +16,8 @@ from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, passages_of
 from detlint.program.reach import Place, Reach
+from detlint.report.apis import condition_text
 from detlint.report.place import at
-from detlint.report.rules import condition_text
 from detlint.source import Source
 
 FLOW: Final = {
