@@ -158,8 +158,7 @@ class SeedRules:
             count = sum(d.count for _, d in group)
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
-            here = {s.place for s in fixed if stream in s.streams}
-            others = [s for s in fixed if stream not in s.streams and s.place not in here]
+            others = [] if any(stream in s.streams for s in fixed) else fixed
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""

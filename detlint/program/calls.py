@@ -20,6 +20,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
+from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries
@@ -364,7 +365,7 @@ class Calls:
     def callees(self, target: Value | None) -> list[Callee]:
         """The functions of the program that calling a value runs, with the class of their `self`."""
         if isinstance(target, Either):
-            return [found for option in target.options for found in self.callees(option)][:8]
+            return [found for option in target.options for found in self.callees(option)][:MOST_DEFINITIONS]
         if isinstance(target, Partial):
             return self.callees(target.of)
         if isinstance(target, Member) and target.attr.startswith(BARE):

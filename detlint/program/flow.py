@@ -844,7 +844,7 @@ class _Run:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        choose = isinstance(target, Either) and len(callees) > 1 and is_parsed(_base(site.target))
+        choose = isinstance(target, Either) and len(callees) > 1
         before, ends = self.state, []
         for module, function, owner in callees:
             if function.deferred and site.use == "kept":
@@ -1216,10 +1216,6 @@ def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
 
 def _yields(steps: Sequence[Step]) -> bool:
     return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
-
-
-def _base(value: Value) -> Value:
-    return value.base if isinstance(value, Member) else value
 
 
 def _decides(name: str, origin: Origin, names: set[str]) -> bool:
