@@ -42,9 +42,7 @@ def join(options: Iterable[Bound]) -> Value | None:
         flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
         if len(flat) == 1:
             return flat[0]
-    most = (
-        MOST_OPTIONS if len(flat) <= MOST_OPTIONS or any(type(value) is not Ref for value in flat) else MOST_DEFINITIONS
-    )
+    most = MOST_DEFINITIONS if all(type(value) is Ref for value in flat) else MOST_OPTIONS
     return Either(tuple(flat)) if 1 < len(flat) <= most else None
 
 

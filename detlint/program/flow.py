@@ -49,7 +49,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint
-from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, is_object
+from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -149,6 +149,7 @@ class _Run:
         self.result = Reach(entry)
         self.state = state
         self.path = path
+        self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.passed)
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
@@ -718,7 +719,7 @@ class _Run:
             kind = self.seed_from(entry.absent, place, entry.seeds)
             if kind == "entropy":
                 return
-        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place))
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place), self.way)
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
             self.forgive(cause)
@@ -831,7 +832,7 @@ class _Run:
         if place in found:
             found[place].count += 1
         else:
-            found[place] = Draws(place, self.path, 1, weights)
+            found[place] = Draws(place, self.path, 1, weights, way=self.way)
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -845,14 +846,14 @@ class _Run:
         frame = self.frame
         site = frame.module.sites[place.site]
         choose = isinstance(target, Either) and len(callees) > 1
-        before, ends = self.state, []
-        for module, function, owner in callees:
+        before, way, ends = self.state, self.way, []
+        for number, (module, function, owner) in enumerate(callees):
             if function.deferred and site.use == "kept":
                 given = self.arguments(frame, site, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
             if choose:
-                self.state = before.copy()
+                self.state, self.way = before.copy(), way | {(place, number)}
             given = self.arguments(frame, site, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
@@ -861,7 +862,7 @@ class _Run:
             self.call(module, function, owner, place, given, bare, registry)
             ends.append(self.state)
         if choose:
-            self.state = self.meet(ends)
+            self.state, self.way = self.meet(ends), way
 
     def arguments(
         self, frame: Frame, site: Site, target: Value, module: Module, function: Function
@@ -1229,6 +1230,8 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
         return True
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True
+    if isinstance(value, Either):
+        return any(isinstance(option, (Ref, Partial)) for option in value.options) or DECIDING.search(name) is not None
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:

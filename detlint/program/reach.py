@@ -55,6 +55,10 @@ class Place:
     site: int
 
 
+Way = frozenset[tuple[Place, int]]
+"""Which of several functions that a call may run was taken, by its number: the commands of a command line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seeding:
     """What a seeding call does at its place."""
@@ -67,6 +71,8 @@ class Seeding:
     """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
     passing: bool = False
     """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker."""
+    way: Way = frozenset()
+    """What was chosen on the way there."""
 
 
 @dataclass(slots=True)
@@ -80,6 +86,8 @@ class Draws:
     """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
     sure: bool = True
     """Whether the run comes there whatever a configuration chooses."""
+    way: Way = frozenset()
+    """What was chosen on the way to the first."""
 
 
 @dataclass(slots=True)
@@ -136,6 +144,12 @@ class Reach:
     def seeded(self) -> dict[str, frozenset[int]]:
         """Those that make a generator object with a seed, or with one that an option gives, likewise."""
         return _by_path(place for place, kinds in self.made.items() if "entropy" not in kinds)
+
+
+def agree(one: Way, other: Way) -> bool:
+    """Whether one run may go both ways."""
+    taken = dict(one)
+    return all(taken.get(place, number) == number for place, number in other)
 
 
 def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
