@@ -861,7 +861,7 @@ class _Run:
             registry = self.owning(frame, site.target) if self.kept and function.owner else ""
             self.call(module, function, owner, place, given, bare, registry)
             ends.append(self.state)
-        if choose:
+        if ends and choose:
             self.state, self.way = self.meet(ends), way
 
     def arguments(
