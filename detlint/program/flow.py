@@ -672,7 +672,7 @@ class _Run:
         if entry.rule == "DET107":
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
-            weights = self.resolver.layer(effect.name) is not None
+            weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
