@@ -69,6 +69,7 @@ PLAIN: Final = frozenset({
 })  # fmt: skip
 """Annotations that say nothing of what can be called on a value."""
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
+WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
@@ -1132,15 +1133,19 @@ class _Reader:
     # Other expressions.
 
     def _binary(self, node: ast.BinOp) -> Value | None:
-        self.use = ""
+        # Lists that are put together go where the whole goes.
+        use = self.use if type(node.op) is ast.Add else ""
         rights = []
         left: ast.expr = node
         while type(left) is ast.BinOp:
             rights.append(left.right)
             left = left.left
+        self.use = use
         value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
+            self.use = use
             value = _operation(value, _EXPRESSIONS[type(right)](self, right))
+        self.use = ""
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
@@ -1606,11 +1611,7 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return []
-            if (
-                isinstance(node, ast.AugAssign)
-                and isinstance(node.op, ast.Add)
-                and not isinstance(node.value, ast.Constant)
-            ):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not _is_whole(node.value):
                 gathers = True
                 names[_dotted(node.target)] = None
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
@@ -1625,6 +1626,11 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
                 gathers = True
                 names[_dotted(node.targets[0].value)] = None
     return list(names) if gathers else None
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether what is added up is a whole number, so that the order is no matter: `count += len(names)`."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and _dotted(node.func) in WHOLE)
 
 
 def _span(node: Any) -> Span:
