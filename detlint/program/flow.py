@@ -258,7 +258,8 @@ class _Run:
                 else:
                     merged.count += draws.count
                     merged.only_weights = merged.only_weights and draws.only_weights
-            if merged is not None and not (self.loads and merged.only_weights):
+            # Who trains on may start without the checkpoint, or have layers that it doesn't know.
+            if merged is not None and not (self.loads and merged.only_weights and not result.trains):
                 result.unseeded[stream] = merged
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
@@ -651,7 +652,7 @@ class _Run:
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
-        self.loads = self.loads or "loads-weights" in entry.contexts
+        self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         self.result.trains = self.result.trains or "trains" in entry.contexts
         if "loader" in entry.contexts:
