@@ -15,7 +15,9 @@ from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
-READING: Final = frozenset({"closed", "dataset", "device", "layer", "no-grad", "returns-first", "returns-self"})
+READING: Final = frozenset(
+    {"closed", "dataset", "device", "draws-own", "layer", "no-grad", "returns-first", "returns-self"}
+)
 """Contexts that only say how values and sites are read."""
 
 
