@@ -1123,6 +1123,8 @@ class _Reader:
         package = self.module if self.package else self.module.rpartition(".")[0]
         names = imported.named(node, args[0].value if args else None, package)
         self.imports.update(names)
+        for name in names:
+            self.run(name)
         return join(map(Ref, names)) if names else None
 
     def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:

@@ -96,11 +96,12 @@ class Calls:
         found = self._imports.get(key)
         if found is None:
             paths = dict[str, None]()
-            parts = name.split(".")
-            for i in range(1, len(parts) + 1):
-                place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
-                if place is not None:
-                    paths[place[0]] = None
+            for full in self.resolver.modules.spelled_out(module.path, name):
+                parts = full.split(".")
+                for i in range(1, len(parts) + 1):
+                    place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
+                    if place is not None:
+                        paths[place[0]] = None
             modules = map(self.resolver.module, paths)
             found = self._imports[key] = [m for m in modules if m is not None]
         return [m for m in found if m is not module] if module in found else found

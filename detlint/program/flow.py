@@ -1022,6 +1022,8 @@ class _Run:
                 own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)
                 if value is raw:
                     owner = self.values.look(self.frame, owner).value
+                if isinstance(owner, Member) and is_choice(owner):
+                    owner = owner.base  # `MODELS[name].build(...)`, a method of what is chosen
                 key = self.frame.registry if own else self.flow.registries.key(owner)
                 if key in self.kept:
                     return key
