@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -146,6 +147,8 @@ class Engine:
             return "it is handed tensors on the CPU"
         if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
             return "the order of what it gives never matters, or is put right"
+        if code == "DET305" and os.path.basename(module.path) == "setup.py":
+            return "a build script: what it lists is compiled or packed"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
         ):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from detlint.catalog import Entry
-from detlint.facts.model import Function, Items, Partial, Ref, Value
+from detlint.catalog import Catalog, Entry
+from detlint.facts.model import Function, Items, Member, Partial, Ref, Result, Value
 from detlint.program.resolve import Module, Resolver
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 HOST: Final = frozenset({"python", "numpy"})
 """The streams that a framework's wrapper of a Python function (`tf.py_function`) lets that function draw from."""
+OWN: Final = "draws-own"
+"""The context of what draws by a seed of its own."""
+ASKED: Final = frozenset({OWN, "calls"})
 CALLED: Final = ("__call__", "__getitem__", "__next__")
 """The methods by which a data pipeline uses an object."""
 Target = tuple[Module, Function, frozenset[str]]
@@ -52,13 +55,19 @@ class Handed:
         return self._known[key]
 
     def _draws_at(self, module: Module, index: int, streams: frozenset[str]) -> bool:
-        return any(not streams.isdisjoint(entry.draws) for entry in self._entries(module, index))
+        """Whether a call draws from one of the streams, or by a seed of its own, of an operator or a generator object: calls
+        at once race for it as well."""
+        if any(not streams.isdisjoint(e.draws) or OWN in e.contexts for e in self._entries(module, index)):
+            return True
+        site, resolver = module.sites[index], self._matcher.resolver
+        owner = site.target.base if isinstance(site.target, Member) else None
+        return makes_generator(resolver.normal(module.path, owner, module.function_of(site)), self._matcher.catalog)
 
     def _entries(self, module: Module, index: int) -> list[Entry]:
         """What a site fulfils. Only what may draw, or call, is matched: a match may itself ask what a function draws."""
         known = self._matcher.catalog.entries
         named = (known[i] for _, entries in self._matcher.candidates(module, index) for i in entries)
-        if not any(entry.draws or "calls" in entry.contexts for entry in named):
+        if not any(entry.draws or not ASKED.isdisjoint(entry.contexts) for entry in named):
             return []
         return [match.entry for match in self._matcher.matches(module, index)]
 
@@ -83,6 +92,13 @@ class Handed:
             return [found for method in methods if (found := _function(method, resolver)) is not None]
         found = _function(value, resolver)
         return [found] if found is not None else []
+
+
+def makes_generator(value: Value | None, catalog: Catalog) -> bool:
+    """Whether a value is what a call gave that makes a generator object."""
+    if not (isinstance(value, Result) and isinstance(value.of, Ref)):
+        return False
+    return any(catalog.entries[i].returns == "generator" for i in catalog.calls.get(value.of.name, ()))
 
 
 def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:

@@ -16,7 +16,7 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value, plain
 from detlint.facts.reader import member
 from detlint.program.flow import Flow
-from detlint.program.reach import Draws, Place, Reach, Seeding
+from detlint.program.reach import Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
 
@@ -158,8 +158,8 @@ class SeedRules:
             count = sum(d.count for _, d in group)
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
-            here = {s.place for s in fixed if stream in s.streams}
-            others = [s for s in fixed if stream not in s.streams and s.place not in here]
+            there = [s for s in fixed if agree(s.way, draws.way)]
+            others = [] if any(stream in s.streams for s in there) else there
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""

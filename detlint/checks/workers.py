@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from detlint.catalog import Catalog
 from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding
+from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
 from detlint.config import Settings
-from detlint.facts.model import Const, Ref, Result, Span, Value
+from detlint.facts.model import Const, Result, Span
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 
@@ -31,7 +32,7 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
             if (
                 isinstance(value, Result)
                 and value.site >= 0
-                and _makes_generator(resolver.normal(module.path, value), catalog)
+                and makes_generator(resolver.normal(module.path, value), catalog)
             ):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
                 yield _finding(module, module.sites[value.site].span, catalog, message)
@@ -45,12 +46,6 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
 def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
     rule = catalog.rules["DET304"]
     return Finding(module.path, span, rule.code, rule.name, "error", message, rule.remedy)
-
-
-def _makes_generator(value: Value | None, catalog: Catalog) -> bool:
-    if not (isinstance(value, Result) and isinstance(value.of, Ref)):
-        return False
-    return any(catalog.entries[i].returns == "generator" for i in catalog.calls.get(value.of.name, ()))
 
 
 def _loaders(module: Module, matcher: Matcher) -> Iterator[dict[str, Argument]]:

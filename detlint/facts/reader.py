@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog
+from detlint.facts import imported
 from detlint.facts.comments import directives
 from detlint.facts.model import (
     ENCODER,
@@ -68,6 +69,7 @@ PLAIN: Final = frozenset({
 })  # fmt: skip
 """Annotations that say nothing of what can be called on a value."""
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
+WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
@@ -977,6 +979,8 @@ class _Reader:
                 return root.name.partition(".")[0] not in self.foreign
             if kind is Items or kind is Mapping:
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
+            if kind is Either:
+                return any(isinstance(value, Ref) and self.wanted(value) for value in root.options)
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
@@ -1116,11 +1120,12 @@ class _Reader:
         return Ref(f"{FLAGS}.{name.value}")
 
     def _import_module(self, node: ast.Call, args: list[Arg]) -> Value | None:
-        value = args[0].value if args else None
-        if not (isinstance(value, Const) and isinstance(value.value, str)):
-            return None
-        self.imports.add(value.value)
-        return Ref(value.value)
+        package = self.module if self.package else self.module.rpartition(".")[0]
+        names = imported.named(node, args[0].value if args else None, package)
+        self.imports.update(names)
+        for name in names:
+            self.run(name)
+        return join(map(Ref, names)) if names else None
 
     def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:
         if len(args) >= 2 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
@@ -1130,15 +1135,19 @@ class _Reader:
     # Other expressions.
 
     def _binary(self, node: ast.BinOp) -> Value | None:
-        self.use = ""
+        # Lists that are put together go where the whole goes.
+        use = self.use if type(node.op) is ast.Add else ""
         rights = []
         left: ast.expr = node
         while type(left) is ast.BinOp:
             rights.append(left.right)
             left = left.left
+        self.use = use
         value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
+            self.use = use
             value = _operation(value, _EXPRESSIONS[type(right)](self, right))
+        self.use = ""
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
@@ -1207,17 +1216,22 @@ class _Reader:
     def _dictionary(self, node: ast.Dict) -> Value | None:
         outer, self.use = self.use, ""
         keys, values, literal = [], [], len(node.keys) <= LONGEST_DISPLAY
-        for key, item in zip(node.keys, node.values, strict=True):
+        for i, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 keys.append(key.value)
             else:
                 literal = False
+                keys.append(f"[{i}]" if key is not None else "")
                 if key is not None:
                     self.expression(key)
             self.use = outer
             values.append(self.value(item) if literal else self.expression(item))
             self.section(keys[-1] if literal else None, values[-1], item)
-        return self.mapping(keys, values, node) if literal else None
+        if literal:
+            return self.mapping(keys, values, node)
+        # Under what names a table has its functions and classes doesn't matter where one of them is taken out.
+        table = "" not in keys and 0 < len(keys) <= LONGEST_DISPLAY and all(type(value) is Ref for value in values)
+        return Mapping(tuple(keys), tuple(values)) if table else None
 
     def section(self, name: str | None, value: Value | None, node: ast.expr) -> None:
         """Settings under a name that the catalog knows: `randomness = dict(seed=None)`, also inside of others."""
@@ -1599,11 +1613,7 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return []
-            if (
-                isinstance(node, ast.AugAssign)
-                and isinstance(node.op, ast.Add)
-                and not isinstance(node.value, ast.Constant)
-            ):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not _is_whole(node.value):
                 gathers = True
                 names[_dotted(node.target)] = None
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
@@ -1618,6 +1628,11 @@ def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
                 gathers = True
                 names[_dotted(node.targets[0].value)] = None
     return list(names) if gathers else None
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether what is added up is a whole number, so that the order is no matter: `count += len(names)`."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and _dotted(node.func) in WHOLE)
 
 
 def _span(node: Any) -> Span:

@@ -10,6 +10,8 @@ from detlint.facts.model import Const, Either, Instance, Mapping, Ref, Result, V
 
 BUILTINS: Final = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 MOST_OPTIONS: Final = 4
+MOST_DEFINITIONS: Final = 64
+"""Of functions and classes: the commands of a command line are so many, and the names of a factory."""
 
 
 class Missing:
@@ -40,7 +42,8 @@ def join(options: Iterable[Bound]) -> Value | None:
         flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
         if len(flat) == 1:
             return flat[0]
-    return Either(tuple(flat)) if 1 < len(flat) <= MOST_OPTIONS else None
+    most = MOST_DEFINITIONS if all(type(value) is Ref for value in flat) else MOST_OPTIONS
+    return Either(tuple(flat)) if 1 < len(flat) <= most else None
 
 
 def is_collection(value: Bound) -> bool:

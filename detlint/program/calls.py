@@ -20,6 +20,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
+from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries
@@ -95,11 +96,12 @@ class Calls:
         found = self._imports.get(key)
         if found is None:
             paths = dict[str, None]()
-            parts = name.split(".")
-            for i in range(1, len(parts) + 1):
-                place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
-                if place is not None:
-                    paths[place[0]] = None
+            for full in self.resolver.modules.spelled_out(module.path, name):
+                parts = full.split(".")
+                for i in range(1, len(parts) + 1):
+                    place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
+                    if place is not None:
+                        paths[place[0]] = None
             modules = map(self.resolver.module, paths)
             found = self._imports[key] = [m for m in modules if m is not None]
         return [m for m in found if m is not module] if module in found else found
@@ -364,7 +366,7 @@ class Calls:
     def callees(self, target: Value | None) -> list[Callee]:
         """The functions of the program that calling a value runs, with the class of their `self`."""
         if isinstance(target, Either):
-            return [found for option in target.options for found in self.callees(option)][:8]
+            return [found for option in target.options for found in self.callees(option)][:MOST_DEFINITIONS]
         if isinstance(target, Partial):
             return self.callees(target.of)
         if isinstance(target, Member) and target.attr.startswith(BARE):

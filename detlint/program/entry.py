@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from detlint.facts.model import Branch, Function, Span, Step
+from detlint.facts.model import Branch, Function, Ref, Span, Step, Value
 from detlint.program.resolve import Module
 
 
@@ -39,6 +39,8 @@ def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoin
     elif module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
         found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py"))
     for name in declared:
+        if name and Ref(module.prefix + name) == _main_calls(module):
+            continue  # the block is the same run
         function = module.functions.get(name) if name else top
         if function is None and name in module.facts.names:
             found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "script", name))
@@ -64,6 +66,13 @@ def _main_span(module: Module, steps: tuple[Step, ...]) -> Span:
             first = next(sites((step,)), None)
             return module.sites[first].span if first is not None else Span(1, 0, 1, 0)
     return Span(1, 0, 1, 0)
+
+
+def _main_calls(module: Module) -> Value | None:
+    """What the `__main__` block of a file calls, if that is all it does."""
+    steps = module.steps(module.facts.functions[0])
+    called = [module.sites[i].target for s in steps if isinstance(s, Branch) and s.kind == "main" for i in sites((s,))]
+    return called[0] if len(called) == 1 else None
 
 
 def sites(steps: tuple[Step, ...]) -> Iterator[int]:

@@ -49,7 +49,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint
-from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, is_object
+from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -149,6 +149,7 @@ class _Run:
         self.result = Reach(entry)
         self.state = state
         self.path = path
+        self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.passed)
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
@@ -257,7 +258,8 @@ class _Run:
                 else:
                     merged.count += draws.count
                     merged.only_weights = merged.only_weights and draws.only_weights
-            if merged is not None and not (self.loads and merged.only_weights):
+            # Who trains on may start without the checkpoint, or have layers that it doesn't know.
+            if merged is not None and not (self.loads and merged.only_weights and not result.trains):
                 result.unseeded[stream] = merged
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
@@ -650,7 +652,7 @@ class _Run:
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
-        self.loads = self.loads or "loads-weights" in entry.contexts
+        self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         self.result.trains = self.result.trains or "trains" in entry.contexts
         if "loader" in entry.contexts:
@@ -671,7 +673,7 @@ class _Run:
         if entry.rule == "DET107":
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
-            weights = self.resolver.layer(effect.name) is not None
+            weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             for stream in entry.draws:
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
@@ -718,7 +720,7 @@ class _Run:
             kind = self.seed_from(entry.absent, place, entry.seeds)
             if kind == "entropy":
                 return
-        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place))
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place), self.way)
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
             self.forgive(cause)
@@ -831,7 +833,7 @@ class _Run:
         if place in found:
             found[place].count += 1
         else:
-            found[place] = Draws(place, self.path, 1, weights)
+            found[place] = Draws(place, self.path, 1, weights, way=self.way)
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -844,15 +846,15 @@ class _Run:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        choose = isinstance(target, Either) and len(callees) > 1 and is_parsed(_base(site.target))
-        before, ends = self.state, []
-        for module, function, owner in callees:
+        choose = isinstance(target, Either) and len(callees) > 1
+        before, way, ends = self.state, self.way, []
+        for number, (module, function, owner) in enumerate(callees):
             if function.deferred and site.use == "kept":
                 given = self.arguments(frame, site, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
             if choose:
-                self.state = before.copy()
+                self.state, self.way = before.copy(), way | {(place, number)}
             given = self.arguments(frame, site, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
@@ -860,8 +862,8 @@ class _Run:
             registry = self.owning(frame, site.target) if self.kept and function.owner else ""
             self.call(module, function, owner, place, given, bare, registry)
             ends.append(self.state)
-        if choose:
-            self.state = self.meet(ends)
+        if ends and choose:
+            self.state, self.way = self.meet(ends), way
 
     def arguments(
         self, frame: Frame, site: Site, target: Value, module: Module, function: Function
@@ -1020,6 +1022,8 @@ class _Run:
                 own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)
                 if value is raw:
                     owner = self.values.look(self.frame, owner).value
+                if isinstance(owner, Member) and is_choice(owner):
+                    owner = owner.base  # `MODELS[name].build(...)`, a method of what is chosen
                 key = self.frame.registry if own else self.flow.registries.key(owner)
                 if key in self.kept:
                     return key
@@ -1218,10 +1222,6 @@ def _yields(steps: Sequence[Step]) -> bool:
     return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
 
 
-def _base(value: Value) -> Value:
-    return value.base if isinstance(value, Member) else value
-
-
 def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     """Whether what a parameter was given may change what the function does to streams.
 
@@ -1233,6 +1233,8 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
         return True
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True
+    if isinstance(value, Either):
+        return any(isinstance(option, (Ref, Partial)) for option in value.options) or DECIDING.search(name) is not None
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:

@@ -17,7 +17,8 @@ class Links:
 
     def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
         """Note what a file imports inside the program; the files that it leads to."""
-        places = (modules.find(path, name) for name in head.imports)
+        names = (full for name in head.imports for full in modules.spelled_out(path, name))
+        places = (modules.find(path, name) for name in names)
         found = tuple(dict.fromkeys(place[0] for place in places if place is not None and place[0] != path))
         self.imports[path] = found
         return found

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
+from detlint.facts.imported import ANY
 from detlint.facts.model import Facts, Head
 from detlint.notebook import SUFFIX, is_notebook
 
@@ -107,6 +108,23 @@ class Modules:
             return set()
         files, folders = self._list(folder)
         return {file.removesuffix(".py") for file in files} | folders
+
+    def spelled_out(self, importer: str, name: str) -> list[str]:
+        """The names that a dotted name stands for: `models.*` for each module of the package, any other for itself."""
+        package, star, rest = name.partition(f".{ANY}")
+        return [f"{package}.{module}{rest}" for module in self._inside(importer, package)] if star else [name]
+
+    def _inside(self, importer: str, name: str) -> list[str]:
+        """The names of the modules and packages in a package, as a file imports it; a folder need not say that it is one."""
+        for base in self._paths[self.scope(importer)]:
+            place: str | None = base
+            for package in name.split("."):
+                place = self._step(place, package) if place is not None else None
+            if place is not None:
+                files, folders = self._list(place)
+                packages = {folder for folder in folders if "__init__.py" in self._list(f"{place}{os.sep}{folder}")[0]}
+                return sorted({file.removesuffix(".py") for file in files if file != "__init__.py"} | packages)
+        return []
 
     def _search(self, scope: int, name: str) -> str | None:
         *packages, last = name.split(".")

@@ -15,7 +15,9 @@ from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
-READING: Final = frozenset({"closed", "dataset", "device", "layer", "no-grad", "returns-first", "returns-self"})
+READING: Final = frozenset(
+    {"closed", "dataset", "device", "draws-own", "layer", "no-grad", "returns-first", "returns-self"}
+)
 """Contexts that only say how values and sites are read."""
 
 
@@ -55,6 +57,10 @@ class Place:
     site: int
 
 
+Way = frozenset[tuple[Place, int]]
+"""Which of several functions that a call may run was taken, by its number: the commands of a command line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seeding:
     """What a seeding call does at its place."""
@@ -67,6 +73,8 @@ class Seeding:
     """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
     passing: bool = False
     """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker."""
+    way: Way = frozenset()
+    """What was chosen on the way there."""
 
 
 @dataclass(slots=True)
@@ -80,6 +88,8 @@ class Draws:
     """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
     sure: bool = True
     """Whether the run comes there whatever a configuration chooses."""
+    way: Way = frozenset()
+    """What was chosen on the way to the first."""
 
 
 @dataclass(slots=True)
@@ -136,6 +146,12 @@ class Reach:
     def seeded(self) -> dict[str, frozenset[int]]:
         """Those that make a generator object with a seed, or with one that an option gives, likewise."""
         return _by_path(place for place, kinds in self.made.items() if "entropy" not in kinds)
+
+
+def agree(one: Way, other: Way) -> bool:
+    """Whether one run may go both ways."""
+    taken = dict(one)
+    return all(taken.get(place, number) == number for place, number in other)
 
 
 def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:

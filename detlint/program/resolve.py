@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog, Framework
+from detlint.facts.imported import ANY
 from detlint.facts.model import (
     Body,
     Class,
@@ -99,6 +100,13 @@ def _merged(orders: list[tuple[str, ...]]) -> list[str]:
     return found
 
 
+def definitions(value: Value | None) -> Value | None:
+    """What a table of functions and classes has, if it is one."""
+    if not isinstance(value, Mapping) or any(not isinstance(entry, Ref) for entry in value.values):
+        return None
+    return join(value.values)
+
+
 class Resolver:
     """Answers what values are. Everything asked once is remembered."""
 
@@ -178,6 +186,9 @@ class Resolver:
     def _name(self, path: str, name: str) -> Value | None:
         if name.partition(".")[0] in self._standard:
             return self._external(name)
+        if ANY in name:
+            options = (self._name(path, full) for full in self.modules.spelled_out(path, name))
+            return join(option for option in options if isinstance(option, Ref) and "::" in option.name)
         place = self.modules.find(path, name)
         if place is None or place[0] == path:
             return self._external(name)
@@ -327,7 +338,12 @@ class Resolver:
         return name
 
     def _result(self, path: str, value: Result, function: Function | None) -> Value | None:
-        """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument."""
+        """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument, of `TABLE.get(name)` what may
+        be in the table."""
+        if isinstance(value.of, Member) and value.of.attr == "get":
+            entries = definitions(self.normal(path, value.of.base, function))
+            if entries is not None:
+                return entries
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = self._contexts(of.name)
@@ -380,7 +396,9 @@ class Resolver:
             if attr == "[*]":
                 return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
             key = attr[1:-1] if attr.startswith("[") else attr
-            return base.values[base.keys.index(key)] if key in base.keys else None
+            if key in base.keys:
+                return base.values[base.keys.index(key)]
+            return join(v for k, v in zip(base.keys, base.values, strict=True) if k.startswith("["))
         if isinstance(base, Items) and attr.startswith("["):
             index = attr[1:-1]
             if index == "*":

@@ -28,7 +28,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.reader import FLAGS
 from detlint.facts.scope import is_collection, join
-from detlint.program.resolve import Module, Resolver
+from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
 
@@ -202,6 +202,10 @@ class Values:
         return None
 
     def _result(self, frame: Frame, value: Result) -> Origin:
+        if isinstance(value.of, Member) and value.of.attr == "get":
+            entries = definitions(self.look(frame, value.of.base).value)
+            if entries is not None:
+                return Origin(entries)
         of = self.look(frame, value.of)
         if of.value is None:
             return Origin(None)
