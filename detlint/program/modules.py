@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from detlint.facts.model import Facts, Head
+from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import SUFFIX, is_notebook
 
 
@@ -27,6 +28,8 @@ class ModuleNames:
         if is_notebook(name):
             # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
             return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
+        if is_yaml(name):
+            return f"[{name.replace('.', '_')}]", False
         prefix = self._prefix(folder)
         if name == "__init__.py":
             return prefix or os.path.basename(folder), True
