@@ -146,7 +146,7 @@ class _Reader:
             for node in nodes:
                 if self.factory(node) is not None:
                     self.value(node)
-                elif isinstance(node, yaml.MappingNode) and not self.sections.isdisjoint(self.pairs(node)):
+                if isinstance(node, yaml.MappingNode) and not self.sections.isdisjoint(self.pairs(node)):
                     self.section(node)
         lower = self.text.lower().encode("utf-8", "replace")
         body = Body(tuple(self.sites), ((),), (Detail(),))
