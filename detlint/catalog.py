@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from detlint import __version__
 Level = Literal["error", "warning", "note"]
 Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
 Scalar = bool | int | float | str | None
+_T = TypeVar("_T")
 
 CODE = re.compile(r"DET\d{3}")
 STREAMS = frozenset({
@@ -32,6 +33,10 @@ STREAMS = frozenset({
     "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
+TABLES = {
+    "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "signatures": dict, "aliases": dict,
+}  # fmt: skip
+"""What a catalog file may hold."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -85,8 +90,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
 
     names: list[str] = []
-    """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves."""
-    kind: Literal["call", "assignment", "environment", "unknown-member", "mention"] = "call"
+    """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; settings under
+    the name of their kind of file (`detectron2.SEED`)."""
+    kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention"] = "call"
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -231,12 +237,59 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     switch: Switch | None = None
 
 
+class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """How a configuration says what to build: in a table by a key (`_target_: torch.nn.Dropout`), in YAML by a tag
+    (`!new:torch.nn.Dropout`)."""
+
+    name: str
+    key: str = ""
+    """The key whose value names what is built."""
+    tags: list[str] = []
+    """YAML tags that do, as far as the name (`!new:`)."""
+    partial_tags: list[str] = []
+    """Those that keep the call for later."""
+    names: Literal["dotted", "registered"] = "dotted"
+    """Whether the value is a dotted name, or one under which something is registered."""
+    scopes: list[str] = []
+    """The libraries whose registries hold what the catalog knows by `registry`; one may stand before a name."""
+    library: str = ""
+    """Where a name without dots is looked up."""
+    arguments: list[str] = []
+    """The keys of the tables that hold the arguments; without any they stand beside the name."""
+    required: bool = False
+    """Whether the first of these must be there, because the key alone means many things."""
+    positional: str = ""
+    """The key of a list of positional arguments."""
+    partial: str = ""
+    """The key that, when true, keeps the call for later."""
+    plain: list[str] = []
+    """Keys beside the name that are no arguments."""
+    builders: list[str] = []
+    """Functions that build what the table says which they are handed."""
+    source: str = ""
+
+
+class SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """A kind of YAML file whose keys mean something to a library by their names alone."""
+
+    name: str
+    marks: list[str]
+    """Keys of which one, anywhere in the document, tells that it is such a file."""
+    under: list[str] = []
+    """Keys below which the settings may stand too (subcommands)."""
+    calls: dict[str, str] = {}
+    """Keys whose table holds the arguments of a call of an API."""
+    source: str = ""
+
+
 class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     """One catalog file, checked; or several put together."""
 
     rules: list[Rule] = []
     entries: list[Entry] = []
     frameworks: list[Framework] = []
+    factories: list[Factory] = []
+    settings_files: list[SettingsFile] = []
     signatures: dict[str, msgspec.Raw] = {}
     """Encoded: a run asks for few of them, and they are a quarter of everything."""
     aliases: dict[str, str] = {}
@@ -279,6 +332,8 @@ def _together(documents: list[Document]) -> Document:
         [rule for document in documents for rule in document.rules],
         [entry for document in documents for entry in document.entries],
         [framework for document in documents for framework in document.frameworks],
+        [factory for document in documents for factory in document.factories],
+        [kind for document in documents for kind in document.settings_files],
         signatures,
         {name: target for document in documents for name, target in document.aliases.items()},
     )
@@ -295,6 +350,8 @@ class Catalog:
         self.rules = {rule.code: rule for rule in known.rules}
         self.entries = known.entries
         self.frameworks = known.frameworks
+        self.factories = known.factories
+        self.settings_files = known.settings_files
         self.signatures = Signatures(known.signatures)
         self.aliases = known.aliases
         self.calls: dict[str, list[int]] = {}
@@ -303,6 +360,7 @@ class Catalog:
         self.copies: dict[str, list[int]] = {}
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
+        self.settings: dict[str, list[int]] = {}
         self.members: dict[str, list[int]] = {}
         self.mentions: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
@@ -310,6 +368,7 @@ class Catalog:
             "call": self.calls,
             "assignment": self.assignments,
             "environment": self.environment,
+            "setting": self.settings,
             "unknown-member": self.members,
             "mention": self.mentions,
         }
@@ -329,6 +388,40 @@ class Catalog:
     def roots(self) -> frozenset[str]:
         """Top-level import names of the frameworks."""
         return frozenset(module for framework in self.frameworks for module in framework.modules)
+
+    def member_of(self, library: str, name: str) -> str:
+        """The dotted name of the one thing in a library that ends so; "" where there is none, or several."""
+        return self._members_of.get(library, {}).get(name, "")
+
+    @cached_property
+    def _members_of(self) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = {factory.library: {} for factory in self.factories if factory.library}
+        for full in self.calls:
+            members = found.get(full.partition(".")[0])
+            if members is not None:
+                last = full.rpartition(".")[2]
+                members[last] = "" if last in members else full
+        return found
+
+    @cached_property
+    def scopes(self) -> frozenset[str]:
+        """The libraries whose registries hold what `registry` knows."""
+        return frozenset(scope for factory in self.factories for scope in factory.scopes)
+
+    @cached_property
+    def factory_keys(self) -> dict[str, Factory]:
+        """The keys that name what a table builds."""
+        return {factory.key: factory for factory in self.factories if factory.key}
+
+    @cached_property
+    def builders(self) -> dict[str, Factory]:
+        """The functions that build what a table says."""
+        return {name: factory for factory in self.factories for name in factory.builders}
+
+    @cached_property
+    def factory_tags(self) -> dict[str, Factory]:
+        """The YAML tags that do, as far as the name."""
+        return {tag: factory for factory in self.factories for tag in (*factory.tags, *factory.partial_tags)}
 
     @cached_property
     def switches(self) -> dict[str, Switch]:
@@ -477,6 +570,16 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
         raise _fail(path, label, "key `known`: list the members that do exist")
 
 
+def _check_factory(path: str, label: str, factory: Factory) -> None:
+    if not (factory.key or factory.tags or factory.partial_tags):
+        raise _fail(path, label, "key `key`: a key or tags are needed")
+    for tag in (*factory.tags, *factory.partial_tags):
+        if not tag.startswith("!"):
+            raise _fail(path, label, f"key `tags`: `{tag}` is no YAML tag; they begin with `!`")
+    if factory.required and not factory.arguments:
+        raise _fail(path, label, "key `required`: name the key of the arguments, which must be there, in `arguments`")
+
+
 def parse(path: str, data: bytes) -> Document:
     """Read one catalog file.
 
@@ -492,11 +595,9 @@ def parse(path: str, data: bytes) -> Document:
         raw = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CatalogError(f"{path}: not valid TOML: {error}") from None
-    if unknown := set(raw) - {"rule", "api", "framework", "signatures", "aliases"}:
-        raise CatalogError(
-            f"{path}: unknown table `{min(unknown)}`; known are api, rule, framework, signatures, aliases"
-        )
-    for table, kind in (("rule", list), ("api", list), ("framework", list), ("signatures", dict), ("aliases", dict)):
+    if unknown := set(raw) - TABLES.keys():
+        raise CatalogError(f"{path}: unknown table `{min(unknown)}`; known are {', '.join(sorted(TABLES))}")
+    for table, kind in TABLES.items():
         if not isinstance(raw.get(table, kind()), kind):
             raise CatalogError(f"{path}: `{table}` must be written as {'[[' + table + ']]' if kind is list else table}")
     entries = []
@@ -514,16 +615,21 @@ def parse(path: str, data: bytes) -> Document:
         if not CODE.fullmatch(rule.code):
             raise _fail(path, f"[[rule]] {number}", f"key `code`: `{rule.code}` is not a code (DET and three digits)")
         rules.append(rule)
-    frameworks = [
-        _convert(path, f"[[framework]] {number}", row, Framework)
-        for number, row in enumerate(raw.get("framework", []), 1)
-    ]
+    frameworks = _rows(path, raw, "framework", Framework)
+    factories = _rows(path, raw, "factory", Factory)
+    for number, factory in enumerate(factories, 1):
+        _check_factory(path, f"[[factory]] {number}", factory)
+    settings_files = _rows(path, raw, "settings-file", SettingsFile)
     encode = msgspec.msgpack.encode
     signatures = {
         name: msgspec.Raw(encode(_signature(path, name, text))) for name, text in raw.get("signatures", {}).items()
     }
     aliases = _convert(path, "[aliases]", raw.get("aliases", {}), dict[str, str])
-    return Document(rules, entries, frameworks, signatures, aliases)
+    return Document(rules, entries, frameworks, factories, settings_files, signatures, aliases)
+
+
+def _rows(path: str, raw: dict[str, Any], table: str, kind: type[_T]) -> list[_T]:
+    return [_convert(path, f"[[{table}]] {number}", row, kind) for number, row in enumerate(raw.get(table, []), 1)]
 
 
 def _expand_conditions(row: Any) -> Any:
@@ -609,7 +715,7 @@ def _states(files: list[str]) -> bytes:
 
 
 def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) -> None:
-    """Every entry's rule exists, no code is defined twice, and aliases lead somewhere."""
+    """Every entry's rule and kind of file exist, no code is defined twice, and aliases lead somewhere."""
     aliases = {name: target for document in documents for name, target in document.aliases.items()}
     for (path, _), document in zip(sources, documents, strict=True):
         for name in document.aliases:
@@ -621,10 +727,17 @@ def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) ->
             if rule.code in codes:
                 raise CatalogError(f"{path}: [[rule]] {rule.code}: already defined in {codes[rule.code]}")
             codes[rule.code] = path
+    kinds = {kind.name for document in documents for kind in document.settings_files}
     for (path, _), document in zip(sources, documents, strict=True):
         for number, entry in enumerate(document.entries, 1):
             if entry.rule and entry.rule not in codes:
                 raise CatalogError(f"{path}: [[api]] {number}: key `rule`: there is no rule {entry.rule}")
+            for name in entry.names if entry.kind == "setting" else ():
+                if name.partition(".")[0] not in kinds:
+                    raise CatalogError(
+                        f"{path}: [[api]] {number}: key `names`: `{name}` begins with no `[[settings-file]]`'s name; "
+                        f"known are {', '.join(sorted(kinds))}"
+                    )
         for framework in document.frameworks:
             if framework.switch is not None and framework.switch.rule not in codes:
                 code = framework.switch.rule

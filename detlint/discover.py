@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detlint.config import Config
+from detlint.facts.yaml_text import SUFFIXES as YAML
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi", ".ipynb")
+SUFFIXES = (".py", ".pyi", ".ipynb", *YAML)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,11 @@ from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
+from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
-from detlint.program.links import Links, hiding, properties
+from detlint.facts.yaml_text import is_yaml
+from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
@@ -219,7 +221,7 @@ class _Run:
         for path, earlier in before.files.items():
             if path not in self.store.files and not earlier.inside:
                 self.store.files[path] = File(Path(path), *self.names.of(path))
-        unsettled = []
+        unsettled, gate = [], partial(yaml_gate_of, self.store.catalog)
         for path, file in [*self.store.files.items()]:
             row = before.files.get(path)
             try:
@@ -229,7 +231,7 @@ class _Run:
                     if row is not None and row.holds(file.size, file.changed, before.written - JUST_NOW):
                         file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
-                file.hash()
+                file.hash(gate)
             except OSError as error:
                 if path in self.inside:
                     self.problems.append((file.path, f"can't be read: {error.strerror}"))
@@ -291,11 +293,12 @@ class _Run:
         files = self.store.files
         changed = {path for path, file in files.items() if before.files[path].key != file.key}
         moved = {path for path in changed if not self._same_outline(before.files[path].key, files[path].key)}
-        touched = changed | (self.links.importers(moved) if moved else set())
+        rebuilt = self._rebuilt(before, moved)
+        touched = changed | rebuilt | (self.links.importers(moved) if moved else set())
         followed = {
             path: runs
             for path, runs in before.followed.items()
-            if path not in touched and all(changed.isdisjoint(run.visited) for run in runs)
+            if path not in touched and all((changed | rebuilt).isdisjoint(run.visited) for run in runs)
         }
         judged = {
             path: module
@@ -303,6 +306,20 @@ class _Run:
             if path not in touched and changed.isdisjoint(module.opened)
         }
         return Record(followed=followed, judged=judged, others=before.others, folders=before.folders)
+
+    def _rebuilt(self, before: Record, moved: set[str]) -> set[str]:
+        """The files that build something by the name of a registry which means something else now."""
+        files = self.store.files
+        then = registered((path, row.head) for path, row in before.files.items() if row.head is not None)
+        now = registered((path, file.head) for path, file in files.items() if file.head is not None)
+        names = {
+            name
+            for name in then.keys() | now.keys()
+            if then.get(name) != now.get(name) or any(path in moved for path, _ in now[name])
+        }
+        return {
+            path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
+        }
 
     def _same_outline(self, old: bytes, new: bytes) -> bool:
         before, now = self.store.known(old), self.store.known(new)
@@ -367,7 +384,8 @@ class _Run:
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
-        imported = {other for others in self.links.imports.values() for other in others}
+        # To name something of a script in a YAML file is not to import it.
+        imported = {other for path, others in self.links.imports.items() if not is_yaml(path) for other in others}
         named = self.named
         for path in self.inside:
             head = self.store.files[path].head
@@ -428,7 +446,9 @@ class _Run:
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
-        return Engine(resolver, self.config.settings, self.modules.root, hidden, properties(heads))
+        return Engine(
+            resolver, self.config.settings, self.modules.root, hidden, properties(heads), registered(heads.items())
+        )
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from detlint.facts.model import Span
 from detlint.facts.parse import parsable
+from detlint.facts.yaml_text import decoded, is_yaml, lines_of
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 
 
@@ -18,7 +19,7 @@ class Source:
     notebook are in the joined code of its cells.
 
     Args:
-        path: a notebook is known by its name.
+        path: notebooks and YAML files are known by their names.
         text: what stands for the file's content; None: the file is read when it is first needed, and one that has become
             unreadable is empty.
     """
@@ -48,8 +49,13 @@ class Source:
         return None
 
     @cached_property
+    def yaml(self) -> bool:
+        """Whether it is a YAML file."""
+        return is_yaml(self._path)
+
+    @cached_property
     def data(self) -> bytes:
-        """The Python."""
+        """The Python, or the YAML."""
         notebook = self._notebook
         return parsable(notebook.code, notebook.cells)[0] if notebook is not None else self._content
 
@@ -66,6 +72,9 @@ class Source:
         """The lines, in UTF-8, without their ends; a notebook's with what is IPython's in them."""
         if self._notebook is not None:
             return self._notebook.text.splitlines()
+        if self.yaml:
+            with contextlib.suppress(UnicodeDecodeError):
+                return lines_of(decoded(self._content))
         data = self._content.removeprefix(BOM)
         if self.encoding not in ("utf-8", "utf-8-sig"):
             try:

@@ -3,7 +3,7 @@
 `fixtures/rules/DET403/bad*.py` mark lines with `# expect: DET403`, optionally with a severity; `good*.py` mark nothing
 (or what another shape in the file must give). `fixtures/traps/*.py` look wrong and are right: all rules are on.
 Options stand in the first lines: `# profile: align`, `# target: ascend`, `# versions: torch = 1.12`, `# select: DET201`.
-The cells of a notebook are marked like files.
+The cells of a notebook are marked like files, and so are YAML files, whose comments look the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from conftest import REPOSITORY, findings
 
 FIXTURES = REPOSITORY / "fixtures"
-SUFFIXES = (".py", ".ipynb")
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml")
 RULES = sorted(path for path in (FIXTURES / "rules").glob("*/*") if path.suffix in SUFFIXES)
 TRAPS = sorted(path for path in (FIXTURES / "traps").glob("*") if path.suffix in SUFFIXES)
 EXPECT = re.compile(r"#\s*expect:\s*(?P<list>DET\d{3}.*)")

@@ -14,6 +14,7 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Ref, Site
 from detlint.program.entry import entry_points, script
+from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, touches
 from detlint.program.resolve import Module, Resolver
@@ -32,6 +33,7 @@ class Engine:
         root: the project's root, for telling test files.
         hiding: of the last components of some names, those that may stand for them, program-wide.
         properties: as `links.properties` tells them.
+        registered: what the program registers under names that the catalog knows.
     """
 
     def __init__(
@@ -41,12 +43,13 @@ class Engine:
         root: str,
         hiding: Hiding,
         properties: Mapping[str, Sequence[str]],
+        registered: Registered,
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
-        self.matcher = Matcher(resolver, settings, hiding)
+        self.matcher = Matcher(resolver, settings, hiding, registered)
         self.flow = seeds.flow(resolver, self.matcher, properties)
         self.levels = Levels(settings, self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)

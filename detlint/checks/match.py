@@ -16,6 +16,8 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
 from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.facts.scope import MISSING, Missing
+from detlint.facts.yaml_text import is_yaml
+from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 
@@ -63,10 +65,12 @@ class Matcher:
 
     Args:
         hiding: of the last components of some names, those that may stand for them, program-wide.
+        registered: what the program registers under names that the catalog knows.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, hiding: Hiding) -> None:
+    def __init__(self, resolver: Resolver, settings: Settings, hiding: Hiding, registered: Registered) -> None:
         self.hiding = hiding
+        self.registered = registered
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
@@ -98,6 +102,7 @@ class Matcher:
             "section": catalog.sections,
             "write": {},
             "mention": catalog.mentions,
+            "setting": catalog.settings,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -196,9 +201,14 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section"):
+        if site.kind in ("environment", "registry", "section", "setting"):
             assert isinstance(site.target, Ref)
-            return [(name, table[name]) for name in (site.target.name, last_of(site.target.name)) if name in table][:1]
+            name = site.target.name
+            if site.kind == "registry" and name in self.registered:
+                return self._registered(name)
+            if name in table:
+                return [(name, table[name])]
+            return self._named(self.target(module, index)) if site.kind == "registry" else []
         target = self.target(module, index)
         if site.kind == "mention" and isinstance(target, Ref):
             return [(target.name, table.get(target.name, []))]
@@ -213,6 +223,16 @@ class Matcher:
             same = len(found) == len(target.options) and all(rule == rules[0] for rule in rules)
             return found[0] if found and same and found[0] else self._copied(module, target)
         return self._named(target) or self._copied(module, site.target) or self._copied(module, target)
+
+    def _registered(self, name: str) -> list[tuple[str, list[int]]]:
+        """What the program itself registers under a name is its own, and no longer the library's of that name; unless the
+        program is that library, or derives it from something known."""
+        found = []
+        for path, thing in self.registered[name]:
+            if thing.partition(".")[0] in self.catalog.scopes:
+                return [(name, self.catalog.registry[name])]
+            found.append(self._named(self.resolver.name(path, thing)))
+        return found[0] if all(found) else []
 
     def _named(self, target: Value | None) -> list[tuple[str, list[int]]]:
         calls = self.catalog.calls
@@ -302,8 +322,14 @@ class Matcher:
                 if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
                     found.append(Match(entry, name, False, passed))
             elif verdict:
-                found.append(Match(entry, name, True, passed))
+                found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed))
         return found
+
+    @staticmethod
+    def _may_be_another(module: Module, site: Site, entry: Entry) -> bool:
+        """Whether a name under `type:` in a YAML file may be something else's: `DCN` is a network of recommenders too. Of
+        layers and transforms the word itself says enough."""
+        return site.kind == "registry" and entry.rule >= "DET4" and is_yaml(module.path)
 
     def _applicable(self, module: Module, entries: list[int]) -> list[Entry]:
         """Those of some entries that are about the file's hardware and the configured versions."""

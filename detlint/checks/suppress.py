@@ -9,6 +9,7 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Finding
 from detlint.facts.comments import confirmed
 from detlint.facts.model import Directive, Span
+from detlint.facts.store import with_deep_stack
 from detlint.source import Source
 
 
@@ -53,13 +54,13 @@ def _covers(directive: Directive, code: str, lines: set[int]) -> bool:
 
 def _real(directive: Directive, source: Source) -> bool:
     blanket = directive.style == "noqa" and not directive.codes
-    return not blanket or confirmed(directive, source.data)
+    return not blanket or source.yaml or confirmed(directive, source.data)
 
 
 def _lines(finding: Finding, source: Source) -> set[int]:
     span = finding.span
     lines = {span.line, span.end_line}
-    if finding.argument and span.end_line > span.line + 1:
+    if finding.argument and (source.yaml or span.end_line > span.line + 1):
         own = argument_span(source, span, finding.argument)
         if own is not None:
             lines.update((own.line, own.end_line))
@@ -67,7 +68,11 @@ def _lines(finding: Finding, source: Source) -> set[int]:
 
 
 def argument_span(source: Source, span: Span, name: str) -> Span | None:
-    """Where the keyword argument `name` of the call at `span` stands."""
+    """Where the keyword argument `name` of the call at `span` stands; of what a YAML file builds there."""
+    if source.yaml:
+        from detlint.facts import yaml_file  # imports PyYAML
+
+        return with_deep_stack(lambda: yaml_file.argument_span(source.data, span, name))
     try:
         tree = ast.parse(b"(" + source.text_at(span) + b"\n)", mode="eval")
     except (SyntaxError, ValueError, RecursionError):

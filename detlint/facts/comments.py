@@ -76,14 +76,20 @@ def _from_tokens(data: bytes) -> list[Directive]:
         for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT:
                 line, column = token.start
-                found += _of_comment(token.string, line, len(token.line[:column].encode("utf-8", "replace")))
+                found += of_comment(token.string, line, len(token.line[:column].encode("utf-8", "replace")))
     return found
 
 
 Scope = Literal["line", "file"]
 
 
-def _of_comment(text: str, line: int, column: int) -> list[Directive]:
+def may_hold(data: bytes) -> bool:
+    """Whether a file may hold suppression comments, by its words."""
+    return b"detlint" in data or _ANY_NOQA.search(data.lower()) is not None
+
+
+def of_comment(text: str, line: int, column: int) -> list[Directive]:
+    """The directives in the text of one comment, which begins at a line and column (in bytes)."""
     found = [_ours(match, line, column) for match in _OURS.finditer(text)]
     for match in _NOQA.finditer(text):
         directive = _noqa(match, line, column)

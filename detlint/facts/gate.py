@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from detlint.catalog import Catalog
-from detlint.facts.comments import directives
+from detlint.facts.comments import WORTH_READING, directives
 
 
 class Gate:
@@ -25,7 +26,7 @@ class Gate:
         roots |= {alias.partition(".")[0] for alias in catalog.aliases}
         unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
         roots |= {name for table in unimported for name in table}
-        roots |= {"_target_", "__main__"}
+        roots |= {"__main__", *_telling(catalog)}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
         self._imports = re.compile(
             rb"^[ \t]*(?:from|import)[ \t]+(?:\.|(?:" + _trie({n.encode() for n in own}) + rb")\b)", re.M
@@ -39,6 +40,66 @@ class Gate:
             or b"detlint" in data
             or any(d.codes for d in directives(data))
         )
+
+
+def _telling(catalog: Catalog) -> set[str]:
+    """The keys that tell by themselves that a table says what to build."""
+    factories = catalog.factory_keys.items()
+    return {key for key, factory in factories if factory.names == "dotted" and not factory.required}
+
+
+class YamlGate:
+    """A YAML file passes when it has a key or a tag that names what is to be built, or a setting that is known.
+
+    Repositories hold thousands of YAML files that have nothing to do with machine learning.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        factories = catalog.factory_keys.values()
+        self._words = _encoded(sorted(_telling(catalog) | catalog.factory_tags.keys() | catalog.sections.keys()))
+        self._registry = frozenset(name.encode() for name in catalog.registry)
+        self._registered = [_valued(factory.key) for factory in factories if factory.names == "registered"]
+        self._dotted = [_valued(factory.key) for factory in factories if factory.required]
+        self._settings = [
+            (_encoded(kind.marks), _encoded([*kind.calls, *_settings(catalog, kind.name)]))
+            for kind in catalog.settings_files
+        ]
+
+    def passes(self, data: bytes) -> bool:
+        """Whether the file may produce a finding."""
+        return (
+            any(word in data for word in self._words)
+            or any(name.rpartition(b".")[2] in self._registry for p in self._registered for name in p.findall(data))
+            or any(b"." in name for pattern in self._dotted for name in pattern.findall(data))
+            or any(any(m in data for m in marks) and any(k in data for k in keys) for marks, keys in self._settings)
+            or ((b"noqa" in data or b"detlint" in data) and WORTH_READING.search(data) is not None)
+            or data.startswith(_TWO_BYTES)
+        )
+
+
+_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+"""What a text begins with that has two bytes or more for each letter of these words."""
+
+
+def _valued(key: str) -> re.Pattern[bytes]:
+    """What finds the words that stand as values of a key. It begins with a literal, so that it is as fast as a search for
+    one; what stands before is looked at where that is found."""
+    return re.compile(f"{key}(?<!\\w{key})[\"']?\\s*:\\s*[\"']?([A-Za-z_][\\w.]*)".encode())
+
+
+def _encoded(words: Iterable[str]) -> list[bytes]:
+    return [word.encode() for word in words]
+
+
+def _settings(catalog: Catalog, kind: str) -> list[str]:
+    """The settings that are known of a kind of file."""
+    return sorted(name.partition(".")[2] for name in catalog.settings if name.partition(".")[0] == kind)
+
+
+@lru_cache(maxsize=4)
+def yaml_gate_of(catalog: Catalog) -> YamlGate:
+    """The gate of a catalog for YAML files."""
+    return YamlGate(catalog)
 
 
 @lru_cache(maxsize=4)

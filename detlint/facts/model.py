@@ -111,10 +111,11 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "write", "mention"]
-"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `mention`: a statement that only
-names a function. `write`: an attribute or item of some object is set; it may be a property, an option of the command line, a
-collection that keeps functions and classes."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "setting", "write", "mention"]
+"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file
+that means something to a library by its name alone. `mention`: a statement that only names a function. `write`: an attribute
+or item of some object is set; it may be a property, an option of the command line, a collection that keeps functions and
+classes."""
 
 
 class Site(Record, frozen=True):
@@ -122,8 +123,8 @@ class Site(Record, frozen=True):
 
     kind: SiteKind
     target: Value
-    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`;
-    for a section `Ref(name)`."""
+    """The callee; for an assignment the attribute; for the environment `Ref(variable)`; for a registry `Ref(type)`, or
+    the dotted name of something of the program's own; for a section `Ref(name)`; for a setting `Ref("detectron2.SEED")`."""
     args: tuple[Arg, ...]
     span: Span
     function: int
@@ -287,12 +288,16 @@ class Head(Record, frozen=True):
     """Of a notebook, the code cells in order; all positions are those in the joined code."""
     properties: tuple[str, ...] = ()
     """The names of those properties of its classes that do more than to give back a value, sorted."""
+    registers: dict[str, str] = {}
+    """Names of the catalog's registries under which the file registers something of its own -> what, dotted."""
+    builds: tuple[str, ...] = ()
+    """The names of registries that it mentions, sorted."""
 
     def brief(self) -> Head:
         """All but what linking asks."""
         return Head(
             self.module, (), self.aliases, self.starts, self.directives, self.lines,
-            cells=self.cells, properties=self.properties,
+            cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
         )  # fmt: skip
 
 

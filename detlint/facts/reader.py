@@ -17,9 +17,10 @@ from typing import Any, Final, Literal
 
 from msgspec import Raw
 
-from detlint.catalog import Catalog
+from detlint.catalog import Catalog, Factory
 from detlint.facts import imported
 from detlint.facts.comments import directives
+from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     ENCODER,
     SETTER,
@@ -110,6 +111,7 @@ class _Reader:
         self.catalog = catalog
         self.words = catalog.words
         self.method_words = catalog.method_words
+        self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
@@ -121,6 +123,9 @@ class _Reader:
         self.classes: dict[str, _ClassBody] = {}
         self.stars: list[str] = []
         self.imports: set[str] = set()
+        self.registers: dict[str, str] = {}
+        self.builds: set[str] = set()
+        """Names of registries: those under which the file registers something, and those that it builds something by."""
         self.options: dict[str, Option] = {}
         self.parsers: dict[str, Value | None] = {}
         """The methods that options were defined by, as attributes of their parsers."""
@@ -180,6 +185,8 @@ class _Reader:
             mentions=mentions(lower),
             lines=lines,
             cells=cells,
+            registers=self.registers,
+            builds=tuple(sorted(self.builds)),
             left_out=left_out,
             properties=self.properties(),
             body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs)))),
@@ -596,6 +603,7 @@ class _Reader:
             decorators.append(self.expression(decorator))
             if isinstance(decorator, ast.Call):
                 options |= self.click_option(decorator, decorators[-1])
+            self.registered(decorator, self.prefix + name)
         self.define(node, name, tuple(decorators), options)
         opaque = any(_name_of(decorator).startswith("?") for decorator in decorators)
         self.scope.bind(node.name, Ref(self.prefix + name) if not opaque else None)
@@ -618,6 +626,18 @@ class _Reader:
             default = Const(False) if flag else Const(None) if "required" not in given else None
         parameter = plain[0] if plain else long.partition("/")[0].lstrip("-").replace("-", "_")
         return {parameter: Option(default, _span(node))}
+
+    def registered(self, node: ast.expr, definition: str) -> None:
+        """Note what `@MODELS.register_module(name="Net")` registers: under its own name where none is given, and where what
+        is given is not literal."""
+        call = node if isinstance(node, ast.Call) else None
+        if not _dotted(call.func if call is not None else node).rpartition(".")[2].startswith("register"):
+            return
+        given = [k.value for k in call.keywords if k.arg == "name"] + call.args[:1] if call is not None else []
+        texts = [e.value for e in ast.walk(given[0]) if isinstance(e, ast.Constant)] if given else []
+        for name in [text for text in texts if isinstance(text, str)] or [definition.rpartition(".")[2]]:
+            if name in self.catalog.registry:
+                self.registers[name] = definition
 
     def inside(self, name: str) -> str:
         """The name of a definition inside the module, dotted."""
@@ -698,6 +718,8 @@ class _Reader:
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
         decorators = tuple(self.expression(decorator) for decorator in node.decorator_list)
+        for decorator in node.decorator_list:
+            self.registered(decorator, self.prefix + name)
         bases = tuple(self.expression(base) for base in node.bases)
         for keyword in node.keywords:
             self.expression(keyword.value)
@@ -869,7 +891,7 @@ class _Reader:
             self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
         # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
-        keep = wanted or attr in _KEPT_METHODS or name in _KEPT
+        keep = wanted or attr in _KEPT_METHODS or name in _KEPT or name in self.builders
         args: list[Arg] = []
         arguments, keywords = node.args, node.keywords
         if arguments or keywords:
@@ -889,6 +911,8 @@ class _Reader:
             known = _SPECIAL[name](self, node, args)
             if known is not None:
                 return known
+        if keep and name in self.builders and (made := self.instantiated(self.builders[name], node, args)) is not None:
+            return made
         if callee is None:
             return None
         site = -1
@@ -947,6 +971,10 @@ class _Reader:
             self.ordered.add(_dotted(function.value))
         elif attr == "add_argument":
             self.option(args, node, callee)
+        elif attr == "register_module":
+            things = [a.value.name for a in args if a.name in ("", "module") and isinstance(a.value, Ref)]
+            if things:
+                self.registered(node, things[0])
         elif attr == "set_defaults":
             for arg in args:
                 known = self.options.get(arg.name)
@@ -1047,12 +1075,12 @@ class _Reader:
     def _dict(self, node: ast.Call, args: list[Arg]) -> Value | None:
         first = args[0].value if args and args[0].name in ("", "**") else None
         named = {arg.name: arg.value for arg in (args[1:] if first is not None else args)}
-        if "" in named or "*" in named or "**" in named:
+        if "" in named or "*" in named:
             return None
         for keyword in node.keywords:
             self.section(keyword.arg, named.get(keyword.arg or ""), keyword.value)
         if isinstance(first, Mapping):
-            return _updated(first, named)
+            return _updated(first, named) if "**" not in named else None
         return self.mapping([*named], [*named.values()], node) if first is None and (not args or args[0].name) else None
 
     def dictionary_update(self, target: ast.expr, args: list[Arg]) -> None:
@@ -1219,18 +1247,19 @@ class _Reader:
         for i, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 keys.append(key.value)
+            elif key is None:
+                keys.append("**")
             else:
                 literal = False
-                keys.append(f"[{i}]" if key is not None else "")
-                if key is not None:
-                    self.expression(key)
+                keys.append(f"[{i}]")
+                self.expression(key)
             self.use = outer
             values.append(self.value(item) if literal else self.expression(item))
             self.section(keys[-1] if literal else None, values[-1], item)
         if literal:
             return self.mapping(keys, values, node)
         # Under what names a table has its functions and classes doesn't matter where one of them is taken out.
-        table = "" not in keys and 0 < len(keys) <= LONGEST_DISPLAY and all(type(value) is Ref for value in values)
+        table = "**" not in keys and 0 < len(keys) <= LONGEST_DISPLAY and all(type(value) is Ref for value in values)
         return Mapping(tuple(keys), tuple(values)) if table else None
 
     def section(self, name: str | None, value: Value | None, node: ast.expr) -> None:
@@ -1240,22 +1269,54 @@ class _Reader:
             self.site("section", Ref(name), args, node)
 
     def mapping(self, keys: list[str], values: list[Value | None], node: ast.expr) -> Value | None:
-        """A dictionary with literal keys; one that a registry or Hydra builds an object from is a site."""
+        """A dictionary with literal keys, and `**` for others that are put into it; one that a registry or Hydra builds an
+        object from is a site."""
         if not all(key.isprintable() for key in keys):
             return None
-        for key, kind in (("type", "registry"), ("_target_", "call")):
-            if key in keys:
-                named = values[keys.index(key)]
-                rest = tuple(Arg(k, v) for k, v in zip(keys, values, strict=True) if k != key)
-                if isinstance(named, Const) and isinstance(named.value, str):
-                    known = self.catalog.registry if kind == "registry" else self.words
-                    if kind == "call":
-                        self.imports.add(named.value)
-                    if named.value in known or named.value.rpartition(".")[2] in known:
-                        self.site("registry" if kind == "registry" else "call", Ref(named.value), rest, node)
-                elif isinstance(named, Ref) and self.wanted(named):
-                    self.site("call", named, rest, node)
-        return Mapping(tuple(keys), tuple(values))
+        table = Mapping(tuple(keys), tuple(values))
+        for key in keys:
+            if key in self.factories:
+                self.built(self.factories[key], table, node)
+        return table if "**" not in keys else None
+
+    def built(self, factory: Factory, table: Mapping, node: ast.expr) -> None:
+        """Note what a table says is to be built from it."""
+        what, args = table.values[table.keys.index(factory.key)], arguments(factory, table)
+        if args is None:
+            return
+        if isinstance(what, Const) and isinstance(what.value, str):
+            target = named(factory, what.value, self.catalog)
+            if target is None:
+                return
+            kind = kind_of(factory, target, table, self.catalog)
+            if kind == "registry":
+                self.builds.add(target.name)
+            else:
+                self.imports.add(target.name)
+                if not self.wanted(target):
+                    return
+                if not self.acts(target.name):
+                    kind = "registry"  # the program's own: naming it here runs nothing of it
+            self.site(kind, target, args, node)
+        elif isinstance(what, Ref) and not factory.required and self.wanted(what):
+            self.site("call", what, args, node)
+
+    def instantiated(self, factory: Factory, node: ast.Call, args: list[Arg]) -> Value | None:
+        """What `instantiate({"_target_": "project.Net"}, depth=3)` builds, where its table is known. What the catalog knows was
+        noted where the table stands."""
+        table = args[0].value if args and not args[0].name else None
+        if not isinstance(table, Mapping) or factory.key not in table.keys:
+            return None
+        what, given = table.values[table.keys.index(factory.key)], arguments(factory, table)
+        target = (
+            named(factory, what.value, self.catalog)
+            if isinstance(what, Const) and isinstance(what.value, str)
+            else None
+        )
+        if target is None or given is None or kind_of(factory, target, table, self.catalog) != "call":
+            return None
+        own = self.wanted(target) and not self.acts(target.name)
+        return Result(target, self.site("call", target, (*given, *args[1:]), node) if own else -1)
 
     def _comprehension(self, node: Any) -> Value | None:
         outer, self.use = self.use, ""
@@ -1700,7 +1761,7 @@ _DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
     ast.Tuple: "tuple",
     ast.Set: "set",
 }
-_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update"})
+_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update", "register_module"})
 _KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
 _KEPT: Final = _PASSES | _SPECIAL.keys()
 

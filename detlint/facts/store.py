@@ -15,8 +15,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
-from detlint.facts.gate import Gate, gate_of
+from detlint.facts.gate import Gate, YamlGate, gate_of
 from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
+from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
 _T = TypeVar("_T")
@@ -46,6 +47,8 @@ class File:
     """Whether the head has what linking asks."""
     text: bytes | None = None
     """What standard input gave for it."""
+    plain: bool = False
+    """Whether it is a YAML file that can't produce a finding."""
 
     def read(self) -> bytes:
         """The content to check.
@@ -56,7 +59,7 @@ class File:
         return self.text if self.text is not None else self.path.read_bytes()
 
     def code(self) -> tuple[bytes, tuple[Cell, ...]]:
-        """The Python to check; of a notebook, the joined code of its cells, and these.
+        """The Python or YAML to check; of a notebook, the joined code of its cells, and these.
 
         Raises:
             OSError: the file can't be read.
@@ -67,8 +70,11 @@ class File:
         notebook = open_notebook(self.read())
         return notebook.code, notebook.cells
 
-    def hash(self) -> None:
+    def hash(self, gate: Callable[[], YamlGate] | None = None) -> None:
         """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
+
+        Args:
+            gate: gives that for YAML files, most of which are none of ours: one is looked at now, while it is at hand.
 
         Raises:
             OSError: the file can't be read.
@@ -76,6 +82,7 @@ class File:
         data = self.read()
         self.size = len(data)
         self.key = content_key(data, self.module, self.package)
+        self.plain = gate is not None and is_yaml(self.path) and not gate().passes(data)
 
 
 @dataclass(slots=True)
@@ -100,9 +107,11 @@ class Store:
         Args:
             jobs: the number of processes.
         """
-        known = self.cache.get(file.key for file in files)
+        known = self.cache.get(file.key for file in files if not file.plain)
         todo = []
         for file in files:
+            if file.plain:
+                continue
             if file.key in known:
                 file.head, file.whole = decode_head(known[file.key]), True
             else:
@@ -200,6 +209,10 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
         code, cells = file.code()
         if len(code) > max_size:
             problem = Problem(f"is skipped: {len(code):,} bytes are more than max-file-size ({max_size:,})")
+        elif is_yaml(file.path):
+            from detlint.facts import yaml_file  # imports PyYAML
+
+            return encode(yaml_file.read(code, file.module, catalog))
         elif gate is not None and not gate.passes(code):
             return GATED
         else:

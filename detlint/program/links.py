@@ -60,6 +60,23 @@ def properties(heads: Mapping[str, Head]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(paths) for name, paths in found.items()}
 
 
+Registered = dict[str, tuple[tuple[str, str], ...]]
+"""Names of registries -> the program's own things of that name: the file that registers it, and its dotted name."""
+
+
+def registered(heads: Iterable[tuple[str, Head]]) -> Registered:
+    """What the files of a program register of their own, under names that the catalog knows as a library's.
+
+    Args:
+        heads: with the files' paths.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, head in heads:
+        for name, thing in head.registers.items():
+            found.setdefault(name, []).append((path, thing))
+    return {name: tuple(sorted(things)) for name, things in found.items()}
+
+
 def hiding(heads: Iterable[Head], words: frozenset[str]) -> frozenset[str]:
     """The names under which something of the catalog may be called although they are no words of it.
 

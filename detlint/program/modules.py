@@ -12,6 +12,7 @@ from pathlib import Path
 
 from detlint.facts.imported import ANY
 from detlint.facts.model import Facts, Head
+from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import SUFFIX, is_notebook
 
 
@@ -28,6 +29,8 @@ class ModuleNames:
         if is_notebook(name):
             # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
             return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
+        if is_yaml(name):
+            return f"[{name.replace('.', '_')}]", False
         prefix = self._prefix(folder)
         if name == "__init__.py":
             return prefix or os.path.basename(folder), True
