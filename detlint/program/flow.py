@@ -1143,7 +1143,7 @@ class _Run:
                     run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                     run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                     run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
-                    run.kept, run.names = self.kept, self.names
+                    run.kept, run.names, run.started = self.kept, self.names, self.started
                     self.recorder.enter("command", module, function, place)
                     run.call(module, function, "", place, {})
                     self.others += run.finish()
