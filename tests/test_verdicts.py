@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import rewrites
 from conftest import detlint
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from rewrites import Program, mark_at, marked, sources
 from test_fixtures import SUFFIXES
@@ -176,6 +176,7 @@ def assert_subset_agrees(project: Written, names: Iterable[str]) -> None:
 
 
 @few
+@example(next(path for path in PROGRAMS if path.name == "plugins_imported_by_loop"))  # led to by its package alone
 @given(programs())
 def test_each_file_alone(folder: Path) -> None:
     with written(read(folder)) as project:

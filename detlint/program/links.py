@@ -16,9 +16,10 @@ class Links:
     imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
-        """Note what a file imports inside the program; the files that it leads to."""
-        names = (full for name in head.imports for full in modules.spelled_out(path, name))
-        places = (modules.find(path, name) for name in names)
+        """Note what a file imports inside the program, the packages around it included; the files that it leads to."""
+        names = dict.fromkeys(full for name in head.imports for full in modules.spelled_out(path, name))
+        around = (head.module.rpartition(".")[0], *names)
+        places = (modules.find(path, name) for name in dict.fromkeys(part for full in around for part in _parts(full)))
         found = tuple(dict.fromkeys(place[0] for place in places if place is not None and place[0] != path))
         self.imports[path] = found
         return found
@@ -34,6 +35,13 @@ class Links:
             for other in imported:
                 backwards.setdefault(other, []).append(path)
         return _closure(paths, backwards)
+
+
+def _parts(name: str) -> Iterable[str]:
+    """A dotted name, and those of the packages around it, which Python imports before it."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
 
 
 def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
