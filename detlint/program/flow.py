@@ -161,6 +161,8 @@ class _Run:
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
         self.elsewhere = 0
         """Above 0 in a loader's workers."""
+        self.hollow = 0
+        """Above 0 where tensors have no storage: initial weights draw nothing."""
         self.drawn: dict[str, dict[Place, Draws]] = {}
         """The draws of each stream before it was seeded, by the first on each way."""
         self.first: dict[str, Place] = {}
@@ -512,7 +514,10 @@ class _Run:
                 result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
         self.scoped.append(saved)
+        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
+        self.hollow += hollow
         left = self.steps(branch.arms[0])
+        self.hollow -= hollow
         self.scoped.pop()
         after()
         for stream, kind in saved.items():
@@ -520,6 +525,11 @@ class _Run:
             if kind:
                 self.state.streams[stream] = kind
         return left
+
+    def has_no_storage(self, site: int) -> bool:
+        """Whether a call makes a block in which tensors have no storage, and initial weights no numbers."""
+        found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
+        return any("no-storage" in effect.entry.contexts for effect in found)
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
@@ -674,7 +684,7 @@ class _Run:
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
-            for stream in entry.draws:
+            for stream in entry.draws if not (weights and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
                 else:
@@ -926,7 +936,16 @@ class _Run:
             return
         deciding = {k: v for k, v in given.items() if _decides(k, v, self.names)}
         self.import_module(module)
-        key = (*name, receiver, bare, registry, self.doubtful > 0, _state_key(self.state), _key(deciding))
+        key = (
+            *name,
+            receiver,
+            bare,
+            registry,
+            self.doubtful > 0,
+            self.hollow > 0,
+            _state_key(self.state),
+            _key(deciding),
+        )
         if key in self.done:
             self.recorder.enter("again", module, function, place)
             streams, switches = self.done[key]
