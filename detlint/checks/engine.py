@@ -16,7 +16,7 @@ from detlint.facts.model import Ref, Site
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
-from detlint.program.reach import Reach, touches
+from detlint.program.reach import Reach, flows
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -97,9 +97,10 @@ class Engine:
 
     def _acts(self, module: Module, reach: Reach) -> bool:
         """Whether a top level does something that this tool cares about."""
-        started = (draws.path[0] for draws in reach.unseeded.values() if draws.path)
+        started = [draws.path[0] for draws in reach.unseeded.values() if draws.path]
+        started += [seeding.place for seeding in reach.seedings if seeding.kind == "entropy"]
         return any(place.module is module for place in started) or any(
-            touches(match.entry)
+            flows(match.entry)
             for place in reach.places
             if place.module is module
             for match in self.matcher.matches(module, place.site)

@@ -161,10 +161,16 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
     return {path: frozenset(passed) for path, passed in sorted(sites.items())}
 
 
+def flows(entry: Entry) -> bool:
+    """Whether a call of an entry does something to streams and switches, or trains."""
+    return bool(
+        entry.draws or entry.seeds or entry.unseeds or entry.restores or entry.sets or "trains" in entry.contexts
+    )
+
+
 def touches(entry: Entry) -> bool:
-    """Whether a call of an entry does something to streams and switches, seeds an object, or trains."""
-    seeds = entry.seed or entry.seeds or entry.unseeds or entry.restores
-    return bool(entry.draws or seeds or entry.sets or "trains" in entry.contexts)
+    """Whether it does any of that, or gives an object a seed."""
+    return flows(entry) or entry.seed != ""
 
 
 def matters(entry: Entry) -> bool:
