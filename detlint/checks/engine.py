@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from detlint.catalog import Catalog, Entry, Rule
+import msgspec
+
+from detlint.catalog import Catalog, Entry, Recipe, Rule
 from detlint.checks import library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
@@ -237,8 +239,16 @@ class Engine:
         active = self.matcher.active(module)
         return Finding(
             module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
-            tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,
+            tuple(t for t in entry.targets if t in active), (), value, self._recipe(entry, rule), match.name,
         )  # fmt: skip
+
+    def _recipe(self, entry: Entry, rule: Rule) -> Recipe | None:
+        """How a finding is fixed. What is random by design stays so where runs are only to be repeated."""
+        recipe = entry.fix
+        by_design = (entry.level or rule.level) == "design" and self.settings.profile == "reproduce"
+        if recipe is not None and recipe.applicability == "unsafe" and by_design:
+            return msgspec.structs.replace(recipe, applicability="display")
+        return recipe
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)
