@@ -10,6 +10,8 @@ from detlint.facts.model import Cell, Span
 
 ANOTHER_RUN: Final = "another run starts here"
 """What a step says that stands for one more entry point with the same finding."""
+PROCESS: Final = "a process starts here"
+"""What a step says with which a new process begins, whose streams are its own."""
 Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 

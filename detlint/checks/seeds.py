@@ -10,7 +10,7 @@ from typing import Final
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
-from detlint.checks.finding import Finding, Severity, Step, lowered
+from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
@@ -165,6 +165,9 @@ class SeedRules:
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
             steps = [*_path(reach, draws.path)]
+            if draws.process is not None:
+                length, begins = draws.process
+                steps.insert(length + 1, Step(begins.module.path, begins.span, PROCESS))
             if others:
                 other = others[0]
                 message = f"the run seeds {_listed(other.streams)} but not {stream}, from which `{api}` draws{more}"

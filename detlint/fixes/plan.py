@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 from detlint.catalog import Applicability, Catalog, Recipe
-from detlint.checks.finding import ANOTHER_RUN, Finding
+from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
 from detlint.config import Settings
 from detlint.facts.yaml_text import is_yaml
 from detlint.fixes import rewrites, seeding
@@ -114,13 +114,17 @@ class Planner:
             step = finding.steps[-1]
             self._seat(fix, recipe, step.path, seeding.beside(self._file(step.path), step.span))
             return fix
-        start, *way = finding.steps
+        starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
+        start, *way = finding.steps[starts[-1] if starts else 0 :]
         inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
         inner.append(finding.span if finding.path == start.path else None)
-        if inner[0] is None:
+        if inner[0] is None and not starts:
             raise NoFix("it is drawn while modules are imported")
-        then = inner[1] if len(inner) > 1 else None
-        self._seat(fix, recipe, start.path, seeding.start(self._file(start.path), inner[0], then))
+        first = start.span if starts else inner[0]
+        assert first is not None
+        self._seat(
+            fix, recipe, start.path, seeding.start(self._file(start.path), first, inner[1] if inner[1:] else None)
+        )
         for step in way:
             if step.message == ANOTHER_RUN and step.path in self.may:
                 self._seat(fix, recipe, step.path, seeding.start(self.files[step.path], step.span, None))

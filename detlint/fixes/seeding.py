@@ -127,8 +127,9 @@ def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Se
             return Seat(body, statement, top, name)
     last = None
     for statement in earlier:
+        # Imports, and the docstring.
         introduces = isinstance(statement, (ast.Import, ast.ImportFrom)) or (
-            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            statement is body[0] and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         )
         if introduces or (top and isinstance(statement, ast.Try) and isinstance(statement.body[0], ast.Import)):
             last = statement
@@ -178,16 +179,22 @@ def inserted(file: File, seat: Seat, statements: Sequence[str]) -> list[Edit]:
     """The edit that puts statements there.
 
     Raises:
-        NoFix: the line has other statements too.
+        NoFix: they are there already, or the line has other statements too.
     """
     text = file.text
+    known = {text.text[slice(*file.range(statement))] for statement in seat.body}
+    if not known.isdisjoint(statements):
+        raise NoFix("it is there already")
     if seat.after is None:
         first = seat.body[0]
         margin = text.line(first.lineno)[: text.offset(first.lineno, first.col_offset) - text.starts[first.lineno - 1]]
         if margin.strip():
             raise NoFix("the block stands on one line")
         lines = "".join(f"{margin}{statement}{text.newline}" for statement in statements)
-        return [Edit(text.starts[first.lineno - 1], text.starts[first.lineno - 1], lines)]
+        line = first.lineno
+        while line > 1 and text.line(line - 1).startswith(f"{margin}#"):
+            line -= 1  # comments above a statement are about it
+        return [Edit(text.starts[line - 1], text.starts[line - 1], lines)]
     last, column = seat.after.end_lineno or seat.after.lineno, seat.after.end_col_offset or 0
     margin = text.line(seat.after.lineno)
     margin = margin[: text.offset(seat.after.lineno, seat.after.col_offset) - text.starts[seat.after.lineno - 1]]

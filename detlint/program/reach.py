@@ -90,6 +90,8 @@ class Draws:
     """Whether the run comes there whatever a configuration chooses."""
     way: Way = frozenset()
     """What was chosen on the way to the first."""
+    process: tuple[int, Spot] | None = None
+    """Where the new process begins that draws, and how much of the path leads there; None in the run's own."""
 
 
 @dataclass(slots=True)
