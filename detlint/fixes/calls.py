@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import libcst as cst
-from libcst import matchers as m
 
 from detlint.fixes.recipe import NoFix
 
@@ -125,10 +124,12 @@ def item_of(table: cst.Dict, key: str) -> int | None:
     for i, element in enumerate(table.elements):
         if isinstance(element, cst.StarredDictElement):
             raise NoFix(f"`{written(element.value)}` may hold `{key}`")
-        if isinstance(element, cst.DictElement) and m.matches(element.key, m.SimpleString()):
-            literal = cst.ensure_type(element.key, cst.SimpleString)
-            if literal.evaluated_value == key:
-                return i
+        if (
+            isinstance(element, cst.DictElement)
+            and isinstance(element.key, cst.SimpleString)
+            and element.key.evaluated_value == key
+        ):
+            return i
     return None
 
 
@@ -155,7 +156,8 @@ def plain(node: cst.BaseExpression) -> bool:
     """Whether an expression can stand twice: a name, or attributes and constant items of one."""
     while isinstance(node, (cst.Attribute, cst.Subscript)):
         if isinstance(node, cst.Subscript) and not all(
-            m.matches(element, m.SubscriptElement(m.Index(m.OneOf(m.Integer(), m.SimpleString(), m.Name()))))
+            isinstance(element.slice, cst.Index)
+            and isinstance(element.slice.value, (cst.Integer, cst.SimpleString, cst.Name))
             for element in node.slice
         ):
             return False

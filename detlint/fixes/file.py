@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from detlint.facts.comments import directives
 from detlint.facts.model import Span
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
-from detlint.fixes.text import Text
+from detlint.fixes.text import Edit, Text
 
 
 class File:
@@ -53,6 +53,19 @@ class File:
     def suppressed(self) -> frozenset[int]:
         """The lines on which a comment suppresses a finding: no fix touches them."""
         return frozenset(d.line for d in directives(self.data) if d.scope == "line" and not d.problem)
+
+    def importing(self, imports: Collection[str]) -> list[Edit]:
+        """The edits that make the file import something.
+
+        Args:
+            imports: as statements.
+
+        Raises:
+            NoFix: LibCST can't parse the file.
+        """
+        from detlint.fixes.imports import import_edits  # takes a third of a second
+
+        return import_edits(self.text.text, imports)
 
     def range(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Where a node begins and ends, as offsets."""

@@ -13,7 +13,6 @@ from typing import Final
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Report
 from detlint.config import Settings
-from detlint.fixes.imports import import_edits
 from detlint.fixes.plan import Files, Fix, Planner
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
@@ -124,7 +123,7 @@ def _new(path: str, edits: list[Edit], imports: set[str], files: Files) -> bytes
     """
     file = files[path]
     if imports:
-        edits = [*import_edits(file.text.text, imports), *edits]
+        edits = [*file.importing(imports), *edits]
     new = file.text.edited(edits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

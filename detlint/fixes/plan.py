@@ -12,7 +12,6 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.fixes import rewrites, seeding
 from detlint.fixes.calls import Parameters
 from detlint.fixes.file import File
-from detlint.fixes.imports import import_edits
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit, Undecodable
 from detlint.notebook import is_notebook
@@ -36,7 +35,7 @@ class Fix:
         """The edits, with those for the imports."""
         for path, edits in self.edits.items():
             needed = self.imports.get(path)
-            for edit in sorted([*edits, *(import_edits(files[path].text.text, needed) if needed else ())]):
+            for edit in sorted([*edits, *(files[path].importing(needed) if needed else ())]):
                 yield path, edit
 
 

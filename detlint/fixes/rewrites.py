@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import libcst as cst
-from libcst import matchers as m
 
 from detlint.catalog import Recipe, Scalar
 from detlint.facts.model import Span
@@ -305,7 +304,7 @@ def _on_cpu(recipe: Recipe, spot: Spot) -> list[Edit]:
             if not calls.plain(value):
                 raise NoFix(f"`{name}` would be computed twice")
             first = calls.written(value)
-        if not m.matches(value, m.Name("None")):
+        if calls.written(value) != "None":
             args[place] = args[place].with_changes(value=calls.parse(f"{calls.attached(value)}.cpu()"))
     if not first:
         raise NoFix("it isn't known which tensors it takes")
