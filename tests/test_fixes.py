@@ -8,9 +8,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from conftest import detlint, findings
 
 from detlint.fixes.write import NotWritten, write
-from tests.conftest import detlint
 
 LISTING = "import os\n\nfiles = [open(name) for name in os.listdir('data')]\n"
 SORTED = LISTING.replace("os.listdir('data')", "sorted(os.listdir('data'))")
@@ -257,8 +257,6 @@ def test_the_configuration_may_ask_for_fixes(tmp_path: Path) -> None:
 
 
 def test_json_has_the_edits(tmp_path: Path) -> None:
-    from tests.conftest import findings
-
     (tmp_path / "train.py").write_text(LISTING)
     [finding] = findings(tmp_path / "train.py")
     assert finding["fix"]["applicability"] == "safe"
