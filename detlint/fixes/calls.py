@@ -76,6 +76,8 @@ def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.
     if place is not None:
         args[place] = args[place].with_changes(value=value)
         return call.with_changes(args=args)
+    if not args and parameters and parameters[0][0] == name:
+        return call.with_changes(args=[cst.Arg(value)])
     new = cst.Arg(value, cst.Name(name), equal=NO_SPACES)
     if args:
         last = args[-1]
