@@ -17,11 +17,11 @@ import click
 from detlint import __version__
 
 if TYPE_CHECKING:
-    from detlint.catalog import Catalog
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
     from detlint.fixes.plan import Planner
     from detlint.inspect import Inspection
+    from detlint.project import Project
 
 WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
@@ -184,10 +184,8 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
 
 
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
-    from detlint import run
-    from detlint.config import check_codes, load
-    from detlint.discover import discover, program
-    from detlint.versions import settle
+    from detlint.discover import Found, discover
+    from detlint.project import Project
 
     stdin: dict[str, bytes] = {}
     if Path("-") in paths:
@@ -195,39 +193,39 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             _fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
         stdin = {os.path.abspath(paths[0]): sys.stdin.buffer.read()}
-    config = load(Path(os.path.abspath(paths[0])), options["config_file"], options["isolated"], _overrides(options))
-    cache = None if options["no_cache"] else _cache_folder(config, options["cache_dir"])
-    catalog = run.load_catalog(config, cache)
-    check_codes(config, catalog.rules)
-    if not options["isolated"]:
-        config = settle(config, catalog)
-    settings = config.settings
+    project = Project.of(
+        paths[0],
+        _overrides(options),
+        options["config_file"],
+        options["isolated"],
+        not options["no_cache"],
+        options["cache_dir"],
+    )
     if options["show_settings"]:
-        _show_settings(config)
+        _show_settings(project.config)
         return 0
-    found = discover(paths, config) if not stdin else None
-    files = found.files if found is not None else (paths[0],)
+    found = Found(paths) if stdin else discover(paths, project.config)
     if options["show_files"]:
-        for file in files:
+        for file in found.files:
             click.echo(file)
         return 0
-    problems, around = found.problems if found is not None else (), program(paths, config)
 
-    def checked(texts: Mapping[str, bytes], cache: Path | None = cache) -> Report:
+    def checked(texts: Mapping[str, bytes], cache: Path | None = None) -> Report:
         with _Bar() as bar:
-            return run.check(files, config, catalog, cache, problems, {**stdin, **texts}, bar.advance, around)
+            return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
 
+    settings = project.config.settings
     if settings.fix or settings.fix_only or options["diff"]:
-        return _fix(checked, catalog, config, stdin, options)
+        return _fix(checked, project, stdin, options)
     report = checked({})
     gc.freeze()  # all that is left lives until the end: looking through it for garbage would take longer than the rest
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; {report.suppressed} suppressed; "
-            f"configuration: {config.source or 'none'}; root: {config.root}; cache: {cache or 'off'}",
+            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
             err=True,
         )
-    _write(report, config, catalog, options)
+    _write(report, project, options)
     return _exit_code(report, settings, options)
 
 
@@ -240,8 +238,7 @@ def _exit_code(report: Report, settings: Settings, options: dict[str, Any]) -> i
 
 def _fix(
     checked: Callable[[Mapping[str, bytes], Path | None], Report],
-    catalog: Catalog,
-    config: Config,
+    project: Project,
     stdin: dict[str, bytes],
     options: dict[str, Any],
 ) -> int:
@@ -251,12 +248,12 @@ def _fix(
     from detlint.fixes.fixer import fix
     from detlint.report import changes
 
-    settings = config.settings
+    settings = project.config.settings
     before = dict(stdin)
     with tempfile.TemporaryDirectory() as kept:
         # Every round checks the whole program: what it doesn't change is read once.
-        cache = Path(kept) if options["no_cache"] else _cache_folder(config, options["cache_dir"])
-        fixed = fix(lambda texts: checked(texts, cache), catalog, settings, before)
+        cache = project.cache or Path(kept)
+        fixed = fix(lambda texts: checked(texts, cache), project.catalog, settings, before)
     for path, reason in fixed.faults.items():
         _tell(f"{path}: left alone, which is a fault of detlint's (please report it): {reason}")
     if options["diff"]:
@@ -270,7 +267,7 @@ def _fix(
         for line in changes.listed(fixed):
             click.echo(line, err=bool(stdin), color=_colour())
     if not settings.fix_only:
-        _write(fixed.report, config, catalog, options, err=bool(stdin))
+        _write(fixed.report, project, options, err=bool(stdin))
     if fixed.faults or not written:
         return WRONG_USE
     return 0 if settings.fix_only else _exit_code(fixed.report, settings, options)
@@ -308,20 +305,14 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def _cache_folder(config: Config, chosen: Path | None) -> Path:
-    if chosen is not None:
-        return chosen
-    return config.root / (config.settings.cache_dir or ".detlint_cache")
-
-
-def _write(report: Report, config: Config, catalog: Catalog, options: dict[str, Any], err: bool = False) -> None:
+def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
     from detlint.report import text
 
-    settings = config.settings
+    settings = project.config.settings
     if settings.output_format == "json":
         from detlint.report import json
 
-        lines = [json.report(report, settings.show_notes, _planner(report, config, catalog))]
+        lines = [json.report(report, settings.show_notes, _planner(report, project))]
     elif options["statistics"]:
         lines = [*text.statistics(report, settings.show_notes)]
     elif settings.output_format == "concise":
@@ -335,13 +326,13 @@ def _write(report: Report, config: Config, catalog: Catalog, options: dict[str, 
         click.echo(output, nl=False, err=err, color=_colour())
 
 
-def _planner(report: Report, config: Config, catalog: Catalog) -> Planner:
+def _planner(report: Report, project: Project) -> Planner:
     """What makes fixes for a report, of files as they were when it was made."""
     from detlint.fixes.plan import Files, Planner
     from detlint.source import Source
 
     files = Files(lambda path: Source(path, report.texts.get(path)).data)
-    return Planner(catalog, config.settings, files, report.paths)
+    return Planner(project.catalog, project.config.settings, files, report.paths)
 
 
 def _show_settings(config: Config) -> None:
@@ -450,15 +441,14 @@ _T = TypeVar("_T")
 def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
     """What is shown of a file's program; what can't be shown is an error."""
     from detlint.catalog import CatalogError
-    from detlint.config import ConfigError, load
+    from detlint.config import ConfigError
     from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
-    from detlint.run import load_catalog
+    from detlint.project import Project
 
     def work() -> _T:
-        config = load(Path(os.path.abspath(path)), None, False, {})
-        cache = _cache_folder(config, None)
-        with inspect(path, config, load_catalog(config, cache), cache) as inspection:
+        project = Project.of(path, {})
+        with inspect(path, project.config, project.catalog, project.cache) as inspection:
             return show(inspection)
 
     try:
