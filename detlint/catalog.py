@@ -267,6 +267,12 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
 
     @cached_property
+    def drawing_words(self) -> frozenset[str]:
+        """The last component of what draws and does nothing else."""
+        entries = (entry for entry in self.entries if entry.draws)
+        return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names) - self.setting_words
+
+    @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
         tables = (self.acting, self.copies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -112,6 +112,11 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = bind(arguments, signature, partial=site.kind == "partial").get(parameter)
         return bound.value if bound is not None else None
+
+    def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
+        """Whether a match's conditions hold when some parameters are given values that are known."""
+        given = {name: Argument(value, True) for name, value in values.items()}
+        return self.judge.fulfilled(match.entry, {**match.arguments, **given})
 
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module

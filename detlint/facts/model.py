@@ -136,7 +136,8 @@ class Site(Record, frozen=True):
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks, and what a `with` enters; a `yield`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks (as text where it may decide on a seed, or a parameter), and what a `with` enters; a
+    `yield`, and an `exit` of the process, have no arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit"]

@@ -427,7 +427,9 @@ class _Reader:
                 if not any(all_steps):
                     return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
-            span = _span(test) if test is not None and asked is not None else None
+            if asked is None and kind == "if" and len(all_steps) == 2:
+                asked = self.flag(test, all_steps)
+            span = _span(test) if test is not None and type(asked) is Expression else None
             self.steps.append(Branch(kind, asked, tuple(all_steps), span))
         return stops and kind != "loop"
 
@@ -437,6 +439,17 @@ class _Reader:
         asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
+    def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
+        """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
+        if type(found) is not Param:
+            return None
+        if negated:
+            arms.reverse()
+        return Param(found.name)
+
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
         for step in steps:
@@ -445,7 +458,8 @@ class _Reader:
                     return True
             elif step >= 0:  # type: ignore[operator]
                 tail = _tail(self.sites[step].target)  # type: ignore[index]
-                if tail in self.catalog.setting_words or _name_may_seed(tail):
+                catalog = self.catalog
+                if tail in catalog.setting_words or (_name_may_seed(tail) and tail not in catalog.drawing_words):
                     return True
         return False
 

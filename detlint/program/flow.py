@@ -426,6 +426,10 @@ class _Run:
                 self.steps(arm)
             self.state = after
             return False
+        if isinstance(branch.test, Param):
+            given = self.values.look(self.frame, branch.test)
+            if isinstance(given.value, Const) and given.default is None:
+                return self.steps(branch.arms[0 if given.value.value else 1])  # as the call says
         taken, cause = (
             self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
         )
@@ -616,7 +620,7 @@ class _Run:
         here = Place(module, index)
         found = self.flow.knowledge.matches(module, index)
         if found or target is None:
-            return [(effect, here) for effect in found]
+            return [(effect, here) for effect in found if effect.sure or self.may_hold(effect, here)]
         raw = module.sites[index].target
         found_otherwise = holds_parameter(raw) or is_choice(raw)
         options = target.options if isinstance(target, Either) else (target,)
@@ -630,6 +634,13 @@ class _Run:
             elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
                 effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
         return effects
+
+    def may_hold(self, effect: Effect, place: Place) -> bool:
+        """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`."""
+        given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
+        looked = {name: self.written(effect, place, name).value for name in given}
+        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        return not known or self.flow.knowledge.settled(effect, known) is not False
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
@@ -1174,7 +1185,7 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
         names: those of what registries keep.
     """
     value = origin.value
-    if isinstance(value, Const) and value.value in names:
+    if isinstance(value, Const) and (value.value in names or isinstance(value.value, bool)):
         return True
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True
