@@ -18,7 +18,7 @@ from detlint.facts.scope import MISSING, Missing
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 
-CALLS: Final = ("call", "partial")
+CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
 
 NOTHING: list[Match] = []
@@ -82,6 +82,7 @@ class Matcher:
         return {
             "call": catalog.calls,
             "partial": catalog.calls,
+            "config": catalog.calls,
             "assignment": catalog.assignments,
             "environment": catalog.environment,
             "registry": catalog.registry,

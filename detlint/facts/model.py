@@ -110,9 +110,10 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "write", "mention"]
-"""`mention`: a statement that only names a function. `write`: an attribute or item of some object is set; it may be a
-property, an option of the command line, a collection that keeps functions and classes."""
+SiteKind = Literal["call", "partial", "config", "assignment", "environment", "registry", "write", "mention"]
+"""`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `mention`: a statement that only
+names a function. `write`: an attribute or item of some object is set; it may be a property, an option of the command line,
+a collection that keeps functions and classes."""
 
 
 class Site(Record, frozen=True):

@@ -1207,9 +1207,9 @@ class _Reader:
                     if kind == "call":
                         self.imports.add(named.value)
                     if named.value.rpartition(".")[2] in known:
-                        self.site("registry" if kind == "registry" else "call", Ref(named.value), rest, node)
+                        self.site("registry" if kind == "registry" else "config", Ref(named.value), rest, node)
                 elif isinstance(named, Ref) and self.wanted(named):
-                    self.site("call", named, rest, node)
+                    self.site("config", named, rest, node)
         return Mapping(tuple(keys), tuple(values))
 
     def _comprehension(self, node: Any) -> Value | None:
@@ -1616,7 +1616,7 @@ _TRANSPARENT: Final = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
 )
 _PASSES: Final = frozenset(
-    f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter")
+    f"builtins.{name}" for name in ("int", "int.from_bytes", "float", "abs", "round", "str", "hash", "reversed", "iter")
 )
 _CONTAINERS: Final = frozenset(
     f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float")

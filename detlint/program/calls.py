@@ -34,7 +34,7 @@ LATER: Final = ("add_command", "remote")
 HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
 )
-CALLS: Final = ("call", "partial")
+CALLS: Final = ("call", "partial", "config")
 BARE: Final = "<bare>"
 """How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
 decorators that have been left behind."""

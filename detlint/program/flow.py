@@ -36,6 +36,7 @@ from detlint.facts.model import (
 )
 from detlint.program.calls import (
     BARE,
+    CALLS,
     Callee,
     Calls,
     Knowledge,
@@ -154,6 +155,8 @@ class _Run:
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
+        self.met: set[tuple[str, str]] = set()
+        """The imports that it has come by, by file and name."""
         self.seen: set[tuple[str, int]] = set()
         self.calls = 0
         self.doubtful = 0
@@ -377,7 +380,8 @@ class _Run:
                 run = module.body.runs[-2 - step]
                 if isinstance(run, Member):
                     self.access(run)
-                else:
+                elif (module.path, run) not in self.met:
+                    self.met.add((module.path, run))
                     for imported in self.flow.imported(module, run):
                         self.import_module(imported)
             else:
@@ -565,8 +569,10 @@ class _Run:
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
         for effect, made in effects:
-            # A partial only prepares a call.
-            self.affect(place, effect, made, site.kind == "partial")
+            # A partial only prepares a call, and a configuration describes one.
+            self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
+        if site.kind == "config":
+            self.described(target, effects, place)
         if site.kind != "call":
             return
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
@@ -598,6 +604,16 @@ class _Run:
         assert isinstance(site.target, Member)
         if not self.access(site.target, place) and is_option(site.target) and not self.doubtful:
             self.values.assigned[site.target.attr] = self.values.look(self.frame, site.args[0].value)
+
+    def described(self, target: Value | None, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
+        """What a configuration describes is built and used when the statements of the run are over."""
+        for effect, _ in effects:
+            if not effect.entry.rule.startswith("DET1"):
+                layer = self.resolver.layer(effect.name) is not None
+                self.later += [(stream, place, self.path, layer) for stream in effect.entry.draws]
+        if target is not None and self.flow.callees(target):
+            self.build(target, place)
+            self.handed.append((target, place, False))
 
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
