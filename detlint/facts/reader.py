@@ -663,7 +663,10 @@ class _Reader:
         annotation = self.annotation(annotated) if annotated is not None else ""
         value = span = None
         if default is not None:
+            before = len(self.steps)
             value = self.value(default)
+            if len(self.steps) > before and type(default) in (ast.Call, ast.Dict):
+                self.steps[before:] = [s for s in self.steps[before:] if not self.describes(s)]
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and not annotation.startswith("builtins."):
@@ -671,6 +674,10 @@ class _Reader:
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
+
+    def describes(self, step: Step) -> bool:
+        """Whether a step says what is to be built; where that is a parameter's default, nothing builds it there."""
+        return type(step) is int and step >= 0 and self.sites[step].kind in ("config", "registry")
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)

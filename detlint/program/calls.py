@@ -35,6 +35,8 @@ HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
 )
 CALLS: Final = ("call", "partial", "config")
+DESCRIBES: Final = ("config", "registry")
+"""Sites that say what is to be built later."""
 BARE: Final = "<bare>"
 """How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
 decorators that have been left behind."""
@@ -315,6 +317,8 @@ class Calls:
     def acts(self, module: Module) -> bool:
         """Whether a module's top level does anything that matters besides importing."""
         for index in sites(module.steps(module.facts.functions[0])):
+            if module.sites[index].kind in DESCRIBES:
+                continue
             found = self.knowledge.matches(module, index)
             if any(touches(effect.entry) for effect in found):
                 return True

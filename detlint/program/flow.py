@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Final
 
 from detlint.catalog import Scalar
@@ -248,17 +248,11 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         self.recorder.leave()
         for stream, found in self.drawn.items():
-            merged: Draws | None = None
-            for draws in found.values():
-                if stream in result.late and result.late[stream][1] is draws:
-                    continue
-                if merged is None:
-                    merged = replace(draws, sure=stream not in self.perhaps)
-                else:
-                    merged.count += draws.count
-                    merged.only_weights = merged.only_weights and draws.only_weights
-            if merged is not None and not (self.loads and merged.only_weights):
-                result.unseeded[stream] = merged
+            # A stream that is seeded late is told there.
+            merged = reduce(Draws.with_other, found.values()) if found and stream not in result.late else None
+            merged = merged.rest if merged is not None and self.loads else merged
+            if merged is not None:
+                result.unseeded[stream] = replace(merged, sure=stream not in self.perhaps)
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
 
@@ -678,7 +672,7 @@ class _Run:
             self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
         # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
         if not entry.rule.startswith("DET1"):
-            weights = self.resolver.layer(effect.name) is not None
+            weights = self.resolver.layer(effect.name) is not None or "initial-weights" in entry.contexts
             for stream in entry.draws:
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
@@ -794,16 +788,12 @@ class _Run:
             return
         found = self.drawn.setdefault(stream, {})
         first = self.first.get(stream)
-        if held == "drawn" and first in found:
-            found[first].count += 1
-            found[first].only_weights = found[first].only_weights and weights
-            return
-        self.state.streams[stream] = "drawn"
-        self.first[stream] = place
-        if place in found:
-            found[place].count += 1
-        else:
-            found[place] = Draws(place, self.path, 1, weights)
+        if held != "drawn" or first not in found:
+            self.state.streams[stream] = "drawn"
+            self.first[stream] = first = place
+            found.setdefault(place, Draws(place, self.path))
+        assert first is not None
+        found[first].add(place, self.path, weights)
 
     # -- calls --------------------------------------------------------------------------------------------------
 

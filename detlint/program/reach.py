@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -71,11 +71,28 @@ class Draws:
 
     first: Place
     path: tuple[Place, ...]
-    count: int = 1
-    only_weights: bool = True
-    """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
+    count: int = 0
+    rest: Draws | None = None
+    """Those of them that are more than the initial weights of layers, which loading a checkpoint overwrites."""
     sure: bool = True
     """Whether the run comes there whatever a configuration chooses."""
+
+    def add(self, place: Place, path: tuple[Place, ...], weights: bool) -> None:
+        """Count another draw.
+
+        Args:
+            weights: whether it is the initial weights of a layer.
+        """
+        self.count += 1
+        if not weights:
+            if self.rest is None:
+                self.rest = Draws(place, path, 0)
+            self.rest.count += 1
+
+    def with_other(self, other: Draws) -> Draws:
+        """These draws, and those of another way through the run."""
+        rest = self.rest.with_other(other.rest) if self.rest is not None and other.rest is not None else None
+        return replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
 
 
 @dataclass(slots=True)
