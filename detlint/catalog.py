@@ -476,6 +476,11 @@ class Catalog:
         return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
+    def all_drawing_words(self) -> frozenset[str]:
+        """The last component of everything that draws, whether or not it is a finding by itself."""
+        return self._last(name for entry in self.entries if entry.draws for name in entry.names)
+
+    @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
         split = [(name, *name.rpartition(".")) for table in (self.acting, self.copies) for name in table]

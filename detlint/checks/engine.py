@@ -13,6 +13,7 @@ from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Ref, Site
+from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
@@ -96,13 +97,16 @@ class Engine:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
 
     def _acts(self, module: Module, reach: Reach) -> bool:
-        """Whether a top level does something that this tool cares about."""
+        """Whether a top level does something that this tool cares about, rather than to describe it."""
         started = (draws.path[0] for draws in reach.unseeded.values() if draws.path)
-        return any(place.module is module for place in started) or any(
+        if any(place.module is module and module.sites[place.site].kind == "call" for place in started):
+            return True
+        own = [place.site for place in reach.places if place.module is module]
+        return any(
             touches(match.entry)
-            for place in reach.places
-            if place.module is module
-            for match in self.matcher.matches(module, place.site)
+            for index in own
+            if module.sites[index].kind not in DESCRIBES
+            for match in self.matcher.matches(module, index)
         )
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
@@ -168,6 +172,8 @@ class Engine:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
         where it doesn't."""
         code, caller = match.entry.rule, not through and self.settings.library == "caller"
+        if code == "DET110" and caller and not match.sure:
+            return "note", "no entry point comes here, so the caller decides what the seed is"
         if code == "DET606" and caller:
             return "note", "no entry point comes here, so the caller decides"
         if code == "DET107" and match.entry.draws and (seeded or caller):

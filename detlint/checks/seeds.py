@@ -205,8 +205,8 @@ class SeedRules:
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
         by_place: dict[Place, list[tuple[str, Draws]]] = {}
-        for stream, (seeding, draws) in reach.late.items():
-            by_place.setdefault(seeding.place, []).append((stream, draws))
+        for stream, (seeding, (first_draws, *_)) in reach.late.items():
+            by_place.setdefault(seeding.place, []).append((stream, first_draws))
         for place, group in by_place.items():
             first = group[0][1].first
             step = Step(first.module.path, _span(first), f"`{written(first)}` has drawn before")

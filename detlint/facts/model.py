@@ -111,11 +111,13 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "setting", "write", "mention"]
-"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file
-that means something to a library by its name alone. `mention`: a statement that only names a function. `write`: an attribute
-or item of some object is set; it may be a property, an option of the command line, a collection that keeps functions and
-classes."""
+SiteKind = Literal[
+    "call", "partial", "config", "assignment", "environment", "registry", "section", "setting", "write", "mention"
+]
+"""`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `section`: `randomness =
+dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file that means something to a
+library by its name alone. `mention`: a statement that only names a function. `write`: an attribute or item of some object is
+set; it may be a property, an option of the command line, a collection that keeps functions and classes."""
 
 
 class Site(Record, frozen=True):
@@ -140,7 +142,8 @@ class Site(Record, frozen=True):
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks, and what a `with` enters; a `yield`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks (as text where it may decide on a seed, or a parameter), and what a `with` enters; a
+    `yield`, and an `exit` of the process, have no arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit"]

@@ -467,7 +467,9 @@ class _Reader:
                 if not any(all_steps):
                     return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
-            span = _span(test) if test is not None and asked is not None else None
+            if asked is None and kind == "if" and len(all_steps) == 2:
+                asked = self.flag(test, all_steps)
+            span = _span(test) if test is not None and type(asked) is Expression else None
             self.steps.append(Branch(kind, asked, tuple(all_steps), span))
         return stops and kind != "loop"
 
@@ -477,6 +479,17 @@ class _Reader:
         asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
 
+    def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
+        """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
+        if type(found) is not Param:
+            return None
+        if negated:
+            arms.reverse()
+        return Param(found.name)
+
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
         for step in steps:
@@ -485,7 +498,8 @@ class _Reader:
                     return True
             elif step >= 0:  # type: ignore[operator]
                 tail = _tail(self.sites[step].target)  # type: ignore[index]
-                if tail in self.catalog.setting_words or _name_may_seed(tail):
+                catalog = self.catalog
+                if tail in catalog.setting_words or (_name_may_seed(tail) and tail not in catalog.all_drawing_words):
                     return True
         return False
 
@@ -706,7 +720,10 @@ class _Reader:
         annotation = self.annotation(annotated) if annotated is not None else ""
         value = span = None
         if default is not None:
+            before = len(self.steps)
             value = self.value(default)
+            if len(self.steps) > before and type(default) in (ast.Call, ast.Dict):
+                self.steps[before:] = [s for s in self.steps[before:] if not self.describes(s)]
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and not annotation.startswith("builtins."):
@@ -714,6 +731,10 @@ class _Reader:
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
+
+    def describes(self, step: Step) -> bool:
+        """Whether a step says what is to be built; where that is a parameter's default, nothing builds it there."""
+        return type(step) is int and step >= 0 and self.sites[step].kind in ("config", "registry")
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
@@ -1297,9 +1318,11 @@ class _Reader:
                     return
                 if not self.acts(target.name):
                     kind = "registry"  # the program's own: naming it here runs nothing of it
+                elif kind == "call":
+                    kind = "config"
             self.site(kind, target, args, node)
         elif isinstance(what, Ref) and not factory.required and self.wanted(what):
-            self.site("call", what, args, node)
+            self.site("config", what, args, node)
 
     def instantiated(self, factory: Factory, node: ast.Call, args: list[Arg]) -> Value | None:
         """What `instantiate({"_target_": "project.Net"}, depth=3)` builds, where its table is known. What the catalog knows was

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from detlint.catalog import Entry, Scalar
@@ -83,13 +83,30 @@ class Draws:
 
     first: Place
     path: tuple[Place, ...]
-    count: int = 1
-    only_weights: bool = True
-    """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
-    sure: bool = True
-    """Whether the run comes there whatever a configuration chooses."""
     way: Way = frozenset()
     """What was chosen on the way to the first."""
+    count: int = 0
+    rest: Draws | None = None
+    """Those of them that are more than the initial weights of layers, which loading a checkpoint overwrites."""
+    sure: bool = True
+    """Whether the run comes there whatever a configuration chooses."""
+
+    def add(self, place: Place, path: tuple[Place, ...], way: Way, weights: bool) -> None:
+        """Count another draw.
+
+        Args:
+            weights: whether it is the initial weights of a layer.
+        """
+        self.count += 1
+        if not weights:
+            if self.rest is None:
+                self.rest = Draws(place, path, way)
+            self.rest.count += 1
+
+    def with_other(self, other: Draws) -> Draws:
+        """These draws, and those of another way through the run."""
+        rest = self.rest.with_other(other.rest) if self.rest is not None and other.rest is not None else None
+        return replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
 
 
 @dataclass(slots=True)
@@ -102,8 +119,8 @@ class Reach:
     """Streams that are seeded only on a condition which is false by default."""
     optional_drawn: set[str] = field(default_factory=set)
     """Those of them that the run draws from."""
-    late: dict[str, tuple[Seeding, Draws]] = field(default_factory=dict)
-    """Streams seeded for the first time after a draw."""
+    late: dict[str, tuple[Seeding, list[Draws]]] = field(default_factory=dict)
+    """Streams seeded for the first time after a draw, and the draws on the ways there."""
     seedings: list[Seeding] = field(default_factory=list)
     switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
     """What some way through the run sets, and where."""
