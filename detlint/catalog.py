@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
     names: list[str] = []
     """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves."""
-    kind: Literal["call", "assignment", "environment", "unknown-member"] = "call"
+    kind: Literal["call", "assignment", "environment", "unknown-member", "order"] = "call"
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -215,6 +215,8 @@ class Catalog:
         self.copies: dict[str, list[int]] = {}
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
+        self.orders: dict[str, list[int]] = {}
+        """What items go through."""
         self.members: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
         for i, entry in enumerate(self.entries):
@@ -223,6 +225,7 @@ class Catalog:
                 "assignment": self.assignments,
                 "environment": self.environment,
                 "unknown-member": self.members,
+                "order": self.orders,
             }[entry.kind]
             for name in entry.names:
                 table.setdefault(name, []).append(i)
@@ -251,7 +254,7 @@ class Catalog:
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
-        entries = (entry for entry in self.entries if entry.rule in codes)
+        entries = (entry for entry in self.entries if entry.rule in codes and entry.kind != "order")
         names = (name for entry in entries for name in (*entry.names, *entry.registry, *entry.copies))
         return frozenset(name.rpartition(".")[2] for name in names)
 
@@ -275,6 +278,36 @@ class Catalog:
         """The last component of what is judged by what becomes of its result."""
         entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE)
         return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+
+    @cached_property
+    def ordering(self) -> frozenset[str]:
+        """What gives the elements of a set an order."""
+        return frozenset(name for name, found in self.orders.items() if any(self.entries[i].rule for i in found))
+
+    @cached_property
+    def same_order(self) -> frozenset[str]:
+        """What gives back the items that it is given, in their order."""
+        return self._for_items("same-order")
+
+    @cached_property
+    def orderless(self) -> frozenset[str]:
+        """What doesn't care about the order of what it is given, or puts it right."""
+        return self._for_items("orderless")
+
+    @cached_property
+    def keeps_order(self) -> frozenset[str]:
+        """What makes data of the items that it is given, in their order."""
+        return self._for_items("keeps-order")
+
+    def _for_items(self, context: str) -> frozenset[str]:
+        return frozenset(
+            name for name, found in self.orders.items() if any(context in self.entries[i].contexts for i in found)
+        )
+
+    @cached_property
+    def drawing_words(self) -> frozenset[str]:
+        """The last component of what draws numbers."""
+        return frozenset(name.rpartition(".")[2] for entry in self.entries if entry.draws for name in entry.names)
 
     def canonical(self, name: str) -> str:
         """The public name of `name`: `torch.nn.modules.dropout.Dropout` -> `torch.nn.Dropout`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -11,7 +12,7 @@ from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Site
+from detlint.facts.model import Either, Site
 from detlint.program.entry import entry_points, script
 from detlint.program.reach import Outcome, Passage, Reach, touches
 from detlint.program.resolve import Module, Resolver
@@ -113,6 +114,8 @@ class Engine:
         if severity is None:
             return
         now, why = self._on_the_way(match, severity, seeded, through)
+        if module.sites[index].kind == "order":
+            now, why = self._of_a_set(module, index, match, severity)
         if why:
             yield now, why
         if now == "note" and rule.code == "DET303" and workers.draws_in_map(module, index, self.matcher):
@@ -126,7 +129,10 @@ class Engine:
             return "the seed flow of the runs that pass here says it"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
-        if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
+        by_order = site.kind == "order" or code in ("DET305", "DET306")
+        if by_order and os.path.basename(module.path) == "setup.py":
+            return "it builds a package, and trains nothing"
+        if by_order and not listings.matters(module, site, self.matcher):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
@@ -153,6 +159,14 @@ class Engine:
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
 
+    def _of_a_set(self, module: Module, index: int, match: Match, severity: Severity) -> Judgement:
+        """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
+        if isinstance(match.arguments["elements"].value, Either):
+            return "note", "the elements look like numbers, whose order is always the same"
+        if not match.sure and listings.matters(module, module.sites[index], self.matcher) < listings.DECIDES:
+            return "note", "neither what is in the set is known, nor that its order matters"
+        return severity, ""
+
     def _restarts(self, module: Module) -> bool:
         """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""
         return any(
@@ -170,7 +184,8 @@ class Engine:
 
     def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: Severity) -> Finding:
         entry = match.entry
-        api = match.name if site.kind != "partial" else f"partial({match.name})"
+        name = match.name.removeprefix("builtins.")
+        api = name if site.kind != "partial" else f"partial({name})"
         value = next((p for p in entry.when), "")
         message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
         active = self.matcher.active(module)

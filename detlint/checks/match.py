@@ -86,6 +86,7 @@ class Matcher:
             "environment": catalog.environment,
             "registry": catalog.registry,
             "option": {},
+            "order": catalog.orders,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -180,7 +181,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry"):
+        if site.kind in ("environment", "registry", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             return [(name, table[name])] if name in table else []

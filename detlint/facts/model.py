@@ -108,8 +108,8 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option"]
-"""`option`: `args.seed = ...`, an option of the command line that is set anew."""
+SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "option", "order"]
+"""`option`: `args.seed = ...`, an option of the command line that is set anew; `order`: a set's elements get an order."""
 
 
 class Site(Record, frozen=True):
@@ -125,9 +125,9 @@ class Site(Record, frozen=True):
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
-    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index) `kept` (under a name), or
-    nothing."""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop` (`loop:A-B`: the sites of its body),
+    `data-loop:NAMES` (a loop that gathers into them), `collected` (by a comprehension), `returned`, `written` (to a file),
+    `tested`, `index`, `item` (a literal index), `modulo:USE`, `kept` (under a name), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -192,7 +192,8 @@ class Detail(Record, frozen=True):
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
+    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, and `gathered` for those that a
+    loop fills."""
 
 
 class Class(Record, frozen=True):

@@ -17,7 +17,9 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog
+from detlint.facts import loops, sets
 from detlint.facts.comments import directives
+from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ENCODER,
     Arg,
@@ -59,7 +61,6 @@ FLAGS: Final = "absl.flags.FLAGS"
 UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
-GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
 def read(data: bytes, module: str, package: bool, catalog: Catalog) -> Facts:
@@ -103,6 +104,10 @@ class _Reader:
         self.catalog = catalog
         self.words = catalog.words
         self.method_words = catalog.method_words
+        self.same_order = catalog.same_order
+        self.ordering = catalog.ordering
+        self.gone_through = _MAKES_SET | self.same_order | self.ordering
+        self.kept = _KEPT | self.gone_through
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
@@ -130,6 +135,8 @@ class _Reader:
         self.use = ""
         self.judged = 0
         """How many sites there are that are judged by what becomes of their result."""
+        self.kept_names: set[str] = set()
+        """Attributes, and names of the module, that hold what such a site gave."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -225,32 +232,51 @@ class _Reader:
             value = _EXPRESSIONS[kind](self, right)
         else:
             first = targets[0]
-            name = first.id if type(first) is ast.Name else _dotted(first)
+            name = first.id if type(first) is ast.Name else dotted(first)
             before = self.judged
-            self.use = "assigned:" + name
+            self.use = "assigned:" + name if name else _put_into(first)
             value = _EXPRESSIONS[kind](self, right)
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
-                self.fates.setdefault(name, [])
+                self.keep(name)
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
             else:
                 self.assign(target, value, node)
 
+    def keep(self, name: str) -> None:
+        """Note from here on how a name is used that holds what a site gave; an attribute, or a name of the module, in all
+        functions that are read later."""
+        self.fates.setdefault(name, [])
+        if "." in name or self.scope.kind == "module":
+            self.kept_names.add(name)
+
+    def follow(self, name: str) -> None:
+        """Note how a name is used; what it is assigned to holds the same."""
+        self.fates.setdefault(name, []).append(self.use)
+        if "assigned:" in self.use:
+            self.judged += 1
+
     def _annotated(self, node: ast.AnnAssign) -> None:
-        self.use = f"assigned:{_dotted(node.target)}"
+        name, before = dotted(node.target), self.judged
+        self.use = f"assigned:{name}"
         value = self.value(node.value) if node.value is not None else None
+        if self.judged > before and name:
+            self.keep(name)
         if not isinstance(value, (Const, Ref, Items, Mapping)):
             annotation = self.annotation(node.annotation)
-            value = Instance(annotation) if annotation and not annotation.startswith("builtins.") else value
+            if annotation and (annotation in sets.KINDS or not annotation.startswith("builtins.")):
+                value = Instance(annotation)
         if node.value is not None or value is not None:
             self.assign(node.target, value, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self.use = f"data-loop:{_dotted(node.target)}"
+        self.use = use = f"data-loop:{dotted(node.target)}"
         value = self.value(node.value)
+        if isinstance(node.op, ast.Add):
+            self.order("builtins.iter", self.unordered(value), node.value, use)
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
         if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
             self.environment(zip(value.keys, value.values, strict=True), node)
@@ -373,7 +399,7 @@ class _Reader:
         self.steps = outer
         arms.join()
         if any(all_steps):
-            if (type(test) is ast.Name or type(test) is ast.Attribute) and _dotted(test).endswith("TYPE_CHECKING"):
+            if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
@@ -404,6 +430,9 @@ class _Reader:
         before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
+        unordered = self.unordered(iterated)
+        if unordered is not None:
+            self.order("builtins.iter", unordered, node.iter, "loop")
         if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
             self.gathered(node, before, fates)
         item: Value | None = None
@@ -414,7 +443,10 @@ class _Reader:
         elif iterated is not None and _deep(iterated) < DEEPEST_VALUE:
             item = Member(iterated, "[*]")
         self.assign(node.target, item, node)
+        inside = len(self.sites)
         self.branch("loop", None, [node.body])
+        if unordered is not None:
+            self.done_in_order(before, inside)
         self.block(node.orelse)
 
     def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
@@ -422,14 +454,34 @@ class _Reader:
 
         After a `;` stand the lists that the loop is handed (`for root, dirs, names in os.walk(...)`).
         """
-        targets = [_dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else []
-        grown = _grown(node.body, targets[0] if len(targets) == 2 else "")
+        targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
+        grown = loops.gathered(node.body, targets, targets[0] if len(targets) == 2 else "")
         if grown is None:
             return
-        use = "data-loop:" + ",".join(grown) + (";" + ",".join(targets[1:]) if len(targets) == 3 else "")
-        self.sites[before:] = [_with_use(s, use) if s.use == "loop" else s for s in self.sites[before:]]
+        handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
+        use = "data-loop:" + ",".join(grown.names) + handed
+        in_order = "data-loop:" + ",".join(grown.in_order) + handed if grown.in_order else "loop"
+        for i in range(before, len(self.sites)):
+            site = self.sites[i]
+            if site.use.endswith("loop"):
+                self.sites[i] = _with_use(site, site.use.replace("loop", in_order if site.kind == "order" else use))
         for name, count in fates:
-            self.fates[name][count:] = [use if u == "loop" else u for u in self.fates[name][count:]]
+            uses = self.fates[name]
+            uses[count:] = [u.replace("loop", in_order) if u.endswith("loop") else u for u in uses[count:]]
+        self.track(grown.names)
+
+    def done_in_order(self, first: int, body: int) -> None:
+        """Tell the sets that a loop goes over what else its body does: `loop:A-B`, by the positions of the sites."""
+        for i in range(first, body) if len(self.sites) > body else ():
+            site = self.sites[i]
+            if site.kind == "order" and site.use.endswith("loop"):
+                self.sites[i] = _with_use(site, f"loop:{body}-{len(self.sites)}")
+
+    def track(self, names: Iterable[str]) -> None:
+        """Note from here on how some names are used that things are gathered into."""
+        for name in names:
+            if name.isidentifier():
+                self.fates.setdefault(name, ["gathered"])
 
     def _while(self, node: ast.While) -> None:
         self.expression(node.test)
@@ -450,7 +502,7 @@ class _Reader:
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         outer, entered_values = self.within, []
         for item in node.items:
-            name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
+            name = dotted(item.optional_vars) if item.optional_vars is not None else ""
             before = self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
@@ -602,7 +654,7 @@ class _Reader:
             value = self.value(default)
             if _name_may_seed(name):
                 span = _span(argument)
-        if annotation and not kind and not annotation.startswith("builtins."):
+        if annotation and not kind and (annotation in sets.KINDS or not annotation.startswith("builtins.")):
             bound[name] = Instance(annotation)
         else:
             bound[name] = Param(name, value)
@@ -691,8 +743,8 @@ class _Reader:
     def _name(self, node: ast.Name) -> Value | None:
         name = node.id
         if self.use:
-            if name in self.fates:
-                self.fates[name].append(self.use)
+            if name in self.fates or name in self.kept_names:
+                self.follow(name)
             self.use = ""
         names = self.scope.names
         if name in names:
@@ -706,6 +758,9 @@ class _Reader:
         # Chains are followed without recursion: generated code has chains thousands of links long.
         base = node.value
         kind = type(base)
+        if self.kept_names and self.use and (name := dotted(node)) in self.kept_names:
+            self.follow(name)
+            self.use = ""
         if kind is not ast.Attribute:
             value = _EXPRESSIONS[kind](self, base)
             if type(value) is Ref:
@@ -737,13 +792,19 @@ class _Reader:
             self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
         # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
-        keep = wanted or attr in _KEPT_METHODS or name in _KEPT
+        joins = attr == "join" and type(function.value) is ast.Constant  # type: ignore[attr-defined]
+        keep = wanted or joins or attr in _KEPT_METHODS or name in self.kept
         args: list[Arg] = []
         arguments, keywords = node.args, node.keywords
         if arguments or keywords:
-            passed = use if name in _TRANSPARENT else f"argument:{name}"
+            if joins or name in self.same_order or attr in MAPS:
+                passed = f"counted:{use}" if use and _counts(name, arguments) else use
+            else:
+                passed = f"argument:{name}" if name or not attr else f"argument:?.{attr}"
             if attr in GROWS:
-                passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
+                passed = f"data-loop:{dotted(function.value)}"  # type: ignore[attr-defined]
+            elif attr in WRITES:
+                passed = "written"
             if keep:
                 # The text of an argument only matters to the rules, so only where the catalog may know the callee.
                 read = self.value if wanted and _tail(callee) in self.words else None
@@ -753,10 +814,17 @@ class _Reader:
             self.use = ""
         if attr in _ACTING_METHODS:
             self.method_call(node, attr, callee, args)
+        elif joins:
+            for arg in args[:1]:
+                self.order("builtins.str.join", self.unordered(arg.value), node, use)
         if keep and name in _SPECIAL:
             known = _SPECIAL[name](self, node, args)
             if known is not None:
                 return known
+        if name in self.gone_through:
+            unordered = self.passed_on(name, node, args, f"counted:{use}" if use and _counts(name, arguments) else use)
+            if unordered is not None:
+                return unordered
         if callee is None:
             return None
         site = -1
@@ -812,7 +880,12 @@ class _Reader:
         function = node.func
         assert isinstance(function, ast.Attribute)
         if attr == "sort":
-            self.ordered.add(_dotted(function.value))
+            self.ordered.add(dotted(function.value))
+        elif attr in ("add", "update") and isinstance(callee, Member) and self.unordered(callee.base) is not None:
+            self.added(function.value, callee.base, node, args)
+        elif attr == "extend":
+            for arg in args[:1]:
+                self.order("builtins.iter", self.unordered(arg.value), node, f"data-loop:{dotted(function.value)}")
         elif attr == "add_argument":
             self.option(args, node)
         elif attr == "set_defaults":
@@ -820,8 +893,55 @@ class _Reader:
                 known = self.options.get(arg.name)
                 value = join((known.default, arg.value)) if known is not None else arg.value
                 self.options[arg.name] = Option(value, _span(node))
-        elif callee is None:
+        elif attr == "update" and callee is None:
             self.dictionary_update(function.value, args)
+
+    # Sets: which values are, and where their elements get an order.
+
+    def unordered(self, value: Value | None) -> sets.Elements | None:
+        """What is in a set, or in what passes a set's elements on; None for what isn't surely one."""
+        if type(value) is Member and type(value.base) is Instance and value.base.of.startswith(self.prefix):
+            owner = self.classes.get(value.base.of.removeprefix(self.prefix))
+            return sets.elements_of(owner.attributes.get(value.attr)) if owner is not None else None
+        return sets.elements_of(value) if value is not None else None
+
+    def passed_on(self, name: str, node: ast.Call, args: list[Arg], use: str) -> Value | None:
+        """What a function gives that makes a set or goes through one; None where none is involved, or it gets an order."""
+        if name in _MAKES_SET:
+            given = node.args[0] if node.args else None
+            value = args[0].value if args else None
+            return sets.SETS[sets.items_of(given, value) if given is not None else "-"]
+        kinds = [kind for arg in args if (kind := self.unordered(arg.value)) is not None]
+        if not kinds:
+            return None
+        kind = sets.joined(kinds)
+        if name in self.ordering:
+            self.order(name, kind, node, use)
+            return None
+        # `map(f, names)` gives something else than names.
+        return sets.SETS[kind if name != "builtins.map" else sets.items_of(node, None)]
+
+    def order(self, name: str, elements: sets.Elements | None, node: ast.expr, use: str) -> None:
+        """Note that a set's elements get an order here, which something becomes of; that of numbers is always the same."""
+        if elements is None or elements == "int" or not use:
+            return
+        self.judged += 1
+        into, _, names = use.removeprefix("counted:").partition(":")
+        self.track(names.split(",") if into in ("data-loop", "put") else ())
+        site = Site("order", Ref(name), (Arg("elements", _ELEMENTS[elements]),), _span(node), self.scope.function)
+        self.sites.append(_with_use(site, use))
+
+    def added(self, target: ast.expr, base: Value, node: ast.Call, args: list[Arg]) -> None:
+        """`names.add(x)`, `names.update(xs)`: what a set holds from here on."""
+        before = self.unordered(base) or ""
+        one = node.func.attr == "add"  # type: ignore[attr-defined]
+        pairs = zip(node.args, args, strict=False)
+        new = [sets.element(given) if one else sets.items_of(given, arg.value) for given, arg in pairs]
+        made = sets.SETS[sets.joined((before, *new))]
+        if isinstance(target, ast.Name):
+            self.scope.bind(target.id, made)
+        elif isinstance(base, Member) and isinstance(base.base, Instance):
+            self.classes[base.base.of.removeprefix(self.prefix)].attribute(base.attr, made)
 
     def wanted(self, callee: Value) -> bool:
         """Whether a call is worth recording: the catalog may know it, or the program may define it."""
@@ -867,7 +987,7 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith("assigned:") else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else ""
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
@@ -955,7 +1075,7 @@ class _Reader:
     def _sorted(self, node: ast.Call, args: list[Arg]) -> None:
         for child in ast.walk(node.args[0]) if node.args else ():
             if isinstance(child, (ast.Name, ast.Attribute)):
-                self.ordered.add(_dotted(child))
+                self.ordered.add(dotted(child))
 
     def _same(self, node: ast.Call, args: list[Arg]) -> Value | None:
         return args[0].value if args else None
@@ -996,15 +1116,21 @@ class _Reader:
     # Other expressions.
 
     def _binary(self, node: ast.BinOp) -> Value | None:
-        self.use = ""
+        use, self.use = self.use, ""
+        kind = type(node.op)
+        # Lists that are put together go where the whole goes.
+        use = use if kind is ast.Add else f"modulo:{use}" if kind is ast.Mod else ""
         rights = []
         left: ast.expr = node
         while type(left) is ast.BinOp:
             rights.append(left.right)
             left = left.left
+        self.use = use
         value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
+            self.use = use if kind is ast.Add else ""
             value = _operation(value, _EXPRESSIONS[type(right)](self, right))
+        self.use = ""
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Value | None:
@@ -1059,14 +1185,19 @@ class _Reader:
             for element in node.elts:
                 if type(element) is not ast.Constant:
                     self.expression(element)
-            return None
+            return sets.SETS[sets.joined(map(sets.element, node.elts))] if type(node) is ast.Set else None
         values, starred = [], False
         for element in node.elts:
+            self.use = outer
             if type(element) is ast.Starred:
                 starred, element = True, element.value
-            self.use = outer
-            values.append(_EXPRESSIONS[type(element)](self, element))
-        return Items(tuple(values), _DISPLAYS[type(node)]) if not starred else None
+                values.append(_EXPRESSIONS[type(element)](self, element))
+                self.order("builtins.iter", self.unordered(values[-1]), element, outer)
+            else:
+                values.append(_EXPRESSIONS[type(element)](self, element))
+        if starred:
+            return sets.SETS[""] if type(node) is ast.Set else None
+        return Items(tuple(values), _DISPLAYS[type(node)])
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
         outer, self.use = self.use, ""
@@ -1102,13 +1233,19 @@ class _Reader:
 
     def _comprehension(self, node: Any) -> Value | None:
         outer, self.use = self.use, ""
-        collected = outer if outer.startswith(("argument:", "assigned:", "returned")) else "collected"
-        if isinstance(node, ast.SetComp):
+        kind = type(node)
+        collected = outer or "collected"
+        if kind is ast.SetComp:
             collected = "argument:builtins.set"  # a set has no order to begin with
         saved: dict[str, Any] = {}
+        before = len(self.sites)
         for generator in node.generators:
             self.use = collected
             iterated = self.expression(generator.iter)
+            unordered = self.unordered(iterated)
+            if unordered is not None:
+                # A dictionary is read by its keys.
+                self.order("builtins.iter", unordered, generator.iter, "loop" if kind is ast.DictComp else collected)
             self.use = ""
             target = generator.target
             for child in (target,) if type(target) is ast.Name else ast.walk(target):
@@ -1117,18 +1254,20 @@ class _Reader:
                     self.scope.names[child.id] = member(iterated, "[*]") if child is target else None
             for condition in generator.ifs:
                 self.expression(condition)
-        if isinstance(node, ast.DictComp):
+        inside = len(self.sites)
+        if kind is ast.DictComp:
             self.expression(node.key)
             self.expression(node.value)
+            self.done_in_order(before, inside)
         else:
             self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
-        for name, before in saved.items():
-            if isinstance(before, Missing):
+        for name, outside in saved.items():
+            if isinstance(outside, Missing):
                 self.scope.names.pop(name, None)
             else:
-                self.scope.names[name] = before
-        return None
+                self.scope.names[name] = outside
+        return sets.SETS[sets.element(node.elt)] if kind is ast.SetComp else None
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):
@@ -1173,14 +1312,14 @@ class _Reader:
     def typing_name(self, node: ast.expr) -> str:
         """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
         named = self.scope.look_up(node.id) if isinstance(node, ast.Name) else None
-        return (named.name if isinstance(named, Ref) else _dotted(node)).rpartition(".")[2]
+        return (named.name if isinstance(named, Ref) else dotted(node)).rpartition(".")[2]
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
         kind = type(node)
         if kind is ast.Name or kind is ast.Attribute:
             if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
-                return ""
+                return sets.annotated(node.id, "")  # type: ignore[attr-defined]
             value = _EXPRESSIONS[kind](self, node)
             return value.name if type(value) is Ref else ""
         if isinstance(node, ast.Constant):
@@ -1195,6 +1334,8 @@ class _Reader:
             return left or right if not left or not right or left == right else ""
         if isinstance(node, ast.Subscript):
             head = self.typing_name(node.value)
+            if head in sets.SET_TYPES:
+                return sets.annotated(head, self.typing_name(node.slice))
             if head in TYPING:
                 inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 found = {self.annotation(item) for item in inner} - {""}
@@ -1307,6 +1448,8 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
             if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
                 return side
             return Result(Member(side, "<op>"))  # type: ignore[arg-type]
+        if type(side) is Items and side.kind == "set":
+            return sets.SETS[sets.elements_of(side) or ""]
     return None
 
 
@@ -1333,17 +1476,6 @@ def _deep(value: Any) -> int:
         else:
             return depth
         depth += 1
-
-
-def _dotted(node: ast.AST) -> str:
-    """`self.files` as written; "" for anything that isn't a chain of names."""
-    if type(node) is ast.Name:
-        return node.id
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _is_main_test(node: ast.Compare) -> bool:
@@ -1411,36 +1543,6 @@ def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | 
     return Mapping(tuple(merged), tuple(merged.values()))
 
 
-def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
-    """The names that a loop's body gathers into (appends, adds up, numbers with `index`); None where it gathers nothing.
-    A yield has none."""
-    names: dict[str, None] = {}
-    gathers = False
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                return []
-            if (
-                isinstance(node, ast.AugAssign)
-                and isinstance(node.op, ast.Add)
-                and not isinstance(node.value, ast.Constant)
-            ):
-                gathers = True
-                names[_dotted(node.target)] = None
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
-                gathers = True
-                names[_dotted(node.func.value)] = None
-            elif (
-                index
-                and isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Subscript)
-                and _dotted(node.value) == index
-            ):
-                gathers = True
-                names[_dotted(node.targets[0].value)] = None
-    return list(names) if gathers else None
-
-
 def _span(node: Any) -> Span:
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
@@ -1449,6 +1551,19 @@ def _name_of(decorator: Value | None) -> str:
     """The name of a decorator, called or not."""
     value = decorator.of if isinstance(decorator, Result) else decorator
     return value.name if isinstance(value, Ref) else ""
+
+
+def _put_into(target: ast.expr) -> str:
+    """What becomes of what is assigned to an item: the whole gathers it (`splits["train"] = files`)."""
+    return f"put:{dotted(target.value)}" if type(target) is ast.Subscript else "assigned:"
+
+
+def _counts(name: str, arguments: list[ast.expr]) -> bool:
+    """Whether a call gives each item of an iterable a number: `enumerate(xs)`, `zip(xs, range(n))`."""
+    if name == "builtins.zip":
+        functions = [dotted(a.func) for a in arguments if type(a) is ast.Call]
+        return any(function.rpartition(".")[2] in ("range", "count", "arange") for function in functions)
+    return name == "builtins.enumerate"
 
 
 def _with_use(site: Site, use: str) -> Site:
@@ -1464,15 +1579,18 @@ _DEVICES: Final = (
     _ending("", "xla"),
 )  # fmt: skip
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
-_TRANSPARENT: Final = frozenset(
-    f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
-)
+_MAKES_SET: Final = frozenset({"builtins.set", "builtins.frozenset"})
+_ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
+    "": None,
+    "-": None,
+    "str": Instance("builtins.str"),
+    "int?": Either((Instance("builtins.int"), None)),
+}
+"""What the elements of a set are, in the facts of a site."""
 _PASSES: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter")
 )
-_CONTAINERS: Final = frozenset(
-    f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float")
-)
+_CONTAINERS: Final = frozenset(f"builtins.{name}" for name in ("list", "dict", "tuple", "str", "int", "float"))
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({
@@ -1505,9 +1623,9 @@ _DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
     ast.Tuple: "tuple",
     ast.Set: "set",
 }
-_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update"})
+_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update", "add", "extend"})
 _KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
-_KEPT: Final = _PASSES | _SPECIAL.keys()
+_KEPT: Final = _PASSES | _MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
     **dict.fromkeys(ast.stmt.__subclasses__(), _Reader.children),
