@@ -276,7 +276,7 @@ class Catalog:
     @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
-        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE)
+        entries = (e for e in self.entries if e.rule in JUDGED_BY_USE or "picks" in e.contexts)
         return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
 
     @cached_property

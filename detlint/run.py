@@ -419,7 +419,7 @@ class _Run:
             reaches = engine.follow(module, self.named.get(path, ()))
             return [Followed(r.outcome(), r.sites(), r.seeded(), frozenset(r.visited), engine.told(r)) for r in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on
-            nothing = Outcome(path, frozenset(), {}, False, False, True, False)
+            nothing = Outcome(path, frozenset(), {}, False, False, True, False, False)
             return [Followed(nothing, {}, {}, frozenset({path}), self._fault(path, error))]
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:

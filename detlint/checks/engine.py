@@ -101,7 +101,7 @@ class Engine:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
         passed = [passage for passage in passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
-        silent = self._silent(module, index, match, passed)
+        silent = self._silent(module, index, match, passed) or self._hashed_alike(module, match, passages)
         if silent:
             yield None, silent
             return
@@ -132,6 +132,8 @@ class Engine:
         by_order = site.kind == "order" or code in ("DET305", "DET306")
         if by_order and os.path.basename(module.path) == "setup.py":
             return "it builds a package, and trains nothing"
+        if "picks" in match.entry.contexts and not listings.picks(module, site, self.catalog):
+            return "its value picks nothing here"
         if by_order and not listings.matters(module, site, self.matcher):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
@@ -145,6 +147,15 @@ class Engine:
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
         return ""
+
+    def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
+        """Why an order of hashes is always the same; "" where it isn't."""
+        starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
+        return (
+            "the run starts the interpreter anew with a hash seed"
+            if match.entry.rule == "DET115" and starts_anew
+            else ""
+        )
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
@@ -163,7 +174,10 @@ class Engine:
         """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
-        if not match.sure and listings.matters(module, module.sites[index], self.matcher) < listings.DECIDES:
+        done = listings.matters(module, module.sites[index], self.matcher)
+        if done < listings.CUT:
+            return "note", "it is kept in that order, which may not matter to whoever uses it"
+        if done == listings.CUT and not match.sure:
             return "note", "neither what is in the set is known, nor that its order matters"
         return severity, ""
 

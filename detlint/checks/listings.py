@@ -12,27 +12,36 @@ from detlint.facts.model import Function, Site
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
-
 ERRORS: Final = ("Error", "Exception", "Warning")
 # Methods that show what they are given, or only look at it, by their names.
 LOOKS: Final = frozenset({
     "add", "critical", "debug", "difference", "difference_update", "discard", "endswith", "error", "exception", "format", "info",
-    "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop", "print", "remove", "set_description",
-    "startswith", "symmetric_difference", "union", "update", "warn", "warning", "warning_once",
+    "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop", "print", "remove",
+    "set_description", "startswith", "symmetric_difference", "union", "update", "warn", "warning", "warning_once",
 })  # fmt: skip
 NOTHING: Final = 0
 KEPT: Final = 1
-DECIDES: Final = 2
+CUT: Final = 2
+DECIDES: Final = 3
 
 
 def matters(module: Module, site: Site, matcher: Matcher) -> int:
     """What the order of the items at a site does.
 
     Returns: `NOTHING` where they are only handled one by one (deleted, copied, printed), tested or sorted; `KEPT` where they
-    are gathered, returned or put somewhere as they come; `DECIDES` where the order surely decides on numbers: they are
-    counted, cut, drawn from, made an array, written to a file, or a loop over them draws.
+    are gathered, returned or put somewhere as they come; `CUT` where some are taken by position, or all made an array;
+    `DECIDES` where the order surely shows: they are counted, drawn from, written to a file, or a loop over them draws.
     """
     return _Order(module, module.function_of(site), matcher).of(site.use)
+
+
+def picks(module: Module, site: Site, catalog: Catalog) -> bool:
+    """Whether a hash is cut down to pick something by it: `hash(name) % 10`. What seeds is the business of DET110."""
+    kind, _, what = site.use.partition(":")
+    if kind != "modulo" or module.function_of(site).name.endswith("__hash__"):
+        return False
+    api = catalog.canonical(what.removeprefix("argument:"))
+    return "seed" not in what.lower() and not any(catalog.entries[i].seeds for i in catalog.calls.get(api, ()))
 
 
 @dataclass(slots=True)
@@ -59,8 +68,8 @@ class _Order:
         if kind == "counted":
             return DECIDES if self.of(what) or what == "argument:builtins.dict" else NOTHING
         if kind in ("index", "written"):
-            return DECIDES
-        if kind in ("collected", "returned"):
+            return DECIDES if kind == "written" else CUT
+        if kind in ("collected", "returned", "turn"):
             return KEPT
         if kind in ("data-loop", "put"):
             grown, _, handed = what.partition(";")
@@ -112,8 +121,9 @@ class _Order:
         name = self.catalog.canonical(callee)
         if name in self.catalog.orderless:
             return NOTHING
-        draws = any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ()))
-        return DECIDES if draws or name in self.catalog.keeps_order else KEPT
+        if any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ())):
+            return DECIDES
+        return CUT if name in self.catalog.keeps_order else KEPT
 
     def _draws(self, first: int, end: int) -> bool:
         """Whether one of some sites draws when it is passed, so that the order says who gets which number."""

@@ -125,9 +125,10 @@ class Site(Record, frozen=True):
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop` (`loop:A-B`: the sites of its body),
-    `data-loop:NAMES` (a loop that gathers into them), `collected` (by a comprehension), `returned`, `written` (to a file),
-    `tested`, `index`, `item` (a literal index), `modulo:USE`, `kept` (under a name), or nothing."""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of
+    its body), `data-loop:NAMES` (a loop that gathers into them), `collected` (by a comprehension), `counted:USE`,
+    `modulo:USE`, `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a
+    loop as index), `kept` (under a name), or nothing."""
 
 
 class Branch(Record, frozen=True):

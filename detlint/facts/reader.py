@@ -132,6 +132,8 @@ class _Reader:
         self.fates: dict[str, list[str]] = {}
         """Local names that hold what a site gave -> how they are used."""
         self.within: tuple[int, ...] = ()
+        self.counters: set[str] = set()
+        """Names that loops count with: `for i in range(n)`."""
         self.use = ""
         self.judged = 0
         """How many sites there are that are judged by what becomes of their result."""
@@ -183,7 +185,7 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.ordered, self.fates, self.yields = set(), {}, False
+        self.ordered, self.fates, self.counters, self.yields = set(), {}, set(), False
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
@@ -443,6 +445,8 @@ class _Reader:
         elif iterated is not None and _deep(iterated) < DEEPEST_VALUE:
             item = Member(iterated, "[*]")
         self.assign(node.target, item, node)
+        if type(node.target) is ast.Name and type(node.iter) is ast.Call and dotted(node.iter.func) == "range":
+            self.counters.add(node.target.id)
         inside = len(self.sites)
         self.branch("loop", None, [node.body])
         if unordered is not None:
@@ -797,7 +801,7 @@ class _Reader:
         args: list[Arg] = []
         arguments, keywords = node.args, node.keywords
         if arguments or keywords:
-            if joins or name in self.same_order or attr in MAPS:
+            if joins or name in self.same_order or attr in MAPS or name in _SAME_NUMBER:
                 passed = f"counted:{use}" if use and _counts(name, arguments) else use
             else:
                 passed = f"argument:{name}" if name or not attr else f"argument:?.{attr}"
@@ -830,11 +834,12 @@ class _Reader:
         site = -1
         if wanted:
             site = self.site("call", callee, tuple(args) if args else (), node, use)
-        elif name.startswith("builtins."):
+        if name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
                 return args[0].value
-            return Instance(name) if name in _CONTAINERS else None
+            if site < 0:
+                return Instance(name) if name in _CONTAINERS else None
         return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
 
     def arguments(
@@ -1119,7 +1124,7 @@ class _Reader:
         use, self.use = self.use, ""
         kind = type(node.op)
         # Lists that are put together go where the whole goes.
-        use = use if kind is ast.Add else f"modulo:{use}" if kind is ast.Mod else ""
+        use = use if kind is ast.Add else f"modulo:{use}" if kind is ast.Mod or kind is ast.BitAnd else ""
         rights = []
         left: ast.expr = node
         while type(left) is ast.BinOp:
@@ -1165,10 +1170,15 @@ class _Reader:
         return join(options) if either and None not in options else None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
-        self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
+        item = node.slice
+        if type(item) is ast.Name:
+            self.use = "turn" if item.id in self.counters else "index"
+        else:
+            single = type(item) is ast.Constant or type(item) is ast.UnaryOp
+            self.use = "item" if single and self.use != "returned" else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = ""
-        key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        key = _EXPRESSIONS[type(item)](self, item)
         if base is None:
             return None
         if type(key) is Const:
@@ -1579,6 +1589,7 @@ _DEVICES: Final = (
     _ending("", "xla"),
 )  # fmt: skip
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
+_SAME_NUMBER: Final = frozenset({"builtins.abs", "builtins.int"})
 _MAKES_SET: Final = frozenset({"builtins.set", "builtins.frozenset"})
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,

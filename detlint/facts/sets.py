@@ -48,7 +48,7 @@ def elements_of(value: Value | None) -> Elements | None:
     """What is in a set; None for what isn't surely one."""
     kind = type(value)
     if kind is Instance:
-        return KINDS.get(value.of)  # type: ignore[union-attr]
+        return KINDS.get(value.of)  # type: ignore[union-attr, arg-type]
     if kind is Items:
         return joined(map(_of_value, value.values)) if value.kind == "set" else None  # type: ignore[union-attr]
     if kind is Result:
@@ -74,8 +74,8 @@ def joined(kinds: Iterable[Elements]) -> Elements:
 
 def items_of(node: ast.expr, value: Value | None) -> Elements:
     """What is in an iterable, by what is known of it, else by how it is written."""
-    if type(value) is Items:
-        return joined(map(_of_value, value.values)) if value.values else "-"
+    if type(value) is Items and value.values:
+        return joined(map(_of_value, value.values))
     return elements_of(value) or _items(node)
 
 
@@ -95,8 +95,8 @@ def _items(node: ast.expr) -> Elements:
     if isinstance(node, ast.Call):
         name = _last(node.func)
         if name in _SAME_ITEMS:
-            inside = node.func.value if name == "tolist" and isinstance(node.func, ast.Attribute) else None
-            return _items(node.args[0] if node.args else inside) if node.args or inside is not None else ""
+            inside = [*node.args, node.func.value] if isinstance(node.func, ast.Attribute) else node.args
+            return _items(inside[0]) if inside else ""
         if name == "map" and node.args:
             return _given_by(_last(node.args[0]))
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""

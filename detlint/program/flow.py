@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from detlint.catalog import Scalar
+from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     Branch,
     Const,
@@ -264,15 +264,25 @@ class _Run:
         """The files that the run has run something of so far, in the order of their paths."""
         return map(self.resolver.known, sorted(self.result.visited))
 
-    def differs(self, name: str) -> bool:
-        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
+    def differs(self, name: str, site: int) -> bool:
+        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here.
+
+        Args:
+            site: where it is called, as a number that means the same everywhere; -1 where that isn't known.
+        """
         for i in self.resolver.catalog.calls.get(name, ()):
             entry = self.resolver.catalog.entries[i]
-            if entry.entropy:
+            if entry.entropy and (not entry.when or self.fulfils(site, entry)):
                 return True
             if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
                 return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
         return False
+
+    def fulfils(self, site: int, entry: Entry) -> bool:
+        """Whether the conditions of an entry surely hold at a site."""
+        place = self.resolver.place(site)
+        matches = self.flow.knowledge.matches(place[0], site & 0xFFFFFFFF) if place is not None else ()
+        return any(effect.entry is entry and effect.sure for effect in matches)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -511,6 +521,7 @@ class _Run:
         self.loads = self.loads or "loads-weights" in entry.contexts
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         self.result.trains = self.result.trains or "trains" in entry.contexts
+        self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:

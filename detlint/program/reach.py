@@ -100,6 +100,8 @@ class Reach:
     """Whether a loader that it builds may have workers."""
     renews: bool = False
     """Whether a loader runs a function of the program first in each worker."""
+    restarts: bool = False
+    """Whether it runs the interpreter anew, which reads the hash seed again."""
     made: dict[Place, set[str]] = field(default_factory=dict)
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
@@ -111,8 +113,9 @@ class Reach:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
         return Outcome(
-            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews
-        )
+            self.entry.module.path, frozenset(self.unseeded), held, self.trains, self.infers, self.workers, self.renews,
+            self.restarts,
+        )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes, by the path of their module."""
@@ -141,6 +144,7 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     infers: bool
     workers: bool
     renews: bool
+    restarts: bool
 
 
 class Passage(NamedTuple):

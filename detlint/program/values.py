@@ -72,12 +72,12 @@ class Values:
 
     Args:
         resolver: knows what they are anywhere.
-        drawn: whether what a call of this (external) name gives differs between runs at this point of the run.
+        drawn: whether what a call of this (external) name, at this site, gives differs between runs at this point of the run.
         passed: the files that the run has passed so far.
     """
 
     def __init__(
-        self, resolver: Resolver, drawn: Callable[[str], bool], passed: Callable[[], Iterable[Module]]
+        self, resolver: Resolver, drawn: Callable[[str, int], bool], passed: Callable[[], Iterable[Module]]
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
@@ -258,7 +258,7 @@ class Values:
         """Where a value comes from that differs in every run: the clock, the process, an unseeded draw."""
         value = origin.value
         while isinstance(value, (Result, Member)):
-            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value.of.name):
+            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value.of.name, value.site):
                 place = self.resolver.place(value.site)
                 return origin.default or (Spot(place[0], place[1].span) if place is not None else None)
             value = value.of if isinstance(value, Result) else value.base
