@@ -132,7 +132,7 @@ class Engine:
         by_order = site.kind == "order" or code in ("DET305", "DET306")
         if by_order and os.path.basename(module.path) == "setup.py":
             return "it builds a package, and trains nothing"
-        if "picks" in match.entry.contexts and not listings.picks(module, site, self.catalog):
+        if "picks" in match.entry.contexts and not listings.picks(module, site, match, self.catalog):
             return "its value picks nothing here"
         if by_order and not listings.matters(module, site, self.matcher):
             return "the order of what it gives never matters, or is put right"

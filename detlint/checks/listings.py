@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.checks.match import Matcher
-from detlint.facts.loops import NUMBERED
-from detlint.facts.model import Function, Site
+from detlint.checks.match import Match, Matcher
+from detlint.facts.loops import NUMBERED, WRITTEN
+from detlint.facts.model import Const, Either, Function, Site
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
@@ -35,11 +35,14 @@ def matters(module: Module, site: Site, matcher: Matcher) -> int:
     return _Order(module, module.function_of(site), matcher).of(site.use)
 
 
-def picks(module: Module, site: Site, catalog: Catalog) -> bool:
+def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
     """Whether a hash is cut down to pick something by it: `hash(name) % 10`. What seeds is the business of DET110."""
     kind, _, what = site.use.partition(":")
     if kind != "modulo" or module.function_of(site).name.endswith("__hash__"):
         return False
+    options = [o for a in match.arguments.values() if isinstance(a.value, Either) for o in a.value.options]
+    if any(isinstance(option, Const) and not isinstance(option.value, str) for option in options):
+        return False  # what stands in for a number is one
     api = catalog.canonical(what.removeprefix("argument:"))
     return "seed" not in what.lower() and not any(catalog.entries[i].seeds for i in catalog.calls.get(api, ()))
 
@@ -96,7 +99,7 @@ class _Order:
 
     def _gathered(self, name: str) -> int:
         """What it does where things are put into a name one by one."""
-        if name.startswith(NUMBERED):
+        if name.startswith((NUMBERED, WRITTEN)):
             return DECIDES
         if not name or "." in name:
             return NOTHING if self._is_put_right(name) else KEPT

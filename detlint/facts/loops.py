@@ -11,7 +11,9 @@ WRITES: Final = frozenset({"write", "writelines", "writerow", "writerows"})
 MAPS: Final = frozenset({"map", "imap", "starmap"})
 """Methods of pools that give a result for each item, in order."""
 BEYOND: Final = ""
-"""What grows is no name: a file, or what a generator yields."""
+"""What grows is no name: what a generator yields, a list in another."""
+WRITTEN: Final = ">"
+"""What grows is a file."""
 NUMBERED: Final = "#"
 """How the name of a table begins that gets a number for each item."""
 _SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
@@ -74,7 +76,7 @@ def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]
             keyed = isinstance(owner, ast.Subscript) and not targets.isdisjoint(_names(owner.slice))
             yield dotted(owner), not keyed and not isinstance(owner, ast.Call)
         elif node.func.attr in WRITES and dotted(owner) not in _SHOWN | anew:
-            yield BEYOND, True
+            yield WRITTEN, True
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0]
         table = dotted(target.value)

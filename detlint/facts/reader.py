@@ -697,10 +697,11 @@ class _Reader:
         self.children(node)
 
     def _joined(self, node: ast.JoinedStr) -> None:
-        self.use = ""
         for part in node.values:
             if type(part) is ast.FormattedValue and type(part.value) is not ast.Name:
+                self.use = "shown"
                 self.expression(part.value)
+        self.use = ""
 
     def _slice(self, node: ast.Slice) -> None:
         for part in (node.lower, node.upper, node.step):
@@ -839,7 +840,7 @@ class _Reader:
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
                 return args[0].value
             if site < 0:
-                return Instance(name) if name in _CONTAINERS else None
+                return _BUILT_IN.get(name)
         return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
 
     def arguments(
@@ -941,7 +942,7 @@ class _Reader:
         before = self.unordered(base) or ""
         one = node.func.attr == "add"  # type: ignore[attr-defined]
         pairs = zip(node.args, args, strict=False)
-        new = [sets.element(given) if one else sets.items_of(given, arg.value) for given, arg in pairs]
+        new = [(sets.element_of if one else sets.items_of)(given, arg.value) for given, arg in pairs]
         made = sets.SETS[sets.joined((before, *new))]
         if isinstance(target, ast.Name):
             self.scope.bind(target.id, made)
@@ -1171,7 +1172,9 @@ class _Reader:
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         item = node.slice
-        if type(item) is ast.Name:
+        if self.use == "shown":
+            pass
+        elif type(item) is ast.Name:
             self.use = "turn" if item.id in self.counters else "index"
         else:
             single = type(item) is ast.Constant or type(item) is ast.UnaryOp
@@ -1601,7 +1604,14 @@ _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
 _PASSES: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "abs", "round", "str", "hash", "reversed", "iter")
 )
-_CONTAINERS: Final = frozenset(f"builtins.{name}" for name in ("list", "dict", "tuple", "str", "int", "float"))
+_BUILT_IN: Final = {
+    f"builtins.{name}": Instance(f"builtins.{made}")
+    for name, made in (
+        ("list", "list"), ("dict", "dict"), ("tuple", "tuple"), ("str", "str"), ("int", "int"), ("float", "float"), ("range", "range"),
+        ("len", "int"), ("ord", "int"),
+    )
+}  # fmt: skip
+"""What functions of the language give."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({

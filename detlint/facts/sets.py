@@ -26,6 +26,8 @@ SET_TYPES: Final = frozenset({"set", "Set", "frozenset", "FrozenSet", "AbstractS
 TEXT_TYPES: Final = frozenset({"str", "bytes", "Path"})
 NUMBER_TYPES: Final = frozenset({"int", "float", "bool"})
 
+_TYPES: Final[dict[str, Elements]] = {"builtins.str": "str", "builtins.int": "int", "builtins.float": "int"}
+_RANGE: Final = Instance("builtins.range")
 _TEXT_FUNCTIONS: Final = frozenset({"str", "repr", "chr", "basename", "dirname", "sub"})
 _NUMBER_FUNCTIONS: Final = frozenset({"int", "float", "bool", "len", "ord", "round", "sum", "item", "argmax", "ndim"})
 _TEXT_METHODS: Final = frozenset({
@@ -79,11 +81,21 @@ def items_of(node: ast.expr, value: Value | None) -> Elements:
     return elements_of(value) or _items(node)
 
 
+def element_of(node: ast.expr, value: Value | None) -> Elements:
+    """What one element is, by what is known of it, else by how it is written."""
+    return _of_value(value) or element(node)
+
+
 def _of_value(value: Value | None) -> Elements:
-    if type(value) is Const:
-        return "str" if isinstance(value.value, str) else "" if value.value is None else "int"
-    if type(value) is Items:
-        return joined(map(_of_value, value.values)) if value.values else ""
+    kind = type(value)
+    if kind is Const:
+        return "str" if isinstance(value.value, str) else "" if value.value is None else "int"  # type: ignore[union-attr]
+    if kind is Instance:
+        return _TYPES.get(value.of, "")  # type: ignore[union-attr, arg-type]
+    if kind is Member:
+        return "int" if value.base == _RANGE and value.attr == "[*]" else ""  # type: ignore[union-attr]
+    if kind is Items:
+        return joined(map(_of_value, value.values)) if value.values else ""  # type: ignore[union-attr]
     return ""
 
 
