@@ -107,6 +107,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
+    consumes: list[str] = []
+    """The parameters that carry random keys which the call uses up."""
     returns: str = ""
     """The type of the result; `generator` for generator objects."""
     contexts: list[str] = []
@@ -126,6 +128,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.sets
                 or self.unseeds
                 or self.entropy
+                or self.consumes
                 or contexts
                 or self.category
             )
@@ -303,6 +306,20 @@ class Catalog:
         return frozenset(
             name for name, found in self.orders.items() if any(context in self.entries[i].contexts for i in found)
         )
+
+    @cached_property
+    def key_words(self) -> frozenset[str]:
+        """The last component of what makes, derives or uses up random keys, or repeats what does."""
+        return frozenset(name.rpartition(".")[2] for entry in self._about_keys for name in entry.names)
+
+    @cached_property
+    def key_roots(self) -> frozenset[str]:
+        """The libraries of what does."""
+        return frozenset(name.partition(".")[0] for entry in self._about_keys for name in entry.names)
+
+    @property
+    def _about_keys(self) -> list[Entry]:
+        return [e for e in self.entries if e.consumes or not {"key", "repeats"}.isdisjoint(e.contexts)]
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog, Rule
-from detlint.checks import library, listings, seeds, switches, workers
+from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
@@ -40,6 +40,7 @@ class Engine:
         self.matcher = Matcher(resolver, settings, hiding)
         self.flow = seeds.flow(resolver, self.matcher)
         self.levels = Levels(settings, self.matcher, root)
+        self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
@@ -73,6 +74,8 @@ class Engine:
         if not passages:
             found += library.findings(module, self.matcher, self.root, self.settings.library == "strict")
         found += workers.findings(module, self.matcher, self.settings, [passage.outcome for passage in passages])
+        if "DET116" in self.on:
+            found += self.keys.findings(module)
         return self._selected(found)
 
     def _selected(self, found: list[Finding]) -> list[Finding]:

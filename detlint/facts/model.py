@@ -134,10 +134,12 @@ class Site(Record, frozen=True):
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks, and what a `with` enters; a `yield`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks, what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a loop with
+    random keys in it, the values that its body replaces, each before the one in its place. A `yield`, a `rebind`, and an
+    `exit` of the process, have no arms.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "yield", "exit"]
+    kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None
@@ -239,6 +241,8 @@ class Body(Record, frozen=True):
     """The details of each function, at the function's position."""
     imports: tuple[str, ...] = ()
     """What may lead into the program, dotted, in the order of the source."""
+    keyed: tuple[int, ...] = ()
+    """The functions that may handle random keys, by position."""
 
 
 class Head(Record, frozen=True):

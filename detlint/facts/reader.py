@@ -108,6 +108,11 @@ class _Reader:
         self.ordering = catalog.ordering
         self.gone_through = _MAKES_SET | self.same_order | self.ordering
         self.kept = _KEPT | self.gone_through
+        self.key_words = catalog.key_words
+        self.keyed: dict[int, None] = {}
+        """The functions with sites that may handle random keys."""
+        self.keys = 0
+        """How many such sites there are."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
@@ -167,7 +172,17 @@ class _Reader:
             options=self.options,
             mentions=mentions(lower),
             lines=lines,
-            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.ran)))),
+            body=Raw(ENCODER.encode(self.body())),
+        )
+
+    def body(self) -> Body:
+        keyed = not self.catalog.key_roots.isdisjoint(name.partition(".")[0] for name in self.imports)
+        return Body(
+            tuple(self.sites),
+            tuple(self.flow),
+            tuple(self.details),
+            tuple(self.ran),
+            tuple(self.keyed) if keyed else (),
         )
 
     def starts(self) -> Literal["", "main", "script"]:
@@ -306,6 +321,8 @@ class _Reader:
         elif isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             key = self.expression(target.slice)
+            if self.keys and base is not None and isinstance(key, Const):
+                self.steps.append(Branch("rebind", member(base, f"[{key.value}]"), ()))
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
@@ -319,6 +336,8 @@ class _Reader:
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
+        if self.keys and base is not None:
+            self.steps.append(Branch("rebind", member(base, target.attr), ()))
         if isinstance(base, Instance):
             if base.of.startswith(self.prefix):
                 owner = self.classes.get(base.of.removeprefix(self.prefix))
@@ -388,7 +407,7 @@ class _Reader:
 
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
-        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], True
+        outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         for i, body in enumerate(bodies):
             self.steps = []
             arms.start()
@@ -399,6 +418,7 @@ class _Reader:
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps = outer
+        carried = self.carried(arms.ends[0]) if kind == "loop" and self.keys > keys else None
         arms.join()
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
@@ -407,8 +427,15 @@ class _Reader:
                     return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
             span = _span(test) if test is not None and asked is not None else None
-            self.steps.append(Branch(kind, asked, tuple(all_steps), span))
+            self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def carried(self, after: dict[str, Value | None]) -> Value | None:
+        """The values that a loop's body replaces, each before the one in its place."""
+        names = self.scope.names
+        pairs = [(names.get(name), value) for name, value in after.items()]
+        values = [value for pair in pairs if pair[0] is not None and pair[0] != pair[1] for value in pair]
+        return Items(tuple(values)) if values else None
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
@@ -994,6 +1021,9 @@ class _Reader:
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else ""
+        if tail in self.key_words:
+            self.keys += 1
+            self.keyed[self.scope.function] = None
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
@@ -1267,7 +1297,7 @@ class _Reader:
                     self.scope.names[child.id] = member(iterated, "[*]") if child is target else None
             for condition in generator.ifs:
                 self.expression(condition)
-        inside = len(self.sites)
+        inside, start, keys = len(self.sites), len(self.steps), self.keys
         if kind is ast.DictComp:
             self.expression(node.key)
             self.expression(node.value)
@@ -1275,6 +1305,8 @@ class _Reader:
         else:
             self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
+        if self.keys > keys:
+            self.steps[start:] = [Branch("loop", None, (tuple(self.steps[start:]),))]
         for name, outside in saved.items():
             if isinstance(outside, Missing):
                 self.scope.names.pop(name, None)

@@ -323,7 +323,7 @@ class _Run:
         if branch.kind in ("main", "loop"):
             self.steps(branch.arms[0])
             return False
-        if branch.kind == "yield":
+        if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
             self.exits = True
