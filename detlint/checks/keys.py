@@ -114,7 +114,7 @@ class Keys:
             walk.steps(module.steps(function), ())
             for value, use in walk.touched.items():
                 root = _root(value)
-                inner = isinstance(root, Param) and root.name in own
+                inner = isinstance(root, (Param, Instance)) and root.name in own
                 if not inner and not _made_by(value, set(_sites(module.steps(function)))) and _is_key(value, use):
                     yield value, use
 
@@ -165,7 +165,7 @@ class Keys:
         self._open.append(key)
         walk = _Walk(self, module, function)
         walk.steps(module.steps(function), ())
-        found = frozenset(value.name for value in walk.touched if isinstance(value, Param))
+        found = frozenset(value.name for value in walk.touched if isinstance(value, (Param, Instance)))
         self._open.pop()
         if self._lowest >= len(self._open):
             self._parameters[key] = found  # else it is only known together with those that it leads back to
@@ -314,7 +314,7 @@ def _is_told(value: Value | None) -> bool:
         return value.site >= 0
     if isinstance(value, Either):
         return all(option is not None and _is_told(option) for option in value.options)
-    return isinstance(value, (Param, Ref, Instance))
+    return isinstance(value, (Param, Ref)) or (isinstance(value, Instance) and value.name != "?")
 
 
 def _root(value: Value) -> Value:

@@ -46,6 +46,8 @@ class Instance(Record, frozen=True, tag=4):
     """Some object of a class: `self`, or a variable with an annotation."""
 
     of: str
+    name: str = ""
+    """The parameter that holds it; `?` for another variable, "" for `self`."""
 
 
 class Param(Record, frozen=True, tag=5):

@@ -50,6 +50,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, join
+from detlint.facts.sets import KINDS
 from detlint.source import Source
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
@@ -106,13 +107,13 @@ class _Reader:
         self.method_words = catalog.method_words
         self.same_order = catalog.same_order
         self.ordering = catalog.ordering
-        self.gone_through = _MAKES_SET | self.same_order | self.ordering
-        self.kept = _KEPT | self.gone_through
+        self.gone_through, self.kept = _known(catalog)
         self.key_words = catalog.key_words
         self.keyed: dict[int, None] = {}
         """The functions with sites that may handle random keys."""
         self.keys = 0
-        """How many such sites there are."""
+        """How many such sites there are; none before the file imports what knows such keys."""
+        self.has_keys = False
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
@@ -172,17 +173,17 @@ class _Reader:
             options=self.options,
             mentions=mentions(lower),
             lines=lines,
-            body=Raw(ENCODER.encode(self.body())),
-        )
-
-    def body(self) -> Body:
-        keyed = not self.catalog.key_roots.isdisjoint(name.partition(".")[0] for name in self.imports)
-        return Body(
-            tuple(self.sites),
-            tuple(self.flow),
-            tuple(self.details),
-            tuple(self.ran),
-            tuple(self.keyed) if keyed else (),
+            body=Raw(
+                ENCODER.encode(
+                    Body(
+                        tuple(self.sites),
+                        tuple(self.flow),
+                        tuple(self.details),
+                        tuple(self.ran),
+                        tuple(self.keyed),
+                    )
+                )
+            ),
         )
 
     def starts(self) -> Literal["", "main", "script"]:
@@ -284,8 +285,8 @@ class _Reader:
             self.keep(name)
         if not isinstance(value, (Const, Ref, Items, Mapping)):
             annotation = self.annotation(node.annotation)
-            if annotation and (annotation in sets.KINDS or not annotation.startswith("builtins.")):
-                value = Instance(annotation)
+            if annotation and (annotation in KINDS or not annotation.startswith("builtins.")):
+                value = Instance(annotation, "?")
         if node.value is not None or value is not None:
             self.assign(node.target, value, node)
 
@@ -385,7 +386,10 @@ class _Reader:
 
     def run(self, name: str) -> None:
         """Note that an import runs a module here, if it may be one of the program's."""
-        if name.partition(".")[0] not in self.foreign:
+        root = name.partition(".")[0]
+        if root in self.catalog.key_roots:
+            self.has_keys = True
+        if root not in self.foreign:
             self.steps.append(-2 - self.ran.setdefault(name, len(self.ran)))
 
     def _if(self, node: ast.If) -> bool:
@@ -459,7 +463,7 @@ class _Reader:
         before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
-        unordered = self.unordered(iterated)
+        unordered = self.unordered(iterated) if iterated is not None else None
         if unordered is not None:
             self.order("builtins.iter", unordered, node.iter, "loop")
         if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
@@ -685,8 +689,8 @@ class _Reader:
             value = self.value(default)
             if _name_may_seed(name):
                 span = _span(argument)
-        if annotation and not kind and (annotation in sets.KINDS or not annotation.startswith("builtins.")):
-            bound[name] = Instance(annotation)
+        if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
+            bound[name] = Instance(annotation, name if self.has_keys else "")
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
@@ -823,92 +827,103 @@ class _Reader:
         wanted = callee is not None and (
             self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
-        # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
-        joins = attr == "join" and type(function.value) is ast.Constant  # type: ignore[attr-defined]
-        keep = wanted or joins or attr in _KEPT_METHODS or name in self.kept
-        args: list[Arg] = []
-        arguments, keywords = node.args, node.keywords
-        if arguments or keywords:
-            if joins or name in self.same_order or attr in MAPS or name in _SAME_NUMBER:
-                passed = f"counted:{use}" if use and _counts(name, arguments) else use
-            else:
-                passed = f"argument:{name}" if name or not attr else f"argument:?.{attr}"
-            if attr in GROWS:
-                passed = f"data-loop:{dotted(function.value)}"  # type: ignore[attr-defined]
-            elif attr in WRITES:
-                passed = "written"
-            if keep:
+        args: Sequence[Arg] = ()
+        known = name in self.kept
+        method = _METHODS.get(attr, "") if attr else ""
+        if method == "joins":
+            method = "tells" if type(function.value) is ast.Constant else ""  # type: ignore[attr-defined]
+        if known or method == "tells":
+            args, made = self.understood(node, callee, name, attr if method else "", wanted, use)
+            if made is not None:
+                return made
+        elif node.args or node.keywords:
+            if wanted:
+                passed = (
+                    _passed(attr, function, use) if method else f"argument:{name}" if name else f"argument:?.{attr}"
+                )
                 # The text of an argument only matters to the rules, so only where the catalog may know the callee.
-                read = self.value if wanted and _tail(callee) in self.words else None
-                args = self.arguments(arguments, keywords, passed, read)
+                args = self.arguments(node, passed, self.value if _tail(callee) in self.words else None)
             else:
-                self.visit_arguments(arguments, keywords, passed)
+                self.visit_arguments(node, name or f"?.{attr}", use if method else None)
             self.use = ""
-        if attr in _ACTING_METHODS:
-            self.method_call(node, attr, callee, args)
-        elif joins:
-            for arg in args[:1]:
-                self.order("builtins.str.join", self.unordered(arg.value), node, use)
-        if keep and name in _SPECIAL:
-            known = _SPECIAL[name](self, node, args)
-            if known is not None:
-                return known
-        if name in self.gone_through:
-            unordered = self.passed_on(name, node, args, f"counted:{use}" if use and _counts(name, arguments) else use)
-            if unordered is not None:
-                return unordered
         if callee is None:
             return None
-        site = -1
-        if wanted:
-            site = self.site("call", callee, tuple(args) if args else (), node, use)
-        if name.startswith("builtins."):
-            # `int(time.time())` is still what the clock said.
-            if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
-                return args[0].value
-            if site < 0:
-                return _BUILT_IN.get(name)
+        site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
+        if known and name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
+            return args[0].value  # `int(time.time())` is still what the clock said
+        if site < 0 and name.startswith("builtins."):
+            return _BUILT_IN.get(name)
         return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
 
-    def arguments(
-        self,
-        positional: list[ast.expr],
-        keywords: list[ast.keyword],
-        passed: str,
-        read: Callable[[ast.expr], Value | None] | None,
-    ) -> list[Arg]:
+    def understood(
+        self, node: ast.Call, callee: Value | None, name: str, attr: str, wanted: bool, use: str
+    ) -> tuple[list[Arg], Value | None]:
+        """A call whose meaning the reader itself needs: its arguments, and what it gives if that is known by it."""
+        goes_through = name in self.gone_through
+        if goes_through and use and _counts(name, node.args):
+            use = f"counted:{use}"
+        if attr in GROWS or attr == "join":
+            passed = _passed(attr, node.func, use)
+        elif name in self.same_order or name in _SAME_NUMBER:
+            passed = use
+        else:
+            passed = f"argument:{name or '?.' + attr}"
+        args = self.arguments(node, passed, self.value if wanted and _tail(callee) in self.words else None)
+        self.use = ""
+        if attr:
+            self.method_call(node, attr, callee, args, use)
+        made = _SPECIAL[name](self, node, args) if name in _SPECIAL else None
+        if made is None and goes_through:
+            made = self.passed_on(name, node, args, use)
+        return args, made
+
+    def arguments(self, node: ast.Call, passed: str, read: Callable[[ast.expr], Value | None] | None) -> list[Arg]:
         """Visit the arguments of a call and say what they are; what becomes of them is `passed`."""
         args = []
-        for argument in positional:
-            self.use = passed
+        followed = self.fates or self.kept_names
+        for argument in node.args:
             label = ""
             if type(argument) is ast.Starred:
                 label, argument = "*", argument.value
-            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[type(argument)](self, argument)))
-        for keyword in keywords:
-            self.use = passed
-            given = keyword.value
-            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[type(given)](self, given)))
-        return args
-
-    def visit_arguments(self, positional: list[ast.expr], keywords: list[ast.keyword], passed: str) -> None:
-        """Visit the arguments of a call that nobody asks for; a mere name only matters where it has a fate."""
-        for argument in positional:
             kind = type(argument)
-            if kind is ast.Starred:
+            if followed or kind is not ast.Name:
                 self.use = passed
-                self.expression(argument.value)  # type: ignore[attr-defined]
-            elif kind is not ast.Constant and (kind is not ast.Name or self.fates):
-                self.use = passed
-                _EXPRESSIONS[kind](self, argument)
-        for keyword in keywords:
+            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[kind](self, argument)))
+        for keyword in node.keywords:
             given = keyword.value
             kind = type(given)
-            if kind is not ast.Constant and (kind is not ast.Name or self.fates):
+            if followed or kind is not ast.Name:
                 self.use = passed
-                _EXPRESSIONS[kind](self, given)
+            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[kind](self, given)))
+        return args
 
-    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg]) -> None:
+    def visit_arguments(self, node: ast.Call, name: str, use: str | None) -> None:
+        """Visit the arguments of a call that nobody asks for; a mere name only matters where it is followed.
+
+        Args:
+            use: what becomes of the call, where its method passes it on.
+        """
+        followed = self.fates or self.kept_names
+        passed = ""
+        for argument in node.args:
+            kind = type(argument)
+            if kind is ast.Constant or (kind is ast.Name and not followed):
+                continue
+            passed = passed or (f"argument:{name}" if use is None else _passed(name[2:], node.func, use))
+            self.use = passed
+            if kind is ast.Starred:
+                argument = argument.value  # type: ignore[attr-defined]
+                kind = type(argument)
+            _EXPRESSIONS[kind](self, argument)
+        for keyword in node.keywords:
+            given = keyword.value
+            kind = type(given)
+            if kind is ast.Constant or (kind is ast.Name and not followed):
+                continue
+            self.use = passed = passed or (f"argument:{name}" if use is None else _passed(name[2:], node.func, use))
+            _EXPRESSIONS[kind](self, given)
+
+    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg], use: str) -> None:
         """What a method's name alone tells: `x.sort()`, `parser.add_argument(...)`, `options.update(...)`."""
         function = node.func
         assert isinstance(function, ast.Attribute)
@@ -916,9 +931,12 @@ class _Reader:
             self.ordered.add(dotted(function.value))
         elif attr in ("add", "update") and isinstance(callee, Member) and self.unordered(callee.base) is not None:
             self.added(function.value, callee.base, node, args)
-        elif attr == "extend":
+        elif attr == "extend" or attr == "join":
+            name, into = (
+                ("builtins.iter", _passed(attr, function, "")) if attr == "extend" else ("builtins.str.join", use)
+            )
             for arg in args[:1]:
-                self.order("builtins.iter", self.unordered(arg.value), node, f"data-loop:{dotted(function.value)}")
+                self.order(name, self.unordered(arg.value), node, into)
         elif attr == "add_argument":
             self.option(args, node)
         elif attr == "set_defaults":
@@ -1021,7 +1039,7 @@ class _Reader:
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else ""
-        if tail in self.key_words:
+        if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
         number = len(self.sites)
@@ -1364,7 +1382,7 @@ class _Reader:
         kind = type(node)
         if kind is ast.Name or kind is ast.Attribute:
             if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
-                return sets.annotated(node.id, "")  # type: ignore[attr-defined]
+                return sets.SET if node.id == "set" else ""  # type: ignore[attr-defined]
             value = _EXPRESSIONS[kind](self, node)
             return value.name if type(value) is Ref else ""
         if isinstance(node, ast.Constant):
@@ -1561,6 +1579,13 @@ def _names_device(node: ast.Call) -> bool:
     return False
 
 
+@lru_cache(maxsize=4)
+def _known(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
+    """The functions that items go through, and all whose meaning the reader itself needs."""
+    through = _MAKES_SET | catalog.same_order | catalog.ordering
+    return through, _KEPT | through
+
+
 @lru_cache(maxsize=64)
 def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
     """Top-level modules that are none of the program's. The library that the catalog describes may be the very program
@@ -1601,6 +1626,13 @@ def _name_of(decorator: Value | None) -> str:
 def _put_into(target: ast.expr) -> str:
     """What becomes of what is assigned to an item: the whole gathers it (`splits["train"] = files`)."""
     return f"put:{dotted(target.value)}" if type(target) is ast.Subscript else "assigned:"
+
+
+def _passed(attr: str, function: Any, use: str) -> str:
+    """What becomes of the arguments of a method: `files.append(x)`, `out.write(x)`, `pool.map(f, xs)`, `",".join(xs)`."""
+    if attr in GROWS:
+        return f"data-loop:{dotted(function.value)}"
+    return "written" if attr in WRITES else use
 
 
 def _counts(name: str, arguments: list[ast.expr]) -> bool:
@@ -1676,8 +1708,12 @@ _DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
     ast.Tuple: "tuple",
     ast.Set: "set",
 }
-_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update", "add", "extend"})
-_KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
+_METHODS: Final = {
+    **dict.fromkeys(("sort", "add_argument", "set_defaults", "update", "add", "extend"), "tells"),
+    "join": "joins",
+    **dict.fromkeys((GROWS | WRITES | MAPS) - {"extend"}, "passes"),
+}
+"""Methods whose name tells the reader something, or what becomes of their arguments."""
 _KEPT: Final = _PASSES | _MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
