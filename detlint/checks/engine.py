@@ -153,12 +153,10 @@ class Engine:
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
         """Why an order of hashes is always the same; "" where it isn't."""
+        if match.entry.rule != "DET115":
+            return ""
         starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
-        return (
-            "the run starts the interpreter anew with a hash seed"
-            if match.entry.rule == "DET115" and starts_anew
-            else ""
-        )
+        return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
