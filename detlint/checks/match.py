@@ -104,6 +104,7 @@ class Matcher:
             "write": {},
             "mention": catalog.mentions,
             "setting": catalog.settings,
+            "order": catalog.orders,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -207,7 +208,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section", "setting"):
+        if site.kind in ("environment", "registry", "section", "setting", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             if site.kind == "registry" and name in self.registered:

@@ -185,7 +185,8 @@ class SeedRules:
             else:
                 message = f"the seed of `{written(at)}` differs in every run, because of this"
                 steps = (*_path(reach, ()), Step(at.module.path, _span(at), "seeds with it"))
-            yield self._finding("DET110", cause, message, "", steps)
+            codes = {self.rule_of[stream].code for stream in seeding.streams if stream in self.rule_of}
+            yield self._finding("DET116" if codes == {"DET116"} else "DET110", cause, message, "", steps)
 
     def _optional(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}

@@ -427,7 +427,7 @@ class _Run:
         if branch.kind in ("main", "loop"):
             self.steps(branch.arms[0])
             return False
-        if branch.kind == "yield":
+        if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
             self.exits = True
@@ -690,6 +690,7 @@ class _Run:
         self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         self.result.trains = self.result.trains or "trains" in entry.contexts
+        self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:

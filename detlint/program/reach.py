@@ -15,9 +15,9 @@ from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
-READING: Final = frozenset(
-    {"closed", "dataset", "device", "draws-own", "layer", "no-grad", "returns-first", "returns-self"}
-)
+READING: Final = frozenset({
+    "closed", "dataset", "device", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first", "returns-self",
+})  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
 
@@ -137,6 +137,8 @@ class Reach:
     """Whether a loader runs a function of the program first in each worker."""
     open: set[str] = field(default_factory=set)
     """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
+    restarts: bool = False
+    """Whether it runs the interpreter anew, which reads the hash seed again."""
     made: dict[Place, set[str]] = field(default_factory=dict)
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
@@ -153,7 +155,9 @@ class Reach:
         held = dict(sorted(self.held.items()))
         unseeded, left_open = frozenset(self.unseeded), frozenset(self.open)
         path = self.entry.module.path
-        return Outcome(path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open)
+        return Outcome(
+            path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts
+        )
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes and that a rule knows, by the path of each module that it passes."""
