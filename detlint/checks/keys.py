@@ -69,7 +69,8 @@ class Keys:
     def __init__(self, matcher: Matcher, root: str) -> None:
         self.matcher = matcher
         self.root = root
-        self._parameters: dict[tuple[str, int], frozenset[str]] = {}
+        self._parameters: dict[tuple[str, int], tuple[frozenset[str], frozenset[str]]] = {}
+        """Function -> the parameters that it uses up, and the files that were looked into for that."""
         self._open: list[tuple[str, int]] = []
         self._lowest = 0
         """How far up the open functions a function leads back."""
@@ -157,8 +158,11 @@ class Keys:
     def parameters(self, module: Module, function: Function) -> frozenset[str]:
         """The parameters of a function that it uses up on some way, as keys."""
         key = (module.path, function.number)
+        resolver = self.matcher.resolver
         if key in self._parameters:
-            return self._parameters[key]
+            found, files = self._parameters[key]
+            resolver.opened.update(files)
+            return found
         if not module.body.keyed:
             return frozenset()
         if key in self._open:
@@ -167,11 +171,13 @@ class Keys:
         outer, self._lowest = self._lowest, len(self._open)
         self._open.append(key)
         walk = _Walk(self, module, function)
-        walk.steps(module.steps(function), ())
-        found = frozenset(value.name for value in walk.touched if isinstance(value, (Param, Instance)))
-        self._open.pop()
-        if self._lowest >= len(self._open):
-            self._parameters[key] = found  # else it is only known together with those that it leads back to
+        with resolver.looking() as looked_into:
+            walk.steps(module.steps(function), ())
+            found = frozenset(value.name for value in walk.touched if isinstance(value, (Param, Instance)))
+            self._open.pop()
+            if self._lowest >= len(self._open):
+                # Else it is only known together with those that it leads back to.
+                self._parameters[key] = found, frozenset(looked_into)
         self._lowest = min(outer, self._lowest)
         return found
 
