@@ -23,6 +23,7 @@ import msgspec
 from detlint import __version__
 
 Level = Literal["error", "warning", "note"]
+Applicability = Literal["safe", "unsafe", "display"]
 Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
 Scalar = bool | int | float | str | None
 _T = TypeVar("_T")
@@ -76,14 +77,18 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Streams: whether it is a function of the program, or an object used like one, that draws from one of them."""
 
 
-class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A named rewrite of `detlint.fixes`, with its parameters."""
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How to fix what is found: a named rewrite of `detlint.fixes`, with its parameters."""
 
-    kind: str
+    kind: Literal[
+        "set-argument", "remove-argument", "replace-value", "wrap", "replace", "replace-item", "draw-on-cpu", "on-cpu",
+        "start-run",
+    ]  # fmt: skip
     argument: str = ""
+    arguments: tuple[str, ...] = ()
     value: Scalar = None
     text: str = ""
-    applicability: Literal["safe", "unsafe", "display"] = "unsafe"
+    applicability: Applicability = "unsafe"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
@@ -126,7 +131,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """Overrides the rule's level."""
     message: str = ""
     remedy: str = ""
-    fix: Fix | None = None
+    fix: Recipe | None = None
     runtime: str = ""
     known: list[str] = []
     """For `unknown-member`: the members that do exist."""
@@ -196,6 +201,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """The random-number streams whose unseeded draws carry this code."""
     switch: str = ""
     """The switch that it is about; the rule's page lists what sets it."""
+    seeding: dict[str, str] = {}
+    """The call that seeds a stream at the start of a run: `random.seed({seed})`."""
 
     @property
     def family(self) -> int:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -18,8 +18,10 @@ from detlint import __version__
 
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
-    from detlint.config import Config
+    from detlint.config import Config, Settings
+    from detlint.fixes.plan import Planner
     from detlint.inspect import Inspection
+    from detlint.project import Project
 
 WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
@@ -109,6 +111,15 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report there instead of to standard output.",
 )
+@click.option("--fix/--no-fix", default=None, help="Repair what can be repaired without changing what is trained.")
+@click.option(
+    "--unsafe-fixes/--no-unsafe-fixes",
+    default=None,
+    help="Count fixes that change the training, or what it costs, among those that can be made.",
+)
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
+@click.option("--fix-only", is_flag=True, default=None, help="Like --fix, without reporting what is left.")
+@click.option("--show-fixes/--no-show-fixes", default=None, help="List what was fixed.")
 @click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
 @click.option(
@@ -173,54 +184,116 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
 
 
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
-    from detlint import run
-    from detlint.config import check_codes, load
-    from detlint.discover import discover, program
-    from detlint.versions import settle
+    from detlint.discover import Found, discover
+    from detlint.project import Project
 
-    stdin = None
+    stdin: dict[str, bytes] = {}
     if Path("-") in paths:
         if len(paths) > 1:
             _fail("`-` reads standard input and can't be combined with other paths")
-        stdin = (options["stdin_filename"] or Path("stdin.py"), sys.stdin.buffer.read())
-        paths = (stdin[0],)
-    config = load(Path(os.path.abspath(paths[0])), options["config_file"], options["isolated"], _overrides(options))
-    cache = None if options["no_cache"] else _cache_folder(config, options["cache_dir"])
-    catalog = run.load_catalog(config, cache)
-    check_codes(config, catalog.rules)
-    if not options["isolated"]:
-        config = settle(config, catalog)
-    settings = config.settings
+        paths = (options["stdin_filename"] or Path("stdin.py"),)
+        stdin = {os.path.abspath(paths[0]): sys.stdin.buffer.read()}
+    project = Project.of(
+        paths[0],
+        _overrides(options),
+        options["config_file"],
+        options["isolated"],
+        not options["no_cache"],
+        options["cache_dir"],
+    )
     if options["show_settings"]:
-        _show_settings(config)
+        _show_settings(project.config)
         return 0
-    found = discover(paths, config) if stdin is None else None
-    files = found.files if found is not None else (paths[0],)
+    found = Found(paths) if stdin else discover(paths, project.config)
     if options["show_files"]:
-        for file in files:
+        for file in found.files:
             click.echo(file)
         return 0
-    with _Bar() as bar:
-        problems, around = found.problems if found is not None else (), program(paths, config)
-        report = run.check(files, config, catalog, cache, problems, stdin, bar.advance, around)
+
+    def checked(texts: Mapping[str, bytes], cache: Path | None = None) -> Report:
+        with _Bar() as bar:
+            return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
+
+    settings = project.config.settings
+    if settings.fix or settings.fix_only or options["diff"]:
+        return _fix(checked, project, stdin, options)
+    report = checked({})
     gc.freeze()  # all that is left lives until the end: looking through it for garbage would take longer than the rest
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; {report.suppressed} suppressed; "
-            f"configuration: {config.source or 'none'}; root: {config.root}; cache: {cache or 'off'}",
+            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
             err=True,
         )
-    _write(report, config, options)
+    _write(report, project, options)
+    return _exit_code(report, settings, options)
+
+
+def _exit_code(report: Report, settings: Settings, options: dict[str, Any]) -> int:
     from detlint.checks.finding import ORDER
 
     failing = any(ORDER[finding.severity] >= ORDER[settings.fail_on] for finding in report.findings)
     return int(failing and not options["exit_zero"])
 
 
+def _fix(
+    checked: Callable[[Mapping[str, bytes], Path | None], Report],
+    project: Project,
+    stdin: dict[str, bytes],
+    options: dict[str, Any],
+) -> int:
+    """Fix files, or show what that would change; the exit code."""
+    import tempfile
+
+    from detlint.fixes.fixer import fix
+    from detlint.report import changes
+
+    settings = project.config.settings
+    before = dict(stdin)
+    with tempfile.TemporaryDirectory() as kept:
+        # Every round checks the whole program: what it doesn't change is read once.
+        cache = project.cache or Path(kept)
+        fixed = fix(lambda texts: checked(texts, cache), project.catalog, settings, before)
+    for path, reason in fixed.faults.items():
+        _tell(f"{path}: left alone, which is a fault of detlint's (please report it): {reason}")
+    if options["diff"]:
+        for path, text in sorted(fixed.texts.items()):
+            for line in changes.diff(path, before[path], text):
+                click.echo(changes.coloured(line), nl=False, color=_colour())
+        click.echo(changes.would(fixed), err=True)
+        return int(bool(fixed.texts) and not options["exit_zero"])
+    written = _written(fixed.texts, before, stdin)
+    if settings.show_fixes:
+        for line in changes.listed(fixed):
+            click.echo(line, err=bool(stdin), color=_colour())
+    if not settings.fix_only:
+        _write(fixed.report, project, options, err=bool(stdin))
+    if fixed.faults or not written:
+        return WRONG_USE
+    return 0 if settings.fix_only else _exit_code(fixed.report, settings, options)
+
+
+def _written(texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes]) -> bool:
+    """Put texts into their files, that of standard input to standard output; whether all could be."""
+    from detlint.fixes.write import NotWritten, write
+
+    done = True
+    for path, text in sorted(texts.items()):
+        try:
+            if path not in stdin:
+                write(Path(path), before[path], text)
+        except NotWritten as error:
+            done = False
+            _tell(f"{path}: not fixed: {error}")
+    for path, text in stdin.items():
+        sys.stdout.buffer.write(texts.get(path, text))
+    return done
+
+
 def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     """What the command line says, by the names of the settings."""
     names = ("select", "extend_select", "ignore", "extend_ignore", "profile", "output_format", "show_notes", "fail_on",
-             "force_exclude", "respect_gitignore", "jobs")  # fmt: skip
+             "force_exclude", "respect_gitignore", "jobs", "fix", "unsafe_fixes", "fix_only", "show_fixes")  # fmt: skip
     chosen = {name.replace("_", "-"): options[name] for name in names if options[name] is not None}
     if options["targets"]:
         chosen["targets"] = list(options["targets"])
@@ -232,20 +305,14 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def _cache_folder(config: Config, chosen: Path | None) -> Path:
-    if chosen is not None:
-        return chosen
-    return config.root / (config.settings.cache_dir or ".detlint_cache")
-
-
-def _write(report: Report, config: Config, options: dict[str, Any]) -> None:
+def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
     from detlint.report import text
 
-    settings = config.settings
+    settings = project.config.settings
     if settings.output_format == "json":
         from detlint.report import json
 
-        lines = [json.report(report, settings.show_notes)]
+        lines = [json.report(report, settings.show_notes, _planner(report, project))]
     elif options["statistics"]:
         lines = [*text.statistics(report, settings.show_notes)]
     elif settings.output_format == "concise":
@@ -256,7 +323,16 @@ def _write(report: Report, config: Config, options: dict[str, Any]) -> None:
     if options["output_file"] is not None:
         options["output_file"].write_text(click.unstyle(output), "utf-8")
     else:
-        click.echo(output, nl=False, color=_colour())
+        click.echo(output, nl=False, err=err, color=_colour())
+
+
+def _planner(report: Report, project: Project) -> Planner:
+    """What makes fixes for a report, of files as they were when it was made."""
+    from detlint.fixes.plan import Files, Planner
+    from detlint.source import Source
+
+    files = Files(lambda path: Source(path, report.texts.get(path)).data)
+    return Planner(project.catalog, project.config.settings, files, report.paths)
 
 
 def _show_settings(config: Config) -> None:
@@ -365,15 +441,14 @@ _T = TypeVar("_T")
 def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
     """What is shown of a file's program; what can't be shown is an error."""
     from detlint.catalog import CatalogError
-    from detlint.config import ConfigError, load
+    from detlint.config import ConfigError
     from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
-    from detlint.run import load_catalog
+    from detlint.project import Project
 
     def work() -> _T:
-        config = load(Path(os.path.abspath(path)), None, False, {})
-        cache = _cache_folder(config, None)
-        with inspect(path, config, load_catalog(config, cache), cache) as inspection:
+        project = Project.of(path, {})
+        with inspect(path, project.config, project.catalog, project.cache) as inspection:
             return show(inspection)
 
     try:
@@ -387,8 +462,12 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
-def _fail(message: str) -> NoReturn:
+def _tell(message: str) -> None:
     click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+
+
+def _fail(message: str) -> NoReturn:
+    _tell(message)
     sys.exit(WRONG_USE)
 
 

@@ -63,6 +63,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """Where runs start besides what detlint finds by itself: `package.module:function`, or a module."""
     max_file_size: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
     """Bytes of a file, or of the code in a notebook; larger ones are reported as DET001 and skipped."""
+    fix: bool = False
+    """Whether to repair what can be repaired."""
+    unsafe_fixes: bool = False
+    """Whether fixes count that change the training, or what it costs."""
+    fix_only: bool = False
+    """Fix, and report nothing of what is left."""
+    show_fixes: bool = False
+    """List what was fixed."""
+    fix_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
+    """The number that fixes seed with where the program has none of its own."""
     cache_dir: str = ""
     jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 

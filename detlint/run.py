@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ import msgspec
 from detlint import catalog as catalogs
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.checks.finding import Finding, Report, Step
+from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
 from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.gate import yaml_gate_of
@@ -57,7 +57,7 @@ def check(
     catalog: Catalog,
     cache_folder: Path | None = None,
     problems: Iterable[tuple[Path, str]] = (),
-    stdin: tuple[Path, bytes] | None = None,
+    texts: Mapping[str, bytes] | None = None,
     progress: Progress | None = None,
     around: Sequence[Path] = (),
 ) -> Report:
@@ -68,7 +68,7 @@ def check(
         config: the settings and the project's root.
         cache_folder: where facts are kept; None keeps none.
         problems: paths that could not be read, with the reason: they become DET001.
-        stdin: a path and the text that stands for its content.
+        texts: what stands for the content of some files, by absolute path.
         progress: called with the number of files done and their total.
         around: the program's other files. What they all import inside the project is read too.
     """
@@ -79,7 +79,7 @@ def check(
     try:
         run = _Run(store, config, [*problems])
         for path in files:
-            run.add(path, stdin[1] if stdin is not None and path == stdin[0] else None)
+            run.add(path, texts.get(os.path.abspath(path)) if texts else None)
         run.reported = set(store.files)
         for path in around:
             if os.path.abspath(path) not in store.files:
@@ -198,7 +198,7 @@ class _Run:
         self._link(before.imports if same else {}, {os.path.abspath(file.path) for file in unsettled}, jobs)
         self.record = self._kept(before) if same and before.files.keys() == self.store.files.keys() else Record()
         self._judge_the_rest(before, jobs)
-        report = Report(files=len(self.reported))
+        report = Report(paths=frozenset(self.reported), files=len(self.reported))
         report.lines = sum(head.lines for path in self.reported if (head := self.store.files[path].head) is not None)
         findings = _once(finding for path in sorted(self.inside) for finding in self._found(path))
         for path, reason in self.problems:
@@ -334,8 +334,9 @@ class _Run:
     def _key(self) -> bytes:
         """Under which settings the record holds; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
-            self.config.settings, jobs=0, output_format="text", show_notes=False, fail_on="warning", per_file_ignores={}
-        )
+            self.config.settings, jobs=0, output_format="text", show_notes=False, fail_on="warning", per_file_ignores={},
+            fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0,
+        )  # fmt: skip
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
@@ -518,7 +519,9 @@ class _Run:
                 step = next((s for s in reversed(finding.steps) if s.path in by_file), None)
                 if step is not None:
                     there = Step(finding.path, finding.span, "here")
-                    moved = replace(finding, path=step.path, span=step.span, steps=(*finding.steps, there), argument="")
+                    moved = replace(
+                        finding, path=step.path, span=step.span, steps=(*finding.steps, there), argument="", fix=None
+                    )
                     by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]
@@ -562,7 +565,7 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
         if known is None or not finding.steps or finding.family != 1:
             found[key if known is None else (*key, len(found))] = finding
         else:
-            start = replace(finding.steps[0], message="another run starts here")
+            start = replace(finding.steps[0], message=ANOTHER_RUN)
             steps = known.steps if start in known.steps else (*known.steps, start)
             found[key] = replace(known, steps=steps)
     return list(found.values())

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from detlint.catalog import Catalog, Entry, Rule
+import msgspec
+
+from detlint.catalog import Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
@@ -17,7 +19,7 @@ from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
-from detlint.program.reach import Reach, touches
+from detlint.program.reach import Reach, flows
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -104,12 +106,13 @@ class Engine:
 
     def _acts(self, module: Module, reach: Reach) -> bool:
         """Whether a top level does something that this tool cares about, rather than to describe it."""
-        started = (draws.path[0] for draws in reach.unseeded.values() if draws.path)
+        started = [draws.path[0] for draws in reach.unseeded.values() if draws.path]
+        started += [seeding.place for seeding in reach.seedings if seeding.kind == "entropy"]
         if any(place.module is module and module.sites[place.site].kind == "call" for place in started):
             return True
         own = [place.site for place in reach.places if place.module is module]
         return any(
-            touches(match.entry)
+            flows(match.entry)
             for index in own
             if module.sites[index].kind not in DESCRIBES
             for match in self.matcher.matches(module, index)
@@ -272,8 +275,16 @@ class Engine:
         active = self.matcher.active(module)
         return Finding(
             module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
-            tuple(t for t in entry.targets if t in active), (), value, entry.fix, match.name,
+            tuple(t for t in entry.targets if t in active), (), value, self._recipe(entry, rule), match.name,
         )  # fmt: skip
+
+    def _recipe(self, entry: Entry, rule: Rule) -> Recipe | None:
+        """How a finding is fixed. What is random by design stays so where runs are only to be repeated."""
+        recipe = entry.fix
+        by_design = (entry.level or rule.level) == "design" and self.settings.profile == "reproduce"
+        if recipe is not None and recipe.applicability == "unsafe" and by_design:
+            return msgspec.structs.replace(recipe, applicability="display")
+        return recipe
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from detlint.catalog import Fix
+from detlint.catalog import Recipe
 from detlint.facts.model import Cell, Span
 
+ANOTHER_RUN: Final = "another run starts here"
+"""What a step says that stands for one more entry point with the same finding."""
+PROCESS: Final = "a process starts here"
+"""What a step says with which a new process begins, whose streams are its own."""
 Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 
@@ -35,7 +39,7 @@ class Finding:
     targets: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     argument: str = ""
-    fix: Fix | None = None
+    fix: Recipe | None = None
     api: str = ""
 
     @property
@@ -67,9 +71,12 @@ class Report:
     """The findings of a run, and what was looked at."""
 
     findings: list[Finding] = field(default_factory=list)
+    paths: frozenset[str] = frozenset()
+    """The files that were checked, absolute."""
     files: int = 0
     lines: int = 0
     suppressed: int = 0
+    fixed: int = 0
     seconds: float = 0.0
     cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
     """The cells of the notebooks, by path: all positions in them are those in the joined code."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from detlint.catalog import Catalog, Scalar
+from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
-from detlint.checks.finding import Finding, Severity, Step, lowered
+from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.config import Settings
@@ -164,14 +165,18 @@ class SeedRules:
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
             steps = [*_path(reach, draws.path)]
+            if draws.process is not None:
+                length, begins = draws.process
+                steps.insert(length + 1, Step(begins.module.path, begins.span, PROCESS))
             if others:
                 other = others[0]
                 message = f"the run seeds {_listed(other.streams)} but not {stream}, from which `{api}` draws{more}"
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
             else:
                 message = rule.message.format(api=api, value="") + more
-            remedy, sure = self.catalog.rules[code].remedy, any(d.sure for _, d in group)
-            yield self._finding(rule.code, _spot(draws.first), message, remedy, tuple(steps), sure)
+            known, sure = self.catalog.rules[code], any(d.sure for _, d in group)
+            found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
+            yield replace(found, fix=_seeding(known, [stream for stream, _ in group]))
 
     def _entropy(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, Seeding] = {}
@@ -224,6 +229,12 @@ class SeedRules:
         if is_test(path, self.root):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+
+
+def _seeding(rule: Rule, streams: Sequence[str]) -> Recipe | None:
+    """How a run is seeded for some streams; None where no call is known for one of them."""
+    statements = list(dict.fromkeys(rule.seeding.get(stream, "") for stream in streams))
+    return Recipe("start-run", text="\n".join(statements), applicability="safe") if all(statements) else None
 
 
 def _named(stream: str, seeding: Seeding) -> tuple[str, ...]:

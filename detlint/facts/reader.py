@@ -1128,8 +1128,8 @@ class _Reader:
             name, into = (
                 ("builtins.iter", _passed(attr, function, "")) if attr == "extend" else ("builtins.str.join", use)
             )
-            for arg in args[:1]:
-                self.order(name, self.unordered(arg.value), node, into)
+            for given, arg in zip(node.args[:1], args, strict=False):
+                self.order(name, self.unordered(arg.value), given if attr == "extend" else node, into)
         elif attr == "add_argument":
             self.option(args, node, callee)
         elif attr == "register_module":

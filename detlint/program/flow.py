@@ -49,7 +49,7 @@ from detlint.program.calls import (
     owner_of,
     returned,
 )
-from detlint.program.entry import EntryPoint
+from detlint.program.entry import EntryPoint, sites
 from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, agree, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
@@ -179,6 +179,8 @@ class _Run:
         """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it; "" for an unseeded stream."""
         self.scoped: list[dict[str, str]] = []
         """The same for the blocks that the run is in."""
+        self.process_of: tuple[int, Spot] | None = None
+        """Where the process begins, and how long the path was there, if another one has started it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
@@ -867,12 +869,13 @@ class _Run:
             return
         found = self.drawn.setdefault(stream, {})
         first = self.first.get(stream)
+        here = Draws(place, self.path, self.way, self.process_of)
         if held != "drawn" or first not in found:
             self.state.streams[stream] = "drawn"
             self.first[stream] = first = place
-            found.setdefault(place, Draws(place, self.path, self.way))
+            found.setdefault(place, here)
         assert first is not None
-        found[first].add(place, self.path, self.way, weights)
+        found[first].add(here, weights)
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -1220,6 +1223,8 @@ class _Run:
             self.recorder.enter("process", module, function, place)
             run = self.pools.get(pool) or self.process(how, place)
             run.path, run.frame = (*self.path, place), self.frame
+            first = next(sites(module.steps(function)), None)
+            run.process_of = (len(run.path), Spot(module, module.sites[first].span)) if first is not None else None
             run.call(module, function, "", None, {})
             if pool >= 0:
                 self.pools[pool] = run

@@ -85,13 +85,15 @@ class Draws:
     path: tuple[Place, ...]
     way: Way = frozenset()
     """What was chosen on the way to the first."""
+    process: tuple[int, Spot] | None = None
+    """Where the new process begins that draws, and how much of the path leads there; None in the run's own."""
     count: int = 0
     rest: Draws | None = None
     """Those of them that are more than the initial weights of layers, which loading a checkpoint overwrites."""
     sure: bool = True
     """Whether the run comes there whatever a configuration chooses."""
 
-    def add(self, place: Place, path: tuple[Place, ...], way: Way, weights: bool) -> None:
+    def add(self, draw: Draws, weights: bool) -> None:
         """Count another draw.
 
         Args:
@@ -100,7 +102,7 @@ class Draws:
         self.count += 1
         if not weights:
             if self.rest is None:
-                self.rest = Draws(place, path, way)
+                self.rest = replace(draw, count=0, rest=None)
             self.rest.count += 1
 
     def with_other(self, other: Draws) -> Draws:
@@ -182,10 +184,16 @@ def _by_path(places: Iterable[Place]) -> dict[str, frozenset[int]]:
     return {path: frozenset(passed) for path, passed in sorted(sites.items())}
 
 
+def flows(entry: Entry) -> bool:
+    """Whether a call of an entry does something to streams and switches, or trains."""
+    return bool(
+        entry.draws or entry.seeds or entry.unseeds or entry.restores or entry.sets or "trains" in entry.contexts
+    )
+
+
 def touches(entry: Entry) -> bool:
-    """Whether a call of an entry does something to streams and switches, seeds an object, or trains."""
-    seeds = entry.seed or entry.seeds or entry.unseeds or entry.restores
-    return bool(entry.draws or seeds or entry.sets or "trains" in entry.contexts)
+    """Whether it does any of that, or gives an object a seed."""
+    return flows(entry) or entry.seed != ""
 
 
 def matters(entry: Entry) -> bool:

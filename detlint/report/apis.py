@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from detlint.catalog import Condition, Entry, Fix
+from detlint.catalog import Condition, Entry, Recipe
 from detlint.report.document import Table, escaped
 
 TARGETS: Final = {"cpu": "CPU", "cuda": "CUDA", "ascend": "Ascend", "tpu": "TPU", "mps": "MPS", "xpu": "XPU"}
@@ -135,7 +136,7 @@ def _remedy(entry: Entry) -> Iterator[str]:
         yield f"*Runtime:* {RUNTIME.get(entry.runtime, entry.runtime)}"
 
 
-def fix_text(fix: Fix) -> str:
+def fix_text(fix: Recipe) -> str:
     """A fix in words."""
     value = f"`{fix.value!r}`" if not isinstance(fix.value, str) or not fix.value else f'`"{fix.value}"`'
     match fix.kind:
@@ -147,9 +148,23 @@ def fix_text(fix: Fix) -> str:
             return f"write {value}"
         case "wrap":
             return f"write `{fix.text.format('...')}`"
+        case "replace":
+            return f"write `{_template(fix.text)}`"
+        case "replace-item":
+            return f"write `{_template(fix.text)}`" if fix.text else "leave it out"
         case "draw-on-cpu":
             return "draw on the CPU, then move the numbers"
+        case "on-cpu":
+            return "compute it on the CPU, and move the result back"
+        case "start-run":
+            calls = " and ".join(f"`{call}`" for call in fix.text.replace("{seed}", "n").splitlines())
+            return f"call {calls} at the start of the run"
     return f"`{fix.kind}`"
+
+
+def _template(text: str) -> str:
+    """A template as people would write it: `<torchvision.transforms.CenterCrop>({size})` is `CenterCrop(size)`."""
+    return re.sub(r"\{(\w*)\}", r"\1", re.sub(r"<(?:\w*\.)*(\w+)>", r"\1", text))
 
 
 def condition_text(condition: Condition) -> str:

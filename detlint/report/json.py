@@ -7,23 +7,25 @@ from typing import Any
 import msgspec
 
 from detlint.checks.finding import Finding, Report, Step
+from detlint.fixes.plan import Files, Fix, Planner
 from detlint.report.place import Position, Sources
 
 
-def report(report: Report, show_notes: bool) -> str:
+def report(report: Report, show_notes: bool, planner: Planner) -> str:
     """All findings as a JSON list.
 
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
-    characters), `fix` (null, or `applicability`, `message`, `edits`), `cell` (null, or the number of a notebook's cell, in
+    characters), `fix` (null, or `applicability`, `message`, `edits`, which name another file than the finding's where they
+    are made in one), `cell` (null, or the number of a notebook's cell, in
     which the rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
     sources = Sources(report)
-    rows = [_row(f, sources) for f in report.findings if show_notes or f.severity != "note"]
+    rows = [_row(f, sources, planner) for f in report.findings if show_notes or f.severity != "note"]
     return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
 
 
-def _row(finding: Finding, sources: Sources) -> dict[str, Any]:
+def _row(finding: Finding, sources: Sources, planner: Planner) -> dict[str, Any]:
     start, end = sources.start(finding.path, finding.span), sources.end(finding.path, finding.span)
     return {
         "code": finding.code,
@@ -37,7 +39,7 @@ def _row(finding: Finding, sources: Sources) -> dict[str, Any]:
         "target": list(finding.targets),
         "remedy": finding.remedy,
         "path": [_step(step, sources) for step in finding.steps],
-        "fix": None,
+        "fix": _fix(planner.fix(finding), sources, planner.files),
         "cell": start.cell,
         "url": None,  # until the rules have pages on the web; `detlint rule CODE` prints them
     }
@@ -46,6 +48,18 @@ def _row(finding: Finding, sources: Sources) -> dict[str, Any]:
 def text_of(path: str) -> str:
     """A path as text; bytes of a name that are none are shown as `\\xff`."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _fix(fix: Fix | None, sources: Sources, files: Files) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    edits = []
+    for path, edit in fix.all_edits(files):
+        text = files[path].text
+        start, end = (sources.position(path, *text.place(offset)) for offset in (edit.start, edit.end))
+        row = {"content": edit.text, "location": _location(start), "end_location": _location(end)}
+        edits.append(row if path == fix.finding.path else {"filename": text_of(path), **row})
+    return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 
 
 def _step(step: Step, sources: Sources) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import click
 
 from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
+from detlint.report.apis import fix_text
 from detlint.report.place import Sources, line_in, shown
 from detlint.source import Source
 
@@ -60,6 +61,9 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
         yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {step.message}"
     if finding.remedy:
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
+    if finding.fix is not None and finding.fix.applicability != "display":
+        option = "--fix" if finding.fix.applicability == "safe" else "--fix --unsafe-fixes"
+        yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {fix_text(finding.fix)}"
     if folded:
         yield from _elsewhere(folded, mark, sources)
     yield ""
@@ -118,9 +122,12 @@ def summary(report: Report, show_notes: bool) -> Iterator[str]:
         else ""
     )
     if counted or (show_notes and notes):
-        yield f"Found {' and '.join(counted) or 'no problems'} in {files}." + (f" {hint}." if hint else "")
+        said = f"Found {' and '.join(counted) or 'no problems'} in {files}"
     else:
-        yield f"No problems found in {files}." + (f" {hint}." if hint else "")
+        said = f"No problems {'left' if report.fixed else 'found'} in {files}"
+    if report.fixed:
+        said += f"; {report.fixed} fixed"
+    yield said + "." + (f" {hint}." if hint else "")
 
 
 def statistics(report: Report, show_notes: bool) -> Iterator[str]:

@@ -1,0 +1,174 @@
+"""Calls as LibCST nodes: their arguments found, set and taken out, with the layout that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import libcst as cst
+
+from detlint.fixes.recipe import NoFix
+
+Parameters = Sequence[tuple[str, object]]
+"""A signature of the catalog: parameters with their defaults; those behind `*...` are by keyword only."""
+NO_SPACES: Final = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+COMMA: Final = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def parse(text: str) -> cst.BaseExpression:
+    """An expression as it stands in a file, perhaps over several lines.
+
+    Raises:
+        NoFix: LibCST doesn't know its syntax.
+    """
+    for form in (text, f"({text}\n)"):
+        try:
+            return cst.parse_expression(form)
+        except cst.ParserSyntaxError:
+            continue
+        except (RecursionError, ValueError):
+            break
+    raise NoFix("the expression can't be parsed")
+
+
+def written(node: cst.CSTNode) -> str:
+    """A node as source."""
+    return cst.Module([]).code_for_node(node)
+
+
+def find(call: cst.Call, parameters: Parameters, name: str) -> int | None:
+    """The position of an argument among those of a call; None where it isn't given.
+
+    Raises:
+        NoFix: a splat may give it.
+    """
+    keywords = [i for i, arg in enumerate(call.args) if arg.keyword is not None and arg.keyword.value == name]
+    if keywords:
+        return keywords[0]
+    order = []
+    for parameter, _ in parameters:
+        if parameter.startswith("*"):
+            break
+        order.append(parameter)
+    place = order.index(name) if name in order else -1
+    for i, arg in enumerate(call.args):
+        if arg.star == "**" or (arg.star == "*" and place >= i):
+            raise NoFix(f"`{written(arg.value)}` may hold `{name}`")
+        if arg.star == "*" or arg.keyword is not None:
+            continue
+        if i == place:
+            return i
+        if not parameters:
+            raise NoFix(f"which argument `{name}` is isn't known")
+    return None
+
+
+def argument(call: cst.Call, parameters: Parameters, name: str) -> cst.BaseExpression | None:
+    """What a call gives for a parameter."""
+    place = find(call, parameters, name)
+    return None if place is None else call.args[place].value
+
+
+def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.BaseExpression) -> cst.Call:
+    """A call with an argument set: instead of the one that it gives, or as a keyword after the others."""
+    place = find(call, parameters, name)
+    args = [*call.args]
+    if place is not None:
+        args[place] = args[place].with_changes(value=value)
+        return call.with_changes(args=args)
+    if not args and parameters and parameters[0][0] == name:
+        return call.with_changes(args=[cst.Arg(value)])
+    new = cst.Arg(value, cst.Name(name), equal=NO_SPACES)
+    if args:
+        last = args[-1]
+        # What stands behind the last argument, the line break before the parenthesis too, stands behind the new one.
+        new = new.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+        args[-1] = last.with_changes(comma=_separator(call), whitespace_after_arg=cst.SimpleWhitespace(""))
+    return call.with_changes(args=[*args, new])
+
+
+def _separator(call: cst.Call) -> cst.Comma:
+    """The comma between arguments, with the line break that the call has there."""
+    if len(call.args) > 1 and isinstance(call.args[0].comma, cst.Comma):
+        after = call.args[0].comma.whitespace_after
+    else:
+        after = call.whitespace_before_args
+    if isinstance(after, cst.ParenthesizedWhitespace):
+        first = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+        return cst.Comma(whitespace_after=after.with_changes(first_line=first, empty_lines=[]))
+    return COMMA
+
+
+def without_argument(call: cst.Call, parameters: Parameters, name: str) -> cst.Call:
+    """A call with an argument left out.
+
+    Raises:
+        NoFix: others behind it are given by position.
+    """
+    place = find(call, parameters, name)
+    if place is None:
+        return call
+    args = [*call.args]
+    if args[place].keyword is None and any(arg.keyword is None for arg in args[place + 1 :]):
+        raise NoFix(f"`{name}` is given by position, with others behind it")
+    gone = args.pop(place)
+    if place == len(args) and args:
+        args[-1] = args[-1].with_changes(comma=gone.comma, whitespace_after_arg=gone.whitespace_after_arg)
+    return call.with_changes(args=args)
+
+
+def item_of(table: cst.Dict, key: str) -> int | None:
+    """The position of an item of a dictionary display, by its literal key.
+
+    Raises:
+        NoFix: a splat may hold it.
+    """
+    for i, element in enumerate(table.elements):
+        if isinstance(element, cst.StarredDictElement):
+            raise NoFix(f"`{written(element.value)}` may hold `{key}`")
+        if (
+            isinstance(element, cst.DictElement)
+            and isinstance(element.key, cst.SimpleString)
+            and element.key.evaluated_value == key
+        ):
+            return i
+    return None
+
+
+def with_item(table: cst.Dict, key: str, value: cst.BaseExpression) -> cst.Dict:
+    """A dictionary display with an item set."""
+    place = item_of(table, key)
+    elements = [*table.elements]
+    if place is not None:
+        elements[place] = elements[place].with_changes(value=value)
+        return table.with_changes(elements=elements)
+    quote = next(
+        (e.key.quote for e in elements if isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString)), '"'
+    )
+    new = cst.DictElement(cst.SimpleString(f"{quote}{key}{quote}"), value)
+    if elements:
+        last = elements[-1]
+        between = elements[0].comma if len(elements) > 1 and isinstance(elements[0].comma, cst.Comma) else COMMA
+        new = new.with_changes(comma=last.comma)
+        elements[-1] = last.with_changes(comma=between)
+    return table.with_changes(elements=[*elements, new])
+
+
+def plain(node: cst.BaseExpression) -> bool:
+    """Whether an expression can stand twice: a name, or attributes and constant items of one."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        if isinstance(node, cst.Subscript) and not all(
+            isinstance(element.slice, cst.Index)
+            and isinstance(element.slice.value, (cst.Integer, cst.SimpleString, cst.Name))
+            for element in node.slice
+        ):
+            return False
+        node = node.value
+    return isinstance(node, cst.Name)
+
+
+def attached(node: cst.BaseExpression) -> str:
+    """An expression as source that an attribute can follow."""
+    text = written(node)
+    simple = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.Dict)
+    return text if isinstance(node, simple) or node.lpar else f"({text})"

@@ -1,0 +1,104 @@
+"""A Python file that is to be fixed: its text, its tree, its names."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from detlint.facts.comments import directives
+from detlint.facts.model import Span
+from detlint.fixes.names import Names
+from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Edit, Text
+
+
+class File:
+    """A file as it stands before an edit.
+
+    Args:
+        path: for messages.
+        data: its bytes; of a notebook, the joined code.
+
+    Raises:
+        Undecodable: the bytes are not in the encoding that they declare.
+    """
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.text = Text(data)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The module.
+
+        Raises:
+            NoFix: it can't be parsed.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return ast.parse(self.data)
+            except (SyntaxError, ValueError, RecursionError) as error:
+                raise NoFix(f"the file can't be parsed: {error}") from None
+
+    @cached_property
+    def names(self) -> Names:
+        """The names that its top level binds."""
+        return Names(self.tree)
+
+    @cached_property
+    def suppressed(self) -> frozenset[int]:
+        """The lines on which a comment suppresses a finding: no fix touches them."""
+        return frozenset(d.line for d in directives(self.data) if d.scope == "line" and not d.problem)
+
+    def importing(self, imports: Collection[str]) -> list[Edit]:
+        """The edits that make the file import something.
+
+        Args:
+            imports: as statements.
+
+        Raises:
+            NoFix: LibCST can't parse the file.
+        """
+        from detlint.fixes.imports import import_edits  # takes a third of a second
+
+        return import_edits(self.text.text, imports)
+
+    def range(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Where a node begins and ends, as offsets."""
+        return self.text.range(span_of(node))
+
+    def around(self, span: Span) -> list[ast.AST]:
+        """The nodes that hold a span, from the module inwards; the last may be what stands there itself."""
+        found: list[ast.AST] = [self.tree]
+        inner: ast.AST | None = self.tree
+        while inner is not None:
+            inner = next((child for child in _placed(inner) if _holds(child, span)), None)
+            if inner is not None:
+                found.append(inner)
+        return found
+
+
+def span_of(node: ast.expr | ast.stmt) -> Span:
+    """Where a node stands."""
+    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _placed(node: ast.AST) -> Iterator[ast.AST]:
+    """The children that have a place of their own; those of children without one (`ast.arguments`, ...)."""
+    for child in ast.iter_child_nodes(node):
+        if hasattr(child, "lineno"):
+            yield child
+        else:
+            yield from _placed(child)
+
+
+def _holds(node: ast.AST, span: Span) -> bool:
+    own = span_of(node)  # type: ignore[arg-type]
+    return (own.line, own.column) <= (span.line, span.column) and (span.end_line, span.end_column) <= (
+        own.end_line,
+        own.end_column,
+    )

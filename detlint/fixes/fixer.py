@@ -1,0 +1,134 @@
+"""Fixing a program: fixes are put in, what then is found is fixed again, until nothing is left to do."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from detlint.catalog import Applicability, Catalog
+from detlint.checks.finding import Report
+from detlint.config import Settings
+from detlint.fixes.plan import Files, Fix, Planner
+from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Edit
+from detlint.source import Source
+
+MOST_PASSES: Final = 10
+Check = Callable[[dict[str, bytes]], Report]
+"""Checks the program with other texts for some of its files."""
+
+
+@dataclass
+class Fixed:
+    """What came of fixing.
+
+    Attributes:
+        report: what is left.
+        texts: the new content of each file that has changed.
+        counts: how many findings were fixed, by file and rule.
+        faults: files that were left alone, and why: each is an error of detlint's.
+    """
+
+    report: Report
+    texts: dict[str, bytes] = field(default_factory=dict)
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    faults: dict[str, str] = field(default_factory=dict)
+
+
+def fix(check: Check, catalog: Catalog, settings: Settings, before: dict[str, bytes]) -> Fixed:
+    """Fix what can be fixed of what is reported.
+
+    Args:
+        check: checks the program.
+        before: gets the content that each changed file had when it was first read.
+    """
+    allowed: set[Applicability] = {"safe", "unsafe"} if settings.unsafe_fixes else {"safe"}
+
+    done = Fixed(check({}))
+    for _ in range(MOST_PASSES):
+        sources = Files(lambda path: Source(path, done.texts.get(path, _first_content(path, before))).data)
+        planner = Planner(catalog, settings, sources, done.report.paths - done.faults.keys())
+        shown = [f for f in done.report.findings if settings.show_notes or f.severity != "note"]
+        fixes = [made for f in shown if (made := planner.fix(f)) is not None and made.applicability in allowed]
+        changed = _apply(_first(fixes), sources, done)
+        if not changed:
+            break
+        done.texts.update(changed)
+        done.report = check(done.texts)
+    else:
+        done.faults |= dict.fromkeys(changed, f"fixes are still being made after {MOST_PASSES} rounds")
+    done.report.fixed = sum(done.counts.values())
+    return done
+
+
+def _first_content(path: str, before: dict[str, bytes]) -> bytes:
+    """What a file has now, which from then on counts as what it had."""
+    if path not in before:
+        before[path] = Path(path).read_bytes()
+    return before[path]
+
+
+def _first(fixes: list[Fix]) -> list[Fix]:
+    """Runs are seeded before anything else is changed: with their streams seeded, much of the rest is in order."""
+    seeding = [fix for fix in fixes if fix.finding.fix is not None and fix.finding.fix.kind == "start-run"]
+    return seeding or fixes
+
+
+def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
+    """Put fixes in, each whole or not at all; the new content of the files that they change."""
+    taken: dict[str, list[Edit]] = {}
+    imports: dict[str, set[str]] = {}
+    made: list[Fix] = []
+    for fix in fixes:
+        if all(_fits(taken.get(path, ()), edits) for path, edits in fix.edits.items()):
+            made.append(fix)
+            for path, edits in fix.edits.items():
+                known = taken.setdefault(path, [])
+                known += [edit for edit in edits if edit not in known]
+                imports.setdefault(path, set()).update(fix.imports.get(path, ()))
+    changed = {}
+    for path, edits in taken.items():
+        try:
+            changed[path] = _new(path, edits, imports[path], files)
+        except (NoFix, UnicodeEncodeError) as error:
+            done.faults[path] = f"its fixes can't be put in: {error}"
+    for fix in made:
+        if not fix.edits.keys() & done.faults.keys():
+            done.counts[(fix.finding.path, fix.finding.code, fix.finding.name)] += 1
+    return changed
+
+
+def _fits(taken: Iterable[Edit], edits: Iterable[Edit]) -> bool:
+    """Whether edits keep clear of those that are made already. The same edit, and insertions at one place, do."""
+    return all(
+        edit == other
+        or edit.end < other.start
+        or other.end < edit.start
+        or (edit.start == edit.end == other.start == other.end)
+        for edit in edits
+        for other in taken
+    )
+
+
+def _new(path: str, edits: list[Edit], imports: set[str], files: Files) -> bytes:
+    """The file with the edits made.
+
+    Raises:
+        NoFix: what comes of it can't be parsed.
+    """
+    file = files[path]
+    if imports:
+        edits = [*file.importing(imports), *edits]
+    new = file.text.edited(edits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(new)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise NoFix(f"the result can't be parsed ({error})") from None
+    return new

@@ -1,0 +1,119 @@
+"""What things are called in a file: the local name of `torch.Generator`, and the import that is missing for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from detlint.fixes.recipe import NoFix
+
+USUAL: Final = {"numpy": "np", "tensorflow": "tf", "mindspore": "ms"}
+"""The names under which people import them."""
+
+
+class Names:
+    """The names that the top level of a module binds.
+
+    Args:
+        tree: the module.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._imported: dict[str, list[tuple[str, int]]] = {}
+        """Dotted name -> the local names for it, and the lines from which they are known."""
+        self._taken: set[str] = set()
+        """What is bound anywhere in the file, but not by an import of the top level."""
+        imports = [*_imports(tree.body)]
+        for node in imports:
+            self._read(node)
+        known = {id(node) for node in imports}
+        for inner in ast.walk(tree):
+            if id(inner) not in known:
+                self._taken.update(_bound(inner))
+
+    def _read(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                dotted = alias.name if alias.asname else alias.name.partition(".")[0]
+            elif node.module is not None and not node.level and alias.name != "*":
+                dotted = f"{node.module}.{alias.name}"
+            else:
+                continue
+            self._imported.setdefault(dotted, []).append((alias.asname or alias.name.partition(".")[0], node.lineno))
+
+    def of(self, dotted: str, line: int | None = None, aliases: Iterable[str] = ()) -> tuple[str, str]:
+        """How the file writes a name, and the import that it needs for it, "" for none: `("np.random.seed", "")`.
+
+        Args:
+            line: where it is to be known; None: in a function, which runs when all imports have been made.
+            aliases: other names of the same thing.
+
+        Raises:
+            NoFix: the name that it would be imported as means something else.
+        """
+        for name in (dotted, *aliases):
+            known = self._known(name, line)
+            if known:
+                return known, ""
+        root, _, rest = dotted.partition(".")
+        local = USUAL.get(root, root)
+        others = {name for imported, known in self._imported.items() for name, _ in known if imported != root}
+        if local in self._taken or local in others:
+            raise NoFix(f"`{local}` means something else in the file")
+        return ".".join([local, *rest.split(".")]), f"import {root}" + (f" as {local}" if local != root else "")
+
+    def beside(self, local: str, name: str) -> tuple[str, str]:
+        """Another member of the module that a name is imported from: `CenterCrop` where `RandomCrop` is; and the import.
+
+        Raises:
+            NoFix: it isn't known where the name comes from, or the other one means something else.
+        """
+        module = next(
+            (
+                d.rpartition(".")[0]
+                for d, known in self._imported.items()
+                if "." in d and any(n == local for n, _ in known)
+            ),
+            "",
+        )
+        if not module or local in self._taken:
+            raise NoFix(f"where `{local}` comes from isn't known")
+        known = self._known(f"{module}.{name}", None)
+        if known:
+            return known, ""
+        if name in self._taken or any(n == name for found in self._imported.values() for n, _ in found):
+            raise NoFix(f"`{name}` means something else in the file")
+        return name, f"from {module} import {name}"
+
+    def _known(self, dotted: str, line: int | None) -> str:
+        """How the file writes a name, "" where it imports nothing that leads to it."""
+        parts = dotted.split(".")
+        for length in range(len(parts), 0, -1):
+            for local, since in self._imported.get(".".join(parts[:length]), ()):
+                if local not in self._taken and (line is None or since < line):
+                    return ".".join([local, *parts[length:]])
+        return ""
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run whenever the module does: those in `try` count, those under a condition don't."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.Try):
+            yield from _imports(node.body)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        yield node.id
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        # An import in a function hides the module's name there, mostly by the same thing.
+        yield from ()
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name

@@ -1,0 +1,158 @@
+"""From findings to fixes: the edits that a finding's recipe comes to, in the files as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, field
+
+from detlint.catalog import Applicability, Catalog, Recipe
+from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
+from detlint.config import Settings
+from detlint.facts.yaml_text import is_yaml
+from detlint.fixes import rewrites, seeding
+from detlint.fixes.calls import Parameters
+from detlint.fixes.file import File
+from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Edit, Undecodable
+from detlint.notebook import is_notebook
+from detlint.report.apis import fix_text
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What repairs a finding."""
+
+    finding: Finding
+    applicability: Applicability
+    message: str
+    """What it does, as an order."""
+    edits: dict[str, list[Edit]] = field(default_factory=dict)
+    """By file."""
+    imports: dict[str, set[str]] = field(default_factory=dict)
+    """What the files have to import for it."""
+
+    def all_edits(self, files: Files) -> Iterator[tuple[str, Edit]]:
+        """The edits, with those for the imports."""
+        for path, edits in self.edits.items():
+            needed = self.imports.get(path)
+            for edit in sorted([*edits, *(files[path].importing(needed) if needed else ())]):
+                yield path, edit
+
+
+class Files(dict[str, File]):
+    """The files that may be fixed, as they are now.
+
+    Args:
+        read: gives the Python of a file; of a notebook, the joined code.
+    """
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, path: str) -> File:
+        try:
+            if is_notebook(path) or is_yaml(path):
+                raise NoFix("it is no Python file")
+            file = self[path] = File(path, self._read(path))
+        except (OSError, Undecodable) as error:
+            raise NoFix(f"the file can't be read: {error}") from None
+        return file
+
+
+class Planner:
+    """Makes fixes.
+
+    Args:
+        catalog: for the signatures of what is called.
+        settings: the profile decides what may be changed.
+        files: those that may be fixed.
+        may: the files that were asked for.
+    """
+
+    def __init__(self, catalog: Catalog, settings: Settings, files: Files, may: Set[str]) -> None:
+        self.catalog = catalog
+        self.settings = settings
+        self.files = files
+        self.may = may
+
+    def fix(self, finding: Finding) -> Fix | None:
+        """The fix of a finding; None where it has none, or not here."""
+        recipe = finding.fix
+        if recipe is None:
+            return None
+        try:
+            fix = self._seeded(finding, recipe) if recipe.kind == "start-run" else self._rewritten(finding, recipe)
+        except NoFix:
+            return None
+        return fix if any(fix.edits.values()) and not self._touches_kept(fix) else None
+
+    def _touches_kept(self, fix: Fix) -> bool:
+        for path, edits in fix.edits.items():
+            kept, text = self.files[path].suppressed, self.files[path].text
+            for edit in edits if kept else ():
+                lines = range(text.place(edit.start)[0], text.place(edit.end)[0] + 1)
+                if edit.start != edit.end and not kept.isdisjoint(lines):
+                    return True
+        return False
+
+    def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
+        if finding.path not in self.may:
+            raise NoFix("the file isn't among those that are checked")
+        spot = rewrites.Spot(self.files[finding.path], finding.span, self._parameters(finding), self.settings.fix_seed)
+        edits = rewrites.edits(recipe, spot)
+        return Fix(finding, recipe.applicability, message(recipe), {finding.path: edits}, {finding.path: spot.imports})
+
+    def _parameters(self, finding: Finding) -> Parameters:
+        """The signature of what a finding is about."""
+        return self.catalog.signatures.get(finding.api) or []
+
+    def _seeded(self, finding: Finding, recipe: Recipe) -> Fix:
+        fix = Fix(finding, recipe.applicability, message(recipe))
+        if finding.code == "DET113":
+            step = finding.steps[-1]
+            self._seat(fix, recipe, step.path, seeding.beside(self._file(step.path), step.span))
+            return fix
+        starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
+        start, *way = finding.steps[starts[-1] if starts else 0 :]
+        inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
+        inner.append(finding.span if finding.path == start.path else None)
+        if inner[0] is None and not starts:
+            raise NoFix("it is drawn while modules are imported")
+        first = start.span if starts else inner[0]
+        assert first is not None
+        self._seat(
+            fix, recipe, start.path, seeding.start(self._file(start.path), first, inner[1] if inner[1:] else None)
+        )
+        for step in way:
+            if step.message == ANOTHER_RUN and step.path in self.may:
+                self._seat(fix, recipe, step.path, seeding.start(self.files[step.path], step.span, None))
+        return fix
+
+    def _file(self, path: str) -> File:
+        if path not in self.may:
+            raise NoFix("the file isn't among those that are checked")
+        return self.files[path]
+
+    def _seat(self, fix: Fix, recipe: Recipe, path: str, seat: seeding.Seat) -> None:
+        file = self.files[path]
+        line = (seat.after.lineno if seat.after is not None else seat.body[0].lineno) + 1 if seat.top else None
+        statements = []
+        for call in recipe.text.splitlines():
+            dotted, _, rest = call.partition("(")
+            name, needed = file.names.of(dotted, line, self._aliases(dotted))
+            statements.append(f"{name}({rest}".replace("{seed}", seat.seed or str(self.settings.fix_seed)))
+            if needed:
+                fix.imports.setdefault(path, set()).add(needed)
+        fix.edits.setdefault(path, []).extend(seeding.inserted(file, seat, statements))
+
+    def _aliases(self, dotted: str) -> list[str]:
+        """The other names of something: `tensorflow.keras.utils...` for `keras.utils...`."""
+        known = self.catalog.aliases.items()
+        return [alias + dotted.removeprefix(name) for alias, name in known if f"{dotted}.".startswith(f"{name}.")]
+
+
+def message(recipe: Recipe) -> str:
+    """What following a recipe does, as an order."""
+    text = fix_text(recipe)
+    return text[0].upper() + text[1:]

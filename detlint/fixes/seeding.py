@@ -1,0 +1,210 @@
+"""Seeding a run: which statement, at which place, with which number."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from detlint.facts.model import Span
+from detlint.fixes.file import File, span_of
+from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Edit
+
+SEED: Final = re.compile(r"(?:(?:random|manual|global|rng|base|train)_?)?seed", re.I)
+"""What people call the number."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a seeding statement goes.
+
+    Attributes:
+        after: the statement that it follows; None where it is the first of `body`.
+        top: whether that is the module's top level.
+        seed: the number, as source; "" where there is none to be used.
+    """
+
+    body: Sequence[ast.stmt]
+    after: ast.stmt | None
+    top: bool
+    seed: str = ""
+
+
+def beside(file: File, span: Span) -> Seat:
+    """The seat behind a seeding call, with the seed that it gets.
+
+    Raises:
+        NoFix: it isn't a statement of its own, or what it gets can't stand twice.
+    """
+    stands = file.around(span)
+    statement = next((node for node in reversed(stands) if isinstance(node, ast.stmt)), None)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        raise NoFix("the seeding call is no statement of its own")
+    call = statement.value
+    given = [k.value for k in call.keywords if k.arg is not None and SEED.fullmatch(k.arg)] or call.args[:1]
+    if span_of(call) != span or not given or not _repeatable(given[0]):
+        raise NoFix("which seed that call gets isn't plain")
+    start, end = file.range(given[0])
+    top = not any(isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) for node in stands)
+    return Seat([statement], statement, top, file.text.text[start:end])
+
+
+def _repeatable(node: ast.expr) -> bool:
+    """Whether an expression gives the same number again, and has no other effect."""
+    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context, ast.Subscript)
+    number = not isinstance(node, ast.Constant) or (isinstance(node.value, int) and not isinstance(node.value, bool))
+    return number and all(isinstance(inner, allowed) for inner in ast.walk(node))
+
+
+def start(file: File, first: Span, then: Span | None) -> Seat:
+    """The seat at the start of a run.
+
+    Args:
+        first: the first step that the run takes to what draws, in the file that it starts in.
+        then: the step after it, where that is in this file too.
+
+    Raises:
+        NoFix: the run draws before there is a place.
+    """
+    stands = [node for node in file.around(first) if isinstance(node, ast.stmt)]
+    if not stands:
+        raise NoFix("where the run starts isn't known")
+    top = stands[0]
+    if isinstance(top, ast.If) and _is_main(top):
+        called = _called(file, stands[-1]) if then is not None else None
+        if called is not None and then is not None and _inside(called, then):
+            seat = _in_function(file, called, then.line)
+            if seat.seed and seat.seed != _constant(file):
+                return seat
+        return _in_body(file, top.body, first.line, False)
+    if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return _in_function(file, top, first.line)
+    if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
+        raise NoFix("it is drawn while modules are imported")
+    return _in_body(file, file.tree.body, top.lineno, True)
+
+
+def _is_main(node: ast.If) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in ast.walk(node.test))
+
+
+def _called(file: File, statement: ast.stmt) -> ast.FunctionDef | None:
+    """The function of the file that a statement calls: `main()`, `sys.exit(main())`."""
+    functions = {node.name: node for node in file.tree.body if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
+            return functions[node.func.id]
+    return None
+
+
+def _inside(node: ast.stmt, span: Span) -> bool:
+    return node.lineno <= span.line <= (node.end_lineno or node.lineno)
+
+
+def _in_function(file: File, function: ast.FunctionDef | ast.AsyncFunctionDef, before: int) -> Seat:
+    seat = _in_body(file, function.body, before, False)
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    defaults = [None] * (len(arguments) - len(function.args.kwonlyargs) - len(function.args.defaults))
+    given = [*defaults, *function.args.defaults, *function.args.kw_defaults]
+    for argument, default in zip(arguments, given, strict=True):
+        if SEED.fullmatch(argument.arg) and (default is None or _number(default)):
+            return Seat(seat.body, seat.after, False, argument.arg)
+    return seat
+
+
+def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Seat:
+    """The seat in a list of statements, ahead of a line: behind what gives the seed, else as early as can be."""
+    earlier = [statement for statement in body if (statement.end_lineno or statement.lineno) < before]
+    option = _option(file)
+    for statement in earlier:
+        parsed = _parsed(statement)
+        if parsed is not None and option is not None:
+            return Seat(body, statement, top, f"{parsed}.{option}")
+        if (name := _constant_in(statement)) is not None:
+            return Seat(body, statement, top, name)
+    last = None
+    for statement in earlier:
+        # Imports, and the docstring.
+        introduces = isinstance(statement, (ast.Import, ast.ImportFrom)) or (
+            statement is body[0] and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        )
+        if introduces or (top and isinstance(statement, ast.Try) and isinstance(statement.body[0], ast.Import)):
+            last = statement
+    return Seat(body, last, top, "" if top else _constant(file) or "")
+
+
+def _option(file: File) -> str | None:
+    """The attribute of the command line's seed, where it has a number by default."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            long = [name[2:].replace("-", "_") for name in names if name.startswith("--")]
+            default = next((k.value for k in node.keywords if k.arg == "default"), None)
+            if long and SEED.fullmatch(long[0]) and default is not None and _number(default):
+                return next((k.value.value for k in node.keywords if k.arg == "dest"), long[0])  # type: ignore[attr-defined]
+    return None
+
+
+def _parsed(statement: ast.stmt) -> str | None:
+    """The name that a statement gives the parsed command line."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        call = statement.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "parse_args":
+            return statement.targets[0].id
+    return None
+
+
+def _constant_in(statement: ast.stmt) -> str | None:
+    """The name under which a statement keeps a number as the seed."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    target = statement.target if isinstance(statement, ast.AnnAssign) else target
+    value = getattr(statement, "value", None)
+    if isinstance(target, ast.Name) and SEED.fullmatch(target.id) and isinstance(value, ast.expr) and _number(value):
+        return target.id
+    return None
+
+
+def _constant(file: File) -> str | None:
+    return next((name for name in map(_constant_in, file.tree.body) if name is not None), None)
+
+
+def _number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(node.value, bool)
+
+
+def inserted(file: File, seat: Seat, statements: Sequence[str]) -> list[Edit]:
+    """The edit that puts statements there.
+
+    Raises:
+        NoFix: they are there already, or the line has other statements too.
+    """
+    text = file.text
+    known = {text.text[slice(*file.range(statement))] for statement in seat.body}
+    if not known.isdisjoint(statements):
+        raise NoFix("it is there already")
+    if seat.after is None:
+        first = seat.body[0]
+        margin = text.line(first.lineno)[: text.offset(first.lineno, first.col_offset) - text.starts[first.lineno - 1]]
+        if margin.strip():
+            raise NoFix("the block stands on one line")
+        lines = "".join(f"{margin}{statement}{text.newline}" for statement in statements)
+        line = first.lineno
+        while line > 1 and text.line(line - 1).startswith(f"{margin}#"):
+            line -= 1  # comments above a statement are about it
+        return [Edit(text.starts[line - 1], text.starts[line - 1], lines)]
+    last, column = seat.after.end_lineno or seat.after.lineno, seat.after.end_col_offset or 0
+    margin = text.line(seat.after.lineno)
+    margin = margin[: text.offset(seat.after.lineno, seat.after.col_offset) - text.starts[seat.after.lineno - 1]]
+    rest = text.line(last)[text.offset(last, column) - text.starts[last - 1] :]
+    if margin.strip() or rest.partition("#")[0].strip():
+        raise NoFix("the line has other statements too")
+    lines = "".join(f"{margin}{statement}{text.newline}" for statement in statements)
+    place = text.starts[last - 1] + len(text.line(last))
+    if not text.line(last).endswith(("\n", "\r")):
+        lines = text.newline + lines.removesuffix(text.newline)
+    if seat.top and isinstance(seat.after, (ast.Import, ast.ImportFrom)):
+        lines = text.newline + lines
+    return [Edit(place, place, lines)]

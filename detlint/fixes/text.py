@@ -1,0 +1,111 @@
+"""A source file as text: its places as offsets, and back to the bytes that it had."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from detlint.facts.model import Span
+from detlint.notebook import BOM
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+
+class Edit(NamedTuple):
+    """Characters `start` to `end` of a text become `text`. An insertion has `start == end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Undecodable(Exception):
+    """The bytes are not in the encoding that they declare."""
+
+
+class Text:
+    """The text of a Python file.
+
+    Raises:
+        Undecodable: the bytes are not in the encoding that they declare.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.bom = data.startswith(BOM)
+        try:
+            self.encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0].removesuffix("-sig")
+            self.text = data.removeprefix(BOM).decode(self.encoding)
+        except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+            raise Undecodable(str(error)) from None
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    @cached_property
+    def newline(self) -> str:
+        """How the file ends its lines, by the first of them."""
+        found = _LINE_END.search(self.text)
+        return found[0] if found is not None else "\n"
+
+    def offset(self, line: int, column: int) -> int:
+        """Where a place is.
+
+        Args:
+            line: from 1.
+            column: as `ast` counts it, in UTF-8 from 0.
+        """
+        if line > len(self.starts):
+            return len(self.text)
+        start = self.starts[line - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.text)
+        text = self.text[start:end]
+        return start + (column if text.isascii() else len(text.encode()[:column].decode("utf-8", "replace")))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line, from 1, and the column in characters, from 0, of an offset."""
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1]
+
+    def range(self, span: Span) -> tuple[int, int]:
+        """Where a span begins and ends."""
+        return self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
+
+    def line(self, number: int) -> str:
+        """A line with its end."""
+        end = self.starts[number] if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : end]
+
+    def edited(self, edits: Iterable[Edit]) -> bytes:
+        """The file with some edits made, in the encoding and with the mark that it has.
+
+        Args:
+            edits: none may overlap. Insertions at one place stand in their order.
+
+        Raises:
+            UnicodeEncodeError: the encoding hasn't the characters.
+        """
+        parts, end = list[str](), 0
+        for edit in sorted(edits, key=lambda edit: edit[:2]):
+            parts += self.text[end : edit.start], edit.text
+            end = edit.end
+        text = "".join([*parts, self.text[end:]])
+        return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+
+def shortest(old: str, new: str, start: int) -> Edit:
+    """The edit that makes one text the other, without what they begin and end with alike.
+
+    Args:
+        start: where the old text begins.
+    """
+    most = min(len(old), len(new))
+    head = next((i for i in range(most) if old[i] != new[i]), most)
+    tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
+    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])

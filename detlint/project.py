@@ -1,0 +1,84 @@
+"""What every surface begins with: the configuration that holds for some paths, the catalog, the files, and checking them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from detlint import run
+from detlint.catalog import Catalog
+from detlint.config import Config, check_codes, load
+from detlint.versions import settle
+
+if TYPE_CHECKING:
+    from detlint.checks.finding import Report
+    from detlint.facts.store import Progress
+
+
+@dataclass(frozen=True)
+class Project:
+    """Where files are checked: their settings, the catalog, and where facts are kept.
+
+    Attributes:
+        cache: None keeps none.
+    """
+
+    config: Config
+    catalog: Catalog
+    cache: Path | None
+
+    @classmethod
+    def of(
+        cls,
+        start: Path,
+        overrides: Mapping[str, Any],
+        config_file: Path | None = None,
+        isolated: bool = False,
+        cache: bool = True,
+        cache_dir: Path | None = None,
+    ) -> Project:
+        """The project that a file or folder belongs to.
+
+        Args:
+            overrides: settings that hold whatever the configuration says, by their names in it.
+            config_file: a configuration file to use instead of the nearest.
+            isolated: use no configuration file.
+            cache: whether to keep facts.
+            cache_dir: where; None: where the configuration says.
+
+        Raises:
+            ConfigError: the configuration is wrong.
+            CatalogError: a catalog is.
+        """
+        config = load(Path(os.path.abspath(start)), config_file, isolated, dict(overrides))
+        folder = (cache_dir or config.root / (config.settings.cache_dir or ".detlint_cache")) if cache else None
+        catalog = run.load_catalog(config, folder)
+        check_codes(config, catalog.rules)
+        return cls(config if isolated else settle(config, catalog), catalog, folder)
+
+    def check(
+        self,
+        files: Sequence[Path],
+        paths: Sequence[Path],
+        texts: Mapping[str, bytes] | None = None,
+        problems: Iterable[tuple[Path, str]] = (),
+        progress: Progress | None = None,
+        cache: Path | None = None,
+    ) -> Report:
+        """Check some files within their program.
+
+        Args:
+            files: what to report on.
+            paths: the files and folders that were asked for, which say what the program is where nothing marks a project.
+            texts: what stands for the content of some files, by absolute path.
+            problems: paths that could not be read, with the reason.
+            progress: called with the number of files done and their total.
+            cache: where to keep facts instead.
+        """
+        from detlint.discover import program
+
+        around = program(paths, self.config)
+        return run.check(files, self.config, self.catalog, cache or self.cache, problems, texts, progress, around)

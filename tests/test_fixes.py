@@ -1,0 +1,347 @@
+"""Fixing from the command line: what becomes of files, what is left alone, what is said."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from conftest import detlint, findings
+
+from detlint.fixes.write import NotWritten, write
+
+LISTING = "import os\n\nfiles = [open(name) for name in os.listdir('data')]\n"
+SORTED = LISTING.replace("os.listdir('data')", "sorted(os.listdir('data'))")
+
+
+def fixed(folder: Path, source: str, *options: str, name: str = "train.py") -> str:
+    """What `--fix` makes of a file that is a project by itself."""
+    file = folder / name
+    file.write_text(dedent(source), "utf-8")
+    result = detlint("check", "--isolated", "--no-cache", "--fix", *options, file)
+    assert result.exit_code in (0, 1), result.stderr
+    first = file.read_text("utf-8")
+    assert detlint("check", "--isolated", "--no-cache", "--fix", *options, file).exit_code == result.exit_code
+    assert file.read_text("utf-8") == first, "a second time changes something"
+    return first
+
+
+def test_a_run_is_seeded_at_the_start_of_its_main_block(tmp_path: Path) -> None:
+    source = """\
+        import torch
+
+
+        def main():
+            print(torch.rand(3))
+
+
+        if __name__ == "__main__":
+            main()
+        """
+    assert fixed(tmp_path, source) == dedent(source).replace('"__main__":\n', '"__main__":\n    torch.manual_seed(0)\n')
+
+
+def test_each_stream_in_use_is_seeded_and_what_that_needs_is_imported(tmp_path: Path) -> None:
+    source = """\
+        import numpy.random as npr
+        from random import shuffle
+        from torch import rand
+
+        items = [3, 1, 2]
+        shuffle(items)
+        print(items, npr.rand(3), rand(3))
+        """
+    after = fixed(tmp_path, source)
+    assert "\nrandom.seed(0)\nnpr.seed(0)\ntorch.manual_seed(0)\n" in after or all(
+        f"\n{call}(0)\n" in after for call in ("random.seed", "npr.seed", "torch.manual_seed")
+    )
+    assert after.index("import random\n") < after.index("random.seed")
+    assert after.index("import torch\n") < after.index("torch.manual_seed")
+    assert after.index("manual_seed") < after.index("items = [")
+
+
+def test_the_number_of_the_command_line_is_used(tmp_path: Path) -> None:
+    source = """\
+        import argparse
+
+        import numpy as np
+
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--random-seed", type=int, default=7)
+            options = parser.parse_args()
+            print(np.random.rand(3), options)
+
+
+        if __name__ == "__main__":
+            main()
+        """
+    assert "    options = parser.parse_args()\n    np.random.seed(options.random_seed)\n" in fixed(tmp_path, source)
+
+
+@pytest.mark.parametrize("option", ["", ", default=None"], ids=["none", "None"])
+def test_a_number_that_may_be_missing_is_not_used(tmp_path: Path, option: str) -> None:
+    source = f"""\
+        import argparse
+
+        import numpy as np
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed", type=int{option})
+        args = parser.parse_args()
+        print(np.random.rand(3), args)
+        """
+    assert "np.random.seed(args.seed)" not in fixed(tmp_path, source)
+
+
+def test_a_constant_of_the_file_is_used(tmp_path: Path) -> None:
+    source = "import numpy as np\n\nSEED = 12\nprint(np.random.rand(3), SEED)\n"
+    assert "SEED = 12\nnp.random.seed(SEED)\n" in fixed(tmp_path, source)
+
+
+def test_the_configured_number_is_used(tmp_path: Path) -> None:
+    (tmp_path / "detlint.toml").write_text("fix-seed = 1234\n")
+    file = tmp_path / "train.py"
+    file.write_text("import numpy as np\n\nprint(np.random.rand(3))\n")
+    detlint("check", "--no-cache", "--fix", file)
+    assert "np.random.seed(1234)\n" in file.read_text()
+
+
+def test_a_forgotten_stream_is_seeded_beside_the_others_with_their_number(tmp_path: Path) -> None:
+    source = """\
+        import random
+
+        import numpy as np
+        import torch
+
+
+        def set_seed(seed):
+            torch.manual_seed(seed)
+
+
+        def main():
+            set_seed(3)
+            print(torch.rand(3), np.random.rand(3), random.random())
+
+
+        main()
+        """
+    after = fixed(tmp_path, source)
+    assert (
+        "    torch.manual_seed(seed)\n    random.seed(seed)\n" in after or "(seed)\n    np.random.seed(seed)" in after
+    )
+    assert after.count("(seed)\n") == 3
+
+
+def test_a_process_is_seeded_where_it_begins(tmp_path: Path) -> None:
+    source = """\
+        import torch
+        import torch.multiprocessing as mp
+
+
+        def worker(rank):
+            \"\"\"One of them.\"\"\"
+            print(rank, torch.rand(3))
+
+
+        if __name__ == "__main__":
+            mp.spawn(worker, nprocs=2)
+        """
+    assert '    """One of them."""\n    torch.manual_seed(0)\n' in fixed(tmp_path, source)
+
+
+def test_several_runs_that_draw_in_one_place_are_each_seeded(tmp_path: Path) -> None:
+    (tmp_path / "noise.py").write_text("import torch\n\n\ndef noise():\n    return torch.rand(3)\n")
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("from noise import noise\n\nprint(noise())\n")
+    detlint("check", "--isolated", "--no-cache", "--fix", tmp_path)
+    for name in ("a.py", "b.py"):
+        assert "torch.manual_seed(0)\n" in (tmp_path / name).read_text()
+    assert "manual_seed" not in (tmp_path / "noise.py").read_text()
+
+
+def test_comments_above_the_first_statement_stay_with_it(tmp_path: Path) -> None:
+    source = """\
+        import torch
+
+        if __name__ == "__main__":
+            # What matters.
+            print(torch.rand(3))
+        """
+    assert "    torch.manual_seed(0)\n    # What matters.\n    print" in fixed(tmp_path, source)
+
+
+def test_a_name_that_means_something_else_stops_the_fix(tmp_path: Path) -> None:
+    source = "from torch import rand\n\ntorch = 3\nprint(rand(3), torch)\n"
+    assert fixed(tmp_path, source) == source
+
+
+def test_a_draw_while_modules_are_imported_is_left_to_people(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text("import torch\n\nDATA = torch.rand(3)\n")
+    (tmp_path / "main.py").write_text("import data\n\nif __name__ == '__main__':\n    print(data.DATA)\n")
+    result = detlint("check", "--isolated", "--no-cache", "--fix", tmp_path)
+    assert result.exit_code == 1
+    assert "manual_seed" not in (tmp_path / "main.py").read_text() + (tmp_path / "data.py").read_text()
+
+
+# -- options --------------------------------------------------------------------------------------------------------
+
+
+def test_diff_shows_what_would_change_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(LISTING)
+    result = detlint("check", "--isolated", "--no-cache", "--diff", "train.py")
+    assert result.exit_code == 1
+    assert "-files = [open(name) for name in os.listdir('data')]\n" in result.stdout
+    assert "+files = [open(name) for name in sorted(os.listdir('data'))]\n" in result.stdout
+    assert result.stdout.startswith("--- train.py\n+++ train.py\n@@ ")
+    assert result.stderr == "Would fix 1 finding in 1 file.\n"
+    assert Path("train.py").read_text() == LISTING
+
+
+def test_diff_of_what_needs_no_fix_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)\n")
+    result = detlint("check", "--isolated", "--no-cache", "--diff", tmp_path)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "Nothing can be fixed.\n")
+
+
+def test_unsafe_fixes_are_made_only_when_asked_for(tmp_path: Path) -> None:
+    source = (
+        "import torch\n\ntorch.manual_seed(0)\nnet = torch.nn.Sequential(torch.nn.Dropout(0.5))\nnet(torch.rand(3))\n"
+    )
+    assert fixed(tmp_path, source, "--profile", "align") == source
+    assert "Dropout(0.0)" in fixed(tmp_path, source, "--profile", "align", "--unsafe-fixes")
+
+
+def test_what_is_random_by_design_stays_so_where_runs_are_only_repeated(tmp_path: Path) -> None:
+    source = "import torch\n\nnet = torch.nn.Sequential(torch.nn.Dropout(0.5))\nprint(net(torch.rand(3)))\n"
+    after = fixed(tmp_path, source, "--unsafe-fixes", "--show-notes")
+    assert "Dropout(0.5)" in after
+    assert "torch.manual_seed(0)" in after
+
+
+def test_show_fixes_lists_them(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LISTING)
+    result = detlint("check", "--isolated", "--no-cache", "--fix", "--show-fixes", tmp_path)
+    assert result.exit_code == 0
+    assert "Fixed 1 finding:\n" in result.stdout
+    assert "train.py:\n    1 × DET305 (unsorted-listing)\n" in result.stdout
+    assert "No problems left in 1 file; 1 fixed." in result.stdout
+
+
+def test_fix_only_reports_nothing(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LISTING + "import random\n\nrandom.seed()\nprint(random.random())\n")
+    result = detlint("check", "--isolated", "--no-cache", "--fix-only", tmp_path)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "sorted(" in (tmp_path / "train.py").read_text()
+
+
+def test_what_standard_input_gives_comes_out_fixed(tmp_path: Path) -> None:
+    result = detlint(
+        "check", "--isolated", "--no-cache", "--fix", "--stdin-filename", tmp_path / "a.py", "-", stdin=LISTING.encode()
+    )
+    assert result.stdout == SORTED
+    assert "1 fixed" in result.stderr
+    assert not (tmp_path / "a.py").exists()
+
+
+def test_the_configuration_may_ask_for_fixes(tmp_path: Path) -> None:
+    (tmp_path / "detlint.toml").write_text("fix = true\nunsafe-fixes = true\nprofile = 'align'\n")
+    (tmp_path / "train.py").write_text(LISTING + "import torch\n\nnet = torch.nn.Dropout(0.5)\n")
+    detlint("check", "--no-cache", tmp_path)
+    assert "sorted(" in (tmp_path / "train.py").read_text()
+    assert "Dropout(0.0)" in (tmp_path / "train.py").read_text()
+
+
+def test_json_has_the_edits(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LISTING)
+    [finding] = findings(tmp_path / "train.py")
+    assert finding["fix"]["applicability"] == "safe"
+    text = LISTING.splitlines(keepends=True)
+    for edit in reversed(finding["fix"]["edits"]):
+        row, start, end = edit["location"]["row"], edit["location"]["column"], edit["end_location"]["column"]
+        assert edit["end_location"]["row"] == row
+        text[row - 1] = text[row - 1][: start - 1] + edit["content"] + text[row - 1][end - 1 :]
+    assert "".join(text) == SORTED
+
+
+def test_the_text_says_what_can_be_fixed(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LISTING)
+    assert "= fix: --fix can write `sorted(...)`" in detlint("check", "--isolated", "--no-cache", tmp_path).stdout
+
+
+# -- promises -------------------------------------------------------------------------------------------------------
+
+
+def test_a_suppressed_line_is_not_touched(tmp_path: Path) -> None:
+    source = LISTING.rstrip("\n") + "  # noqa: DET999\n"
+    assert fixed(tmp_path, source) == source
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        b"\xef\xbb\xbf" + LISTING.encode(),
+        LISTING.replace("\n", "\r\n").encode(),
+        LISTING.replace("\n", "\r").encode(),
+        b"# -*- coding: latin-1 -*-\n# \xe9\n" + LISTING.encode("latin-1"),
+        LISTING.rstrip("\n").encode(),
+        b"\x0c" + LISTING.encode(),
+        "x = '\u2028é'; ".encode() + LISTING.encode(),
+    ],
+    ids=["mark", "crlf", "cr", "latin-1", "no-newline", "form-feed", "separator"],
+)
+def test_bytes_outside_the_edit_are_as_they_were(tmp_path: Path, encoded: bytes) -> None:
+    file = tmp_path / "train.py"
+    file.write_bytes(encoded)
+    detlint("check", "--isolated", "--no-cache", "--fix", file)
+    assert file.read_bytes() == encoded.replace(b"os.listdir('data')", b"sorted(os.listdir('data'))")
+
+
+def test_the_mode_is_kept_and_a_link_stays_one(tmp_path: Path) -> None:
+    real = tmp_path / "real" / "train.py"
+    real.parent.mkdir()
+    real.write_text(LISTING)
+    real.chmod(0o750)
+    link = tmp_path / "train.py"
+    link.symlink_to(real)
+    detlint("check", "--isolated", "--no-cache", "--fix", link)
+    assert link.is_symlink()
+    assert real.read_text() == SORTED
+    assert stat.S_IMODE(real.stat().st_mode) == 0o750
+    assert os.listdir(real.parent) == ["train.py"]
+
+
+def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_bytes(b"mine")
+    with pytest.raises(NotWritten, match="changed since"):
+        write(file, b"read before", b"fixed")
+    assert file.read_bytes() == b"mine"
+    assert os.listdir(tmp_path) == ["train.py"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_that_may_not_be_written_is_an_error_and_the_others_are_fixed(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir()
+    for name in ("locked/a.py", "b.py"):
+        (tmp_path / name).write_text(LISTING)
+    (tmp_path / "locked").chmod(0o500)
+    result = detlint("check", "--isolated", "--no-cache", "--fix", tmp_path)
+    (tmp_path / "locked").chmod(0o700)
+    assert result.exit_code == 2
+    assert "a.py: not fixed: it can't be written" in result.stderr
+    assert (tmp_path / "b.py").read_text() == SORTED
+    assert (tmp_path / "locked/a.py").read_text() == LISTING
+
+
+def test_only_files_that_were_named_are_changed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(LISTING)
+    detlint("check", "--no-cache", "--fix", tmp_path / "a.py")
+    assert (tmp_path / "a.py").read_text() == SORTED
+    assert (tmp_path / "b.py").read_text() == LISTING
