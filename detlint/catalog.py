@@ -97,7 +97,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     names: list[str] = []
     """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; settings under
     the name of their kind of file (`detectron2.SEED`)."""
-    kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention"] = "call"
+    kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention", "order"] = "call"
     rule: str = ""
     registry: list[str] = []
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -149,6 +149,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
+    consumes: list[str] = []
+    """The parameters that carry random keys which the call uses up."""
     returns: str = ""
     """The type of the result; `generator` for generator objects."""
     contexts: list[str] = []
@@ -169,6 +171,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.unseeds
                 or self.restores
                 or self.entropy
+                or self.consumes
                 or contexts
                 or self.category
             )
@@ -368,6 +371,8 @@ class Catalog:
         self.assignments: dict[str, list[int]] = {}
         self.environment: dict[str, list[int]] = {}
         self.settings: dict[str, list[int]] = {}
+        self.orders: dict[str, list[int]] = {}
+        """What items go through."""
         self.members: dict[str, list[int]] = {}
         self.mentions: dict[str, list[int]] = {}
         self.methods: dict[str, list[int]] = {}
@@ -378,6 +383,7 @@ class Catalog:
             "setting": self.settings,
             "unknown-member": self.members,
             "mention": self.mentions,
+            "order": self.orders,
         }
         for i, entry in enumerate(self.entries):
             tables = ((of_kind[entry.kind], entry.names), (self.registry, entry.registry))
@@ -466,7 +472,7 @@ class Catalog:
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
-        entries = (entry for entry in self.entries if entry.rule in codes)
+        entries = (entry for entry in self.entries if entry.rule in codes and entry.kind != "order")
         names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
         return self._last(names)
 
@@ -483,6 +489,11 @@ class Catalog:
         return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
+    def all_drawing_words(self) -> frozenset[str]:
+        """The last component of everything that draws, whether or not it is a finding by itself."""
+        return self._last(name for entry in self.entries if entry.draws for name in entry.names)
+
+    @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
         split = [(name, *name.rpartition(".")) for table in (self.acting, self.copies) for name in table]
@@ -495,8 +506,47 @@ class Catalog:
     @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
-        entries = (entry for entry in self.entries if entry.rule in JUDGED_BY_USE or entry.becomes)
-        return self._last(name for entry in entries for name in entry.names)
+        judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
+        return self._last(name for entry in judged for name in entry.names)
+
+    @cached_property
+    def ordering(self) -> frozenset[str]:
+        """What gives the elements of a set an order."""
+        return frozenset(name for name, found in self.orders.items() if any(self.entries[i].rule for i in found))
+
+    @cached_property
+    def same_order(self) -> frozenset[str]:
+        """What gives back the items that it is given, in their order."""
+        return self._for_items("same-order")
+
+    @cached_property
+    def orderless(self) -> frozenset[str]:
+        """What doesn't care about the order of what it is given, or puts it right."""
+        return self._for_items("orderless")
+
+    @cached_property
+    def keeps_order(self) -> frozenset[str]:
+        """What makes data of the items that it is given, in their order."""
+        return self._for_items("keeps-order")
+
+    def _for_items(self, context: str) -> frozenset[str]:
+        return frozenset(
+            name for name, found in self.orders.items() if any(context in self.entries[i].contexts for i in found)
+        )
+
+    @cached_property
+    def key_words(self) -> frozenset[str]:
+        """The last component of what makes, derives or uses up random keys, or repeats what does."""
+        return self._last(name for entry in self._about_keys for name in entry.names)
+
+    @cached_property
+    def key_roots(self) -> frozenset[str]:
+        """The libraries of what does."""
+        return frozenset(name.partition(".")[0] for entry in self._about_keys for name in entry.names)
+
+    @property
+    def _about_keys(self) -> list[Entry]:
+        return [e for e in self.entries if e.consumes or not {"key", "repeats"}.isdisjoint(e.contexts)]
 
     def canonical(self, name: str) -> str:
         """The public name of `name`: `torch.nn.modules.dropout.Dropout` -> `torch.nn.Dropout`."""

@@ -139,6 +139,42 @@ def test_a_change_is_seen_through_the_cache(package: Path, name: str, change: tu
     assert report(checked, cache=cache) == before
 
 
+KEY_USER = "import jax\nfrom layers import dense\n\nkey = jax.random.key(1)\none, two = dense(key), dense(key)\n"
+KEYS = {
+    "deep.py": "import jax\n\n\ndef noise(key):\n    print(jax.random.normal(key))\n",
+    "layers.py": "import jax\nfrom deep import noise\n\nFIXED = jax.random.key(0)\n\n\n"
+    "def dense(key):\n    return noise(key), jax.random.normal(FIXED)\n",
+    "first.py": KEY_USER,
+    "second.py": KEY_USER,
+}
+MAP_USER = (
+    "import tensorflow as tf\nfrom work import augment\n\n\ndef data():\n    numbers = tf.data.Dataset.range(3)\n"
+)
+MAPS = {
+    "deep.py": "import tensorflow as tf\n\n\ndef noise(x):\n    print(tf.random.normal([3]))\n",
+    "work.py": "from deep import noise\n\n\ndef augment(x):\n    noise(x)\n    return x\n",
+    "first.py": MAP_USER + "    return numbers.map(augment, num_parallel_calls=4)\n",
+    "second.py": MAP_USER + "    return numbers.map(augment, num_parallel_calls=8)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "drawing", "code"),
+    [(KEYS, "jax.random.normal(key)", "DET116"), (MAPS, "tf.random.normal([3])", "DET303")],
+)
+def test_a_change_two_files_away_is_seen_by_all_that_look_into_it(
+    project: Project, files: dict[str, str], drawing: str, code: str
+) -> None:
+    root = project(**files)
+    cache = root / "cache"
+    before = report(".", cache=cache)
+    assert codes(before).count(code) == 2
+    (root / "deep.py").write_text(files["deep.py"].replace(drawing, "1"))
+    after = report(".")
+    assert after != before
+    assert report(".", cache=cache) == after
+
+
 def test_a_file_that_comes_and_goes_is_seen_through_the_cache(package: Path) -> None:
     cache = package / "cache"
     text = "import torch\nfrom package.extra import warp\n\n\ndef f(x):\n    return warp(x, 1)\n"

@@ -14,7 +14,7 @@ from conftest import REPOSITORY, findings
 from test_fixtures import SUFFIXES, Mark, marks, options, place
 
 PROGRAMS = sorted(path for path in (REPOSITORY / "fixtures" / "programs").iterdir() if path.is_dir())
-SELECT = "DET101,DET102,DET103,DET104,DET105,DET106,DET107,DET108,DET110,DET111,DET112,DET113,DET114,DET304,DET606"
+SELECT = "DET101,DET102,DET103,DET104,DET105,DET106,DET107,DET108,DET110,DET111,DET112,DET113,DET114,DET115,DET116,DET304,DET606"
 
 
 def sources(root: Path) -> list[Path]:

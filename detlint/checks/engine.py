@@ -9,12 +9,13 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import Catalog, Entry, Recipe, Rule
-from detlint.checks import library, listings, seeds, switches, workers
+from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Ref, Site
+from detlint.facts.model import Either, Ref, Site
+from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
@@ -24,6 +25,8 @@ from detlint.program.resolve import Module, Resolver
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
+HASHES: Final = "DET115"
+"""Silent in a run that starts the interpreter anew with a hash seed."""
 
 
 class Engine:
@@ -54,6 +57,7 @@ class Engine:
         self.matcher = Matcher(resolver, settings, hiding, registered)
         self.flow = seeds.flow(resolver, self.matcher, properties)
         self.levels = Levels(settings, self.matcher, root)
+        self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
@@ -91,21 +95,27 @@ class Engine:
         if not passages:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, self.root, strict)
-        varies = bool(passages or found)
-        return self._selected([*self._sites(module, passages), *found]), varies
+        at_sites = [*self._sites(module, passages)]
+        varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
+        if keys.CODE in self.on:
+            found += self.keys.findings(module)
+        return self._selected([*at_sites, *found]), varies
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
 
     def _acts(self, module: Module, reach: Reach) -> bool:
-        """Whether a top level does something that this tool cares about."""
+        """Whether a top level does something that this tool cares about, rather than to describe it."""
         started = [draws.path[0] for draws in reach.unseeded.values() if draws.path]
         started += [seeding.place for seeding in reach.seedings if seeding.kind == "entropy"]
-        return any(place.module is module for place in started) or any(
+        if any(place.module is module and module.sites[place.site].kind == "call" for place in started):
+            return True
+        own = [place.site for place in reach.places if place.module is module]
+        return any(
             flows(match.entry)
-            for place in reach.places
-            if place.module is module
-            for match in self.matcher.matches(module, place.site)
+            for index in own
+            if module.sites[index].kind not in DESCRIBES
+            for match in self.matcher.matches(module, index)
         )
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
@@ -121,7 +131,7 @@ class Engine:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
         passed = [passage for passage in passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
-        silent = self._silent(module, index, match, passed)
+        silent = self._silent(module, index, match, passed) or self._hashed_alike(module, match, passages)
         if silent:
             yield None, silent
             return
@@ -136,6 +146,8 @@ class Engine:
         if rule.code == "DET107" and seeded:
             seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
+        if module.sites[index].kind == "order":
+            now, why = self._of_a_set(module, index, match, severity)
         if why:
             yield now, why
 
@@ -151,10 +163,13 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
-        if code in ("DET305", "DET306") and not listings.becomes_data(module, site):
-            return "the order of what it gives never matters, or is put right"
-        if code == "DET305" and os.path.basename(module.path) == "setup.py":
+        by_order = site.kind == "order" or code in ("DET305", "DET306")
+        if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
+        if "picks" in match.entry.contexts and not listings.picks(module, site, match, self.catalog):
+            return "its value picks nothing here"
+        if by_order and not listings.matters(module, site, self.matcher):
+            return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
         ):
@@ -167,10 +182,19 @@ class Engine:
             return "it is about the backward pass, and every run that passes here only infers"
         return ""
 
+    def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
+        """Why an order of hashes is always the same; "" where it isn't."""
+        if match.entry.rule != HASHES:
+            return ""
+        starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
+        return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
+
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
         where it doesn't."""
         code, caller = match.entry.rule, not through and self.settings.library == "caller"
+        if code == "DET110" and caller and not match.sure:
+            return "note", "no entry point comes here, so the caller decides what the seed is"
         if code == "DET606" and caller:
             return "note", "no entry point comes here, so the caller decides"
         if code == "DET107" and match.entry.draws and (seeded or caller):
@@ -212,6 +236,17 @@ class Engine:
         is_layer = "layer" in kinds and self.resolver.layer(owner) is not None
         return is_layer or ("dataset" in kinds and self.resolver.is_dataset(owner))
 
+    def _of_a_set(self, module: Module, index: int, match: Match, severity: Severity) -> Judgement:
+        """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
+        if isinstance(match.arguments["elements"].value, Either):
+            return "note", "the elements look like numbers, whose order is always the same"
+        done = listings.matters(module, module.sites[index], self.matcher)
+        if done < listings.CUT:
+            return "note", "it is kept in that order, which may not matter to whoever uses it"
+        if done == listings.CUT and not match.sure:
+            return "note", "neither what is in the set is known, nor that its order matters"
+        return severity, ""
+
     def _restarts(self, module: Module) -> bool:
         """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""
         return any(
@@ -233,7 +268,8 @@ class Engine:
 
     def _finding(self, module: Module, site: Site, match: Match, rule: Rule, severity: Severity) -> Finding:
         entry = match.entry
-        api = match.name if site.kind != "partial" else f"partial({match.name})"
+        name = match.name.removeprefix("builtins.")
+        api = name if site.kind != "partial" else f"partial({name})"
         value = next((p for p in entry.when), "")
         message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
         active = self.matcher.active(module)

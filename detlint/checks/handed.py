@@ -28,7 +28,8 @@ class Handed:
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
-        self._known: dict[tuple[str, int, frozenset[str]], bool] = {}
+        self._known: dict[tuple[str, int, frozenset[str]], tuple[bool, frozenset[str]]] = {}
+        """Whether a function draws, and the files that were looked into for that."""
 
     def draws(self, value: Value, streams: frozenset[str]) -> bool:
         """Whether a value is a function, or an object that is used like one, or a list with such, that draws."""
@@ -37,22 +38,29 @@ class Handed:
 
     def _draws(self, start: Target) -> bool:
         """Whether a function or one that it calls draws; what is looked into meanwhile is not asked again."""
-        key = (start[0].path, start[1].number, start[2])
+        key, resolver = (start[0].path, start[1].number, start[2]), self._matcher.resolver
         if key not in self._known:
-            self._known[key] = False  # asked while it is looked into: a function that hands itself on
-            seen, waiting = {key}, [start]
-            while waiting and not self._known[key]:
-                module, function, streams = waiting.pop()
-                for index in [i for i, site in enumerate(module.sites) if site.function == function.number]:
-                    if self._draws_at(module, index, streams):
-                        self._known[key] = True
-                        break
-                    for target in self._called_at(module, index, streams):
-                        place = (target[0].path, target[1].number, target[2])
-                        if place not in seen:
-                            seen.add(place)
-                            waiting.append(target)
-        return self._known[key]
+            self._known[key] = False, frozenset()  # asked while it is looked into: a function that hands itself on
+            with resolver.looking() as files:
+                self._known[key] = self._found(start), frozenset(files)
+        drawn, looked_into = self._known[key]
+        resolver.opened.update(looked_into)
+        return drawn
+
+    def _found(self, start: Target) -> bool:
+        """Whether something draws in a function, or in one that it leads to."""
+        seen, waiting = {(start[0].path, start[1].number, start[2])}, [start]
+        while waiting:
+            module, function, streams = waiting.pop()
+            for index in [i for i, site in enumerate(module.sites) if site.function == function.number]:
+                if self._draws_at(module, index, streams):
+                    return True
+                for target in self._called_at(module, index, streams):
+                    place = (target[0].path, target[1].number, target[2])
+                    if place not in seen:
+                        seen.add(place)
+                        waiting.append(target)
+        return False
 
     def _draws_at(self, module: Module, index: int, streams: frozenset[str]) -> bool:
         """Whether a call draws from one of the streams, or by a seed of its own, of an operator or a generator object: calls

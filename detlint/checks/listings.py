@@ -1,48 +1,154 @@
-"""DET305: whether a directory listing becomes data in the order that it came."""
+"""DET115, DET305, DET306: whether an order that nothing fixes becomes data: of a set, a listing, results as they come."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
-from detlint.facts.model import Function, Site
+from detlint.catalog import Catalog
+from detlint.checks.match import Match, Matcher
+from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
+from detlint.facts.model import Const, Either, Function, Site
+from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
-# Callees that don't care about the order of what they are given, or put it right.
-ORDERLESS: Final = frozenset(
-    f"builtins.{name}"
-    for name in ("sorted", "set", "frozenset", "len", "any", "all", "max", "min", "sum", "dict", "bool", "next")
-) | {"natsort.natsorted", "collections.Counter", "numpy.sort", "numpy.unique"}
+ERRORS: Final = ("Error", "Exception", "Warning")
+# Methods that show what they are given, or only look at it, by their names.
+LOOKS: Final = frozenset({
+    "add", "critical", "debug", "difference", "difference_update", "discard", "endswith", "error", "exception", "format", "info",
+    "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop", "print", "remove",
+    "set_description", "startswith", "symmetric_difference", "union", "update", "warn", "warning", "warning_once",
+})  # fmt: skip
+NOTHING: Final = 0
+KEPT: Final = 1
+CUT: Final = 2
+DECIDES: Final = 3
 
 
-def becomes_data(module: Module, site: Site) -> bool:
-    """Whether the result is gathered, returned or kept, and never sorted.
+def matters(module: Module, site: Site, matcher: Matcher) -> int:
+    """What the order of the items at a site does.
 
-    A loop that only handles each file (deletes, copies, prints) does not depend on the order, nor does a test.
+    Returns: `NOTHING` where they are only handled one by one (deleted, copied, printed), tested or sorted; `KEPT` where they
+    are gathered, returned or put somewhere as they come; `CUT` where some are taken by position, or all made an array;
+    `DECIDES` where the order surely shows: they are counted, drawn from, written to a file, or a loop over them draws.
     """
-    return _keeps(site.use, module, module.function_of(site), set())
+    return _Order(module, module.function_of(site), matcher, site.kind == "order").of(site.use)
 
 
-def _keeps(use: str, module: Module, function: Function, seen: set[str]) -> bool:
-    kind, _, what = use.partition(":")
-    if kind == "data-loop":
-        grown, _, handed = what.partition(";")
-        if handed and all(_is_ordered(name, module, function) for name in handed.split(",") if name != "_"):
-            return False
-        return not grown or not all(_is_ordered(name, module, function) for name in grown.split(","))
-    if kind in ("collected", "returned", "index"):
-        return True
-    if kind == "argument":
-        last = what.rpartition(".")[2]
-        return bool(what) and what not in ORDERLESS and last not in ("sorted", "natsorted", "len", "set", "sort")
-    if kind != "assigned" or not what or what in seen or _is_ordered(what, module, function):
+def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
+    """Whether a hash is cut down to pick something by it: `hash(name) % 10`. What seeds is the business of DET110."""
+    kind, _, what = site.use.partition(":")
+    if kind != "modulo" or module.function_of(site).name.endswith("__hash__"):
         return False
-    if "." in what or (not function.name and what not in module.detail(function).fates):
-        return True  # kept: an attribute, or a name of the module that others use
-    return any(_keeps(fate, module, function, seen | {what}) for fate in module.detail(function).fates.get(what, ()))
+    options = [o for a in match.arguments.values() if isinstance(a.value, Either) for o in a.value.options]
+    if any(isinstance(option, Const) and not isinstance(option.value, str) for option in options):
+        return False  # what stands in for a number is one
+    api = catalog.canonical(what.removeprefix("argument:"))
+    return "seed" not in what.lower() and not any(catalog.entries[i].seeds for i in catalog.calls.get(api, ()))
 
 
-def _is_ordered(name: str, module: Module, function: Function) -> bool:
-    """Whether a local name, or an attribute anywhere in the file, is put in order."""
-    if "." in name:
-        return any(name in detail.ordered for detail in module.body.details)
-    return name in module.detail(function).ordered
+@dataclass(slots=True)
+class _Order:
+    """What becomes of the order at one site."""
+
+    module: Module
+    function: Function
+    matcher: Matcher
+    of_set: bool
+    """Whether it is that of a set, which is gone through everywhere; rounding alone is not worth a word there."""
+    seen: set[str] = field(default_factory=set)
+    """Names that were followed."""
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.matcher.catalog
+
+    @property
+    def fates(self) -> dict[str, tuple[str, ...]]:
+        return self.module.detail(self.function).fates
+
+    def of(self, use: str) -> int:
+        """What the order does in one use."""
+        kind, _, what = use.partition(":")
+        if kind == "counted":
+            return DECIDES if self.of(what) or what == "argument:builtins.dict" else NOTHING
+        if kind == "joined":
+            return self.of(what)
+        if kind in ("index", "written"):
+            return DECIDES if kind == "written" else CUT
+        if kind in ("collected", "returned", "turn"):
+            return KEPT
+        if kind in ("data-loop", "put"):
+            grown, _, handed = what.partition(";")
+            if handed and all(self._is_put_right(name) for name in handed.split(",") if name != "_"):
+                return NOTHING
+            return max(map(self._gathered, grown.split(",")))
+        if kind == "argument":
+            return self._given(what)
+        if kind == "loop" and what:
+            return DECIDES if self._draws(*map(int, what.split("-"))) else NOTHING
+        return self._held(what) if kind == "assigned" and what else NOTHING
+
+    def _held(self, name: str) -> int:
+        """What it does where a name holds it."""
+        if name in self.seen or self._is_put_right(name):
+            return NOTHING
+        self.seen.add(name)
+        if "." in name or not self.function.name:
+            fates = {fate for detail in self.module.body.details for fate in detail.fates.get(name, ())}
+            # Who else uses an attribute, or a name of the module, isn't known.
+            kept = KEPT if "." in name or name not in self.fates else NOTHING
+            return max((kept, *map(self.of, sorted(fates))))
+        return max(map(self.of, self.fates.get(name, ())), default=NOTHING)
+
+    def _gathered(self, name: str) -> int:
+        """What it does where things are put into a name one by one."""
+        if name.startswith(SUM):
+            if self.of_set:
+                return NOTHING
+            name = name.removeprefix(SUM)
+        if name.startswith((NUMBERED, WRITTEN)):
+            return DECIDES
+        if not name or "." in name or name.startswith(INSIDE):
+            return NOTHING if self._is_put_right(name) else KEPT
+        if name in self.seen or self._is_put_right(name):
+            return NOTHING
+        self.seen.add(name)
+        fates = [fate for fate in self.fates.get(name, ()) if fate != "gathered"]
+        given = any(parameter.name == name for parameter in self.module.detail(self.function).parameters)
+        if given or name not in self.fates or (not fates and not self.function.name):
+            return KEPT
+        return max(map(self.of, fates), default=NOTHING)
+
+    def _given(self, callee: str) -> int:
+        """What it does where a function is given the items."""
+        last = callee.rpartition(".")[2]
+        if callee.startswith("?."):
+            if last in self.catalog.all_drawing_words:
+                return DECIDES
+            return NOTHING if last in LOOKS or last.startswith("assert") else KEPT
+        if not callee or last in ("sorted", "natsorted", "len", "set", "sort") or last.endswith(ERRORS):
+            return NOTHING
+        name = self.catalog.canonical(callee)
+        if name in self.catalog.orderless:
+            return NOTHING
+        if any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ())):
+            return DECIDES
+        return CUT if name in self.catalog.keeps_order else KEPT
+
+    def _draws(self, first: int, end: int) -> bool:
+        """Whether one of some sites draws when it is passed, so that the order says who gets which number."""
+        resolver = self.matcher.resolver
+        return any(
+            match.entry.draws
+            and not match.entry.rule.startswith("DET1")
+            and not is_object(match, resolver.layer(match.name) is not None)
+            for index in range(first, end)
+            for match in self.matcher.matches(self.module, index)
+        )
+
+    def _is_put_right(self, name: str) -> bool:
+        """Whether a local name, or an attribute anywhere in the file, is put in order."""
+        if "." in name:
+            return any(name in detail.ordered for detail in self.module.body.details)
+        return name in self.module.detail(self.function).ordered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -21,7 +21,7 @@ from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 
-CALLS: Final = ("call", "partial")
+CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
 
 NOTHING: list[Match] = []
@@ -96,6 +96,7 @@ class Matcher:
         return {
             "call": catalog.calls,
             "partial": catalog.calls,
+            "config": catalog.calls,
             "assignment": catalog.assignments,
             "environment": catalog.environment,
             "registry": catalog.registry,
@@ -103,6 +104,7 @@ class Matcher:
             "write": {},
             "mention": catalog.mentions,
             "setting": catalog.settings,
+            "order": catalog.orders,
         }
 
     def matches(self, module: Module, index: int) -> list[Match]:
@@ -128,6 +130,11 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
+        """Whether a match's conditions hold when some parameters are given values that are known."""
+        given = {name: Argument(value, True) for name, value in values.items()}
+        return self.judge.fulfilled(match.entry, {**match.arguments, **given})
 
     def _match(self, module: Module, index: int) -> list[Match]:
         self._numbers[module.number] = module
@@ -201,7 +208,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section", "setting"):
+        if site.kind in ("environment", "registry", "section", "setting", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             if site.kind == "registry" and name in self.registered:

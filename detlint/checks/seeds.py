@@ -190,7 +190,8 @@ class SeedRules:
             else:
                 message = f"the seed of `{written(at)}` differs in every run, because of this"
                 steps = (*_path(reach, ()), Step(at.module.path, _span(at), "seeds with it"))
-            yield self._finding("DET110", cause, message, "", steps)
+            codes = {self.rule_of[stream].code for stream in seeding.streams if stream in self.rule_of}
+            yield self._finding("DET116" if codes == {"DET116"} else "DET110", cause, message, "", steps)
 
     def _optional(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}
@@ -210,8 +211,8 @@ class SeedRules:
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
         by_place: dict[Place, list[tuple[str, Draws]]] = {}
-        for stream, (seeding, draws) in reach.late.items():
-            by_place.setdefault(seeding.place, []).append((stream, draws))
+        for stream, (seeding, (first_draws, *_)) in reach.late.items():
+            by_place.setdefault(seeding.place, []).append((stream, first_draws))
         for place, group in by_place.items():
             first = group[0][1].first
             step = Step(first.module.path, _span(first), f"`{written(first)}` has drawn before")

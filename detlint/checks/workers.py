@@ -52,7 +52,7 @@ def _loaders(module: Module, matcher: Matcher) -> Iterator[dict[str, Argument]]:
     """The arguments of the loaders that the file builds."""
     for index, site in enumerate(module.sites):
         for match in matcher.matches(module, index):
-            if "loader" in match.entry.contexts and site.kind == "call":
+            if "loader" in match.entry.contexts and site.kind in ("call", "config"):
                 yield match.arguments
                 break
 

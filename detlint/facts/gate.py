@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts.comments import WORTH_READING, directives
+from detlint.facts.sets import MAKES_SET
+
+BUILTINS: Final = "builtins."
 
 
 class Gate:
@@ -28,6 +32,8 @@ class Gate:
         roots |= {name for table in unimported for name in table}
         roots |= {"__main__", *_telling(catalog)}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
+        built_in = b"|".join(name.encode() for name in sorted(_built_in(catalog)))
+        self._calls = re.compile(rb"\b(?:" + built_in + rb")\(")
         self._imports = re.compile(
             rb"^[ \t]*(?:from|import)[ \t]+(?:\.|(?:" + _trie({n.encode() for n in own}) + rb")\b)", re.M
         )
@@ -37,9 +43,17 @@ class Gate:
         return (
             self._words.search(data) is not None
             or self._imports.search(data) is not None
+            or self._calls.search(data) is not None
             or b"detlint" in data
             or any(d.codes for d in directives(data))
         )
+
+
+def _built_in(catalog: Catalog) -> set[str]:
+    """The functions of the language itself that break a rule, and those that make what does."""
+    calls = (name for name, found in catalog.calls.items() if any(catalog.entries[i].rule for i in found))
+    broken = {name.removeprefix(BUILTINS) for name in calls if name.startswith(BUILTINS)}
+    return broken | ({name.removeprefix(BUILTINS) for name in MAKES_SET} if catalog.ordering else set())
 
 
 def _telling(catalog: Catalog) -> set[str]:

@@ -49,6 +49,8 @@ class Instance(Record, frozen=True, tag=4):
     """Some object of a class: `self`, or a variable with an annotation."""
 
     of: str
+    name: str = ""
+    """The parameter that holds it; `?` for another variable, "" for `self`."""
 
 
 class Param(Record, frozen=True, tag=5):
@@ -111,11 +113,24 @@ class Span(Record, frozen=True):
     end_column: int
 
 
-SiteKind = Literal["call", "partial", "assignment", "environment", "registry", "section", "setting", "write", "mention"]
-"""`section`: `randomness = dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file
-that means something to a library by its name alone. `mention`: a statement that only names a function. `write`: an attribute
-or item of some object is set; it may be a property, an option of the command line, a collection that keeps functions and
-classes."""
+SiteKind = Literal[
+    "call",
+    "partial",
+    "config",
+    "assignment",
+    "environment",
+    "registry",
+    "section",
+    "setting",
+    "write",
+    "mention",
+    "order",
+]
+"""`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `section`: `randomness =
+dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file that means something to a
+library by its name alone. `mention`: a statement that only names a function. `write`: an attribute or item of some object is
+set; it may be a property, an option of the command line, a collection that keeps functions and classes. `order`: the elements
+of a set get an order."""
 
 
 class Site(Record, frozen=True):
@@ -132,18 +147,22 @@ class Site(Record, frozen=True):
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `loop`, `data-loop:NAMES` (a loop that gathers into
-    them), `collected` (by a comprehension), `returned`, `tested`, `index`, `item` (a literal index), `key` (it is the
-    index itself), `kept` (under a name), or nothing."""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of
+    its body), `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a
+    comprehension), `counted:USE`, `joined:USE` (by `str.join`), `modulo:USE`, `returned`, `written` (to a file), `tested`,
+    `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown` (in a
+    text that is put together), `kept` (under a name), `dropped`, or nothing."""
 
 
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks, and what a `with` enters; a `yield`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks (as text where it may decide on a seed, or a parameter), what a `with` enters, and what a
+    `rebind` sets anew (an attribute, an item); of a loop with random keys in it, the values that its body replaces, each before
+    the one in its place. A `yield`, a `rebind`, and an `exit` of the process, have no arms.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "yield", "exit"]
+    kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None
@@ -205,7 +224,8 @@ class Detail(Record, frozen=True):
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`."""
+    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, and `gathered` for those that a
+    loop fills."""
 
 
 class Class(Record, frozen=True):
@@ -266,6 +286,8 @@ class Body(Record, frozen=True):
     runs: tuple[str | Member, ...] = ()
     """What runs something without a call, in the order of the source: imports that may lead into the program, dotted, and
     attributes that are read and may be properties."""
+    keyed: tuple[int, ...] = ()
+    """The functions that may handle random keys, by position."""
 
 
 class Head(Record, frozen=True):

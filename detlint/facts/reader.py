@@ -18,9 +18,10 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported
+from detlint.facts import imported, loops, sets
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
+from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ENCODER,
     SETTER,
@@ -54,6 +55,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.parse import parsable, parse
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, is_collection, join
+from detlint.facts.sets import KINDS, MAKES_SET
 from detlint.notebook import cell_of
 from detlint.source import Source
 
@@ -70,8 +72,6 @@ PLAIN: Final = frozenset({
 })  # fmt: skip
 """Annotations that say nothing of what can be called on a value."""
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
-WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
-GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft", "writerow", "writerows"})
 
 
 def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple[Cell, ...] = ()) -> Facts:
@@ -103,6 +103,15 @@ def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple
 class _Reader:
     """The state of one walk."""
 
+    # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
+    __slots__ = (
+        "_lines", "builders", "builds", "catalog", "classes", "counters", "data", "defined", "details", "factories", "fates",
+        "flow", "foreign", "functions", "gone_through", "has_keys", "imports", "in_cells", "judged", "kept", "kept_names",
+        "key_words", "keyed", "keys", "method_words", "module", "noted", "options", "ordered", "ordering", "package", "parsers",
+        "prefix", "ran", "registers", "returned", "roots", "runs", "same_order", "scope", "sites", "stars", "steps", "use",
+        "waiting", "within", "words", "yields",
+    )  # fmt: skip
+
     def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
         self.data = data
         self.module = module
@@ -112,6 +121,15 @@ class _Reader:
         self.words = catalog.words
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
+        self.same_order = catalog.same_order
+        self.ordering = catalog.ordering
+        self.gone_through, self.kept = _known(catalog)
+        self.key_words = catalog.key_words
+        self.keyed: dict[int, None] = {}
+        """The functions with sites that may handle random keys."""
+        self.keys = 0
+        """How many such sites there are; none before the file imports what knows such keys."""
+        self.has_keys = False
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._lines: list[bytes] | None = None
 
@@ -149,9 +167,13 @@ class _Reader:
         self.within: tuple[int, ...] = ()
         self.noted: set[int] = set()
         """The steps for attributes that were surely read before in the function: what runs then has run."""
+        self.counters: set[str] = set()
+        """Names that loops count with: `for i in range(n)`."""
         self.use = ""
         self.judged = 0
         """How many sites there are that are judged by what becomes of their result."""
+        self.kept_names: set[str] = set()
+        """Attributes, and names of the module, that hold what such a site gave."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -189,8 +211,11 @@ class _Reader:
             builds=tuple(sorted(self.builds)),
             left_out=left_out,
             properties=self.properties(),
-            body=Raw(ENCODER.encode(Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs)))),
+            body=Raw(ENCODER.encode(self.body())),
         )
+
+    def body(self) -> Body:
+        return Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs), tuple(self.keyed))
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
         """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
@@ -225,7 +250,8 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.ordered, self.fates, self.yields, self.noted = set(), {}, False, set()
+        self.ordered, self.fates, self.counters = set(), {}, set()
+        self.yields, self.noted = False, set()
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
@@ -258,6 +284,8 @@ class _Reader:
         kind = type(node.value)
         if kind is ast.Constant:
             return False
+        if kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None:  # type: ignore[attr-defined]
+            self.use = "dropped"
         value = _EXPRESSIONS[kind](self, node.value)
         if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
             self.site("mention", value, (), node)
@@ -276,14 +304,14 @@ class _Reader:
             value = _EXPRESSIONS[kind](self, right)
         else:
             first = targets[0]
-            name = first.id if type(first) is ast.Name else _dotted(first)
+            name = first.id if type(first) is ast.Name else dotted(first)
             before = self.judged
-            self.use = "assigned:" + name
+            self.use = "assigned:" + name if name else _put_into(first)
             value = _EXPRESSIONS[kind](self, right)
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
-                self.fates.setdefault(name, [])
+                self.watch(name)
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
@@ -292,18 +320,37 @@ class _Reader:
             else:
                 self.assign(target, value, node)
 
+    def watch(self, name: str) -> None:
+        """Note from here on how a name is used that holds what a site gave; an attribute, or a name of the module, in all
+        functions that are read later."""
+        self.fates.setdefault(name, [])
+        if "." in name or self.scope.kind == "module":
+            self.kept_names.add(name)
+
+    def follow(self, name: str) -> None:
+        """Note how a name is used; what it is assigned to holds the same."""
+        self.fates.setdefault(name, []).append(self.use)
+        if "assigned:" in self.use:
+            self.judged += 1
+
     def _annotated(self, node: ast.AnnAssign) -> None:
-        self.use = f"assigned:{_dotted(node.target)}"
+        name, before = dotted(node.target), self.judged
+        self.use = f"assigned:{name}"
         value = self.value(node.value) if node.value is not None else None
+        if self.judged > before and name:
+            self.watch(name)
         if not isinstance(value, (Const, Ref, Items, Mapping)):
             annotation = self.annotation(node.annotation)
-            value = Instance(annotation) if annotation and not annotation.startswith("builtins.") else value
+            if annotation and (annotation in KINDS or not annotation.startswith("builtins.")):
+                value = Instance(annotation, "?")
         if node.value is not None or value is not None:
             self.assign(node.target, value, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self.use = f"data-loop:{_dotted(node.target)}"
+        self.use = use = f"data-loop:{dotted(node.target)}"
         value = self.value(node.value)
+        if isinstance(node.op, ast.Add):
+            self.order("builtins.iter", self.unordered(value), node.value, use)
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
         if isinstance(target, Ref) and target.name == "os.environ" and isinstance(value, Mapping):
             self.environment(zip(value.keys, value.values, strict=True), node)
@@ -335,6 +382,8 @@ class _Reader:
             key = self.expression(target.slice)
             if isinstance(value, (Param, Ref)):
                 self.keep(target.value, base, key, value, statement)
+            if self.keys and base is not None and isinstance(key, Const):
+                self.steps.append(Branch("rebind", member(base, f"[{key.value}]"), ()))
             if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
@@ -371,6 +420,8 @@ class _Reader:
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
+        if self.keys and base is not None:
+            self.steps.append(Branch("rebind", member(base, target.attr), ()))
         if isinstance(base, Instance) and base.of.startswith(self.prefix):
             owner = self.classes.get(base.of.removeprefix(self.prefix))
             if owner is not None:
@@ -423,7 +474,10 @@ class _Reader:
 
     def run(self, name: str) -> None:
         """Note that an import runs a module here, if it may be one of the program's."""
-        if name.partition(".")[0] not in self.foreign:
+        root = name.partition(".")[0]
+        if root in self.catalog.key_roots:
+            self.has_keys = True
+        if root not in self.foreign:
             if name not in self.ran:
                 self.ran[name] = -2 - len(self.runs)
                 self.runs.append(name)
@@ -448,7 +502,7 @@ class _Reader:
 
     def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
         """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
-        outer, arms, all_steps, stops = self.steps, Arms(self.scope), [], True
+        outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         noted = self.noted
         for i, body in enumerate(bodies):
             self.steps, self.noted = [], noted.copy()
@@ -460,22 +514,43 @@ class _Reader:
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps, self.noted = outer, noted
+        carried = self.carried(arms.ends[0]) if kind == "loop" and self.keys > keys else None
         arms.join()
         if any(all_steps):
-            if (type(test) is ast.Name or type(test) is ast.Attribute) and _dotted(test).endswith("TYPE_CHECKING"):
+            if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
             asked = self.question(test, all_steps) if test is not None and kind == "if" else None
-            span = _span(test) if test is not None and asked is not None else None
-            self.steps.append(Branch(kind, asked, tuple(all_steps), span))
+            if asked is None and kind == "if" and len(all_steps) == 2:
+                asked = self.flag(test, all_steps)
+            span = _span(test) if test is not None and type(asked) is Expression else None
+            self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def carried(self, after: dict[str, Value | None]) -> Value | None:
+        """The values that a loop's body replaces, each before the one in its place."""
+        names = self.scope.names
+        pairs = [(names.get(name), value) for name, value in after.items()]
+        values = [value for pair in pairs if pair[0] is not None and pair[0] != pair[1] for value in pair]
+        return Items(tuple(values)) if values else None
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
         text = self.text(test) if len(arms) == 2 else None
         asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
+
+    def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
+        """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
+        if type(found) is not Param:
+            return None
+        if negated:
+            arms.reverse()
+        return Param(found.name)
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -485,7 +560,8 @@ class _Reader:
                     return True
             elif step >= 0:  # type: ignore[operator]
                 tail = _tail(self.sites[step].target)  # type: ignore[index]
-                if tail in self.catalog.setting_words or _name_may_seed(tail):
+                catalog = self.catalog
+                if tail in catalog.setting_words or (_name_may_seed(tail) and tail not in catalog.all_drawing_words):
                     return True
         return False
 
@@ -493,6 +569,9 @@ class _Reader:
         before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
         self.use = "loop"
         iterated = self.expression(node.iter)
+        unordered = self.unordered(iterated) if iterated is not None else None
+        if unordered is not None:
+            self.order("builtins.iter", unordered, node.iter, "loop")
         if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
             self.gathered(node, before, fates)
         item: Value | None = None
@@ -503,22 +582,57 @@ class _Reader:
         elif iterated is not None and _deep(iterated) < DEEPEST_VALUE:
             item = Member(iterated, "[*]")
         self.assign(node.target, item, node)
+        if type(node.target) is ast.Name and type(node.iter) is ast.Call and dotted(node.iter.func) == "range":
+            self.counters.add(node.target.id)
+        inside = len(self.sites)
         self.branch("loop", None, [node.body])
+        if unordered is not None:
+            self.done_in_order(before, inside)
+        if self.ordered:
+            self.items_put_right(node)
         self.block(node.orelse)
 
-    def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
-        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,labels`.
+    def items_put_right(self, node: ast.For | ast.AsyncFor) -> None:
+        """Note that a loop sorts each item of a table: `for names in groups.values(): names.sort()`."""
+        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        through = node.iter.func if isinstance(node.iter, ast.Call) else None
+        if isinstance(through, ast.Attribute) and any(dotted(target) in self.ordered for target in targets):
+            self.ordered.add(loops.INSIDE + dotted(through.value))
 
-        After a `;` stand the lists that the loop is handed (`for root, dirs, names in os.walk(...)`).
+    def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
+        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,+total`.
+
+        Before what may be a sum of numbers stands a `+`; after a `;` stand the lists that the loop is handed
+        (`for root, dirs, names in os.walk(...)`).
         """
-        targets = [_dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else []
-        grown = _grown(node.body, targets[0] if len(targets) == 2 else "")
+        targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
+        grown = loops.gathered(node.body, targets, targets[0] if len(targets) == 2 else "")
         if grown is None:
             return
-        use = "data-loop:" + ",".join(grown) + (";" + ",".join(targets[1:]) if len(targets) == 3 else "")
-        self.sites[before:] = [_with_use(s, use) if s.use == "loop" else s for s in self.sites[before:]]
+        handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
+        use = "data-loop:" + ",".join(grown.marked) + handed
+        in_order = use if grown.in_order else "loop"
+        for i in range(before, len(self.sites)):
+            site = self.sites[i]
+            if site.use.endswith("loop"):
+                self.sites[i] = _with_use(site, site.use.replace("loop", in_order if site.kind == "order" else use))
         for name, count in fates:
-            self.fates[name][count:] = [use if u == "loop" else u for u in self.fates[name][count:]]
+            uses = self.fates[name]
+            uses[count:] = [u.replace("loop", use) if u.endswith("loop") else u for u in uses[count:]]
+        self.track(grown.names)
+
+    def done_in_order(self, first: int, body: int) -> None:
+        """Tell the sets that a loop goes over what else its body does: `loop:A-B`, by the positions of the sites."""
+        for i in range(first, body) if len(self.sites) > body else ():
+            site = self.sites[i]
+            if site.kind == "order" and site.use.endswith("loop"):
+                self.sites[i] = _with_use(site, f"loop:{body}-{len(self.sites)}")
+
+    def track(self, names: Iterable[str]) -> None:
+        """Note from here on how some names are used that things are gathered into."""
+        for name in names:
+            if name.isidentifier():
+                self.fates.setdefault(name, ["gathered"])
 
     def _while(self, node: ast.While) -> None:
         self.expression(node.test)
@@ -539,7 +653,7 @@ class _Reader:
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         outer, entered_values = self.within, []
         for item in node.items:
-            name = _dotted(item.optional_vars) if item.optional_vars is not None else ""
+            name = dotted(item.optional_vars) if item.optional_vars is not None else ""
             before = self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
@@ -631,7 +745,7 @@ class _Reader:
         """Note what `@MODELS.register_module(name="Net")` registers: under its own name where none is given, and where what
         is given is not literal."""
         call = node if isinstance(node, ast.Call) else None
-        if not _dotted(call.func if call is not None else node).rpartition(".")[2].startswith("register"):
+        if not dotted(call.func if call is not None else node).rpartition(".")[2].startswith("register"):
             return
         given = [k.value for k in call.keywords if k.arg == "name"] + call.args[:1] if call is not None else []
         texts = [e.value for e in ast.walk(given[0]) if isinstance(e, ast.Constant)] if given else []
@@ -706,14 +820,21 @@ class _Reader:
         annotation = self.annotation(annotated) if annotated is not None else ""
         value = span = None
         if default is not None:
+            before = len(self.steps)
             value = self.value(default)
+            if len(self.steps) > before and type(default) in (ast.Call, ast.Dict):
+                self.steps[before:] = [s for s in self.steps[before:] if not self.describes(s)]
             if _name_may_seed(name):
                 span = _span(argument)
-        if annotation and not kind and not annotation.startswith("builtins."):
-            bound[name] = Instance(annotation)
+        if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
+            bound[name] = Instance(annotation, name if self.has_keys else "")
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
+
+    def describes(self, step: Step) -> bool:
+        """Whether a step says what is to be built; where that is a parameter's default, nothing builds it there."""
+        return type(step) is int and step >= 0 and self.sites[step].kind in ("config", "registry")
 
     def _class(self, node: ast.ClassDef) -> None:
         name = self.inside(node.name)
@@ -749,10 +870,11 @@ class _Reader:
         self.children(node)
 
     def _joined(self, node: ast.JoinedStr) -> None:
-        self.use = ""
         for part in node.values:
             if type(part) is ast.FormattedValue and type(part.value) is not ast.Name:
+                self.use = "shown"
                 self.expression(part.value)
+        self.use = ""
 
     def _slice(self, node: ast.Slice) -> None:
         for part in (node.lower, node.upper, node.step):
@@ -799,8 +921,8 @@ class _Reader:
     def _name(self, node: ast.Name) -> Value | None:
         name = node.id
         if self.use:
-            if name in self.fates:
-                self.fates[name].append(self.use)
+            if name in self.fates or name in self.kept_names:
+                self.follow(name)
             self.use = ""
         names = self.scope.names
         if name in names:
@@ -815,6 +937,9 @@ class _Reader:
         # Chains are followed without recursion: generated code has chains thousands of links long.
         base = node.value
         kind = type(base)
+        if self.kept_names and self.use and (name := dotted(node)) in self.kept_names:
+            self.follow(name)
+            self.use = ""
         if kind is not ast.Attribute:
             value = _EXPRESSIONS[kind](self, base)
             if value is None:
@@ -890,85 +1015,121 @@ class _Reader:
         wanted = callee is not None and (
             self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
         )
-        # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
-        keep = wanted or attr in _KEPT_METHODS or name in _KEPT or name in self.builders
-        args: list[Arg] = []
-        arguments, keywords = node.args, node.keywords
-        if arguments or keywords:
-            passed = use if name in _TRANSPARENT else f"argument:{name}"
-            if attr in GROWS:
-                passed = f"data-loop:{_dotted(function.value)}"  # type: ignore[attr-defined]
-            if keep:
+        args: Sequence[Arg] = ()
+        known = name in self.kept
+        method = _METHODS.get(attr, "") if attr else ""
+        if method == "joins":
+            method = "tells" if type(function.value) is ast.Constant else ""  # type: ignore[attr-defined]
+        if known or method == "tells":
+            args, made = self.understood(node, callee, name, attr if method else "", wanted, use)
+            if made is not None:
+                return made
+        elif node.args or node.keywords:
+            if wanted:
+                passed = (
+                    _passed(attr, function, use) if method else f"argument:{name}" if name else f"argument:?.{attr}"
+                )
                 # The text of an argument only matters to the rules, so only where the catalog may know the callee.
-                read = self.value if wanted and _tail(callee) in self.words else None
-                args = self.arguments(arguments, keywords, passed, read)
+                args = self.arguments(node, passed, self.value if _tail(callee) in self.words else None)
             else:
-                self.visit_arguments(arguments, keywords, passed)
+                self.visit_arguments(node, name or f"?.{attr}", use if method else None)
             self.use = ""
-        if attr in _ACTING_METHODS:
-            self.method_call(node, attr, callee, args)
-        if keep and name in _SPECIAL:
-            known = _SPECIAL[name](self, node, args)
-            if known is not None:
-                return known
-        if keep and name in self.builders and (made := self.instantiated(self.builders[name], node, args)) is not None:
-            return made
         if callee is None:
             return None
-        site = -1
-        if wanted:
-            site = self.site("call", callee, tuple(args) if args else (), node, use)
-        elif name.startswith("builtins."):
+        site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
+        if site < 0 and name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
                 return args[0].value
-            return Instance(name) if name in _CONTAINERS else None
+            return _BUILT_IN.get(name)
         return Result(callee, site) if name or _deep(callee) < DEEPEST_VALUE else None
 
-    def arguments(
-        self,
-        positional: list[ast.expr],
-        keywords: list[ast.keyword],
-        passed: str,
-        read: Callable[[ast.expr], Value | None] | None,
-    ) -> list[Arg]:
+    def understood(
+        self, node: ast.Call, callee: Value | None, name: str, attr: str, wanted: bool, use: str
+    ) -> tuple[list[Arg], Value | None]:
+        """A call whose meaning the reader itself needs: its arguments, and what it gives if that is known by it."""
+        goes_through = name in self.gone_through
+        if goes_through and use and _counts(name, node.args):
+            use = f"counted:{use}"
+        if attr in GROWS or attr == "join":
+            passed = _passed(attr, node.func, use)
+        elif name in self.same_order or name in _SAME_NUMBER:
+            passed = use
+        else:
+            passed = f"argument:{name or '?.' + attr}"
+        args = self.arguments(node, passed, self.value if wanted and _tail(callee) in self.words else None)
+        self.use = ""
+        if attr:
+            self.method_call(node, attr, callee, args, use)
+        made = _SPECIAL[name](self, node, args) if name in _SPECIAL else None
+        if made is None and name in self.builders:
+            made = self.instantiated(self.builders[name], node, args)
+        if made is None and goes_through:
+            made = self.passed_on(name, node, args, use)
+        return args, made
+
+    def arguments(self, node: ast.Call, passed: str, read: Callable[[ast.expr], Value | None] | None) -> list[Arg]:
         """Visit the arguments of a call and say what they are; what becomes of them is `passed`."""
         args = []
-        for argument in positional:
-            self.use = passed
+        followed = self.fates or self.kept_names
+        for argument in node.args:
             label = ""
             if type(argument) is ast.Starred:
                 label, argument = "*", argument.value
-            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[type(argument)](self, argument)))
-        for keyword in keywords:
-            self.use = passed
-            given = keyword.value
-            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[type(given)](self, given)))
-        return args
-
-    def visit_arguments(self, positional: list[ast.expr], keywords: list[ast.keyword], passed: str) -> None:
-        """Visit the arguments of a call that nobody asks for; a mere name only matters where it has a fate."""
-        for argument in positional:
             kind = type(argument)
-            if kind is ast.Starred:
+            if followed or kind is not ast.Name:
                 self.use = passed
-                self.expression(argument.value)  # type: ignore[attr-defined]
-            elif kind is not ast.Constant and (kind is not ast.Name or self.fates):
-                self.use = passed
-                _EXPRESSIONS[kind](self, argument)
-        for keyword in keywords:
+            args.append(Arg(label, read(argument) if read else _EXPRESSIONS[kind](self, argument)))
+        for keyword in node.keywords:
             given = keyword.value
             kind = type(given)
-            if kind is not ast.Constant and (kind is not ast.Name or self.fates):
+            if followed or kind is not ast.Name:
                 self.use = passed
-                _EXPRESSIONS[kind](self, given)
+            args.append(Arg(keyword.arg or "**", read(given) if read else _EXPRESSIONS[kind](self, given)))
+        return args
 
-    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg]) -> None:
+    def visit_arguments(self, node: ast.Call, name: str, use: str | None) -> None:
+        """Visit the arguments of a call that nobody asks for; a mere name only matters where it is followed.
+
+        Args:
+            use: what becomes of the call, where its method passes it on.
+        """
+        followed = self.fates or self.kept_names
+        passed = ""
+        for argument in node.args:
+            kind = type(argument)
+            if kind is ast.Constant or (kind is ast.Name and not followed):
+                continue
+            passed = passed or (f"argument:{name}" if use is None else _passed(name.rpartition(".")[2], node.func, use))
+            self.use = passed
+            if kind is ast.Starred:
+                argument = argument.value  # type: ignore[attr-defined]
+                kind = type(argument)
+            _EXPRESSIONS[kind](self, argument)
+        for keyword in node.keywords:
+            given = keyword.value
+            kind = type(given)
+            if kind is ast.Constant or (kind is ast.Name and not followed):
+                continue
+            self.use = passed = passed or (
+                f"argument:{name}" if use is None else _passed(name.rpartition(".")[2], node.func, use)
+            )
+            _EXPRESSIONS[kind](self, given)
+
+    def method_call(self, node: ast.Call, attr: str, callee: Value | None, args: list[Arg], use: str) -> None:
         """What a method's name alone tells: `x.sort()`, `parser.add_argument(...)`, `options.update(...)`."""
         function = node.func
         assert isinstance(function, ast.Attribute)
         if attr == "sort":
-            self.ordered.add(_dotted(function.value))
+            self.ordered.add(loops.place(function.value))
+        elif attr in ("add", "update") and isinstance(callee, Member) and self.unordered(callee.base) is not None:
+            self.added(function.value, callee.base, node, args)
+        elif attr == "extend" or attr == "join":
+            name, into = (
+                ("builtins.iter", _passed(attr, function, "")) if attr == "extend" else ("builtins.str.join", use)
+            )
+            for given, arg in zip(node.args[:1], args, strict=False):
+                self.order(name, self.unordered(arg.value), given if attr == "extend" else node, into)
         elif attr == "add_argument":
             self.option(args, node, callee)
         elif attr == "register_module":
@@ -982,8 +1143,55 @@ class _Reader:
                 other = known is not None and not _same_owner(self.parsers.get(arg.name), callee)
                 value = join((known.default, arg.value)) if known is not None and other else arg.value
                 self.options[arg.name], self.parsers[arg.name] = Option(value, _span(node)), callee
-        elif callee is None:
+        elif attr == "update" and callee is None:
             self.dictionary_update(function.value, args)
+
+    # Sets: which values are, and where their elements get an order.
+
+    def unordered(self, value: Value | None) -> sets.Elements | None:
+        """What is in a set, or in what passes a set's elements on; None for what isn't surely one."""
+        if type(value) is Member and type(value.base) is Instance and value.base.of.startswith(self.prefix):
+            owner = self.classes.get(value.base.of.removeprefix(self.prefix))
+            return sets.elements_of(owner.attributes.get(value.attr)) if owner is not None else None
+        return sets.elements_of(value) if value is not None else None
+
+    def passed_on(self, name: str, node: ast.Call, args: list[Arg], use: str) -> Value | None:
+        """What a function gives that makes a set or goes through one; None where none is involved, or it gets an order."""
+        if name in MAKES_SET:
+            given = node.args[0] if node.args else None
+            value = args[0].value if args else None
+            return sets.SETS[sets.items_of(given, value) if given is not None else "-"]
+        kinds = [kind for arg in args if (kind := self.unordered(arg.value)) is not None]
+        if not kinds:
+            return None
+        kind = sets.joined(kinds)
+        if name in self.ordering:
+            self.order(name, kind, node, use)
+            return None
+        # `map(f, names)` gives something else than names.
+        return sets.SETS[kind if name != "builtins.map" else sets.items_of(node, None)]
+
+    def order(self, name: str, elements: sets.Elements | None, node: ast.expr, use: str) -> None:
+        """Note that a set's elements get an order here, which something becomes of; that of numbers is always the same."""
+        if elements is None or elements == "int" or not use:
+            return
+        self.judged += 1
+        into, _, names = use.removeprefix("counted:").removeprefix("joined:").partition(":")
+        self.track(names.split(",") if into in ("data-loop", "put") else ())
+        given = (Arg("elements", _ELEMENTS[elements]),)
+        self.sites.append(Site("order", Ref(name), given, _span(node), self.scope.function, (), use))
+
+    def added(self, target: ast.expr, base: Value, node: ast.Call, args: list[Arg]) -> None:
+        """`names.add(x)`, `names.update(xs)`: what a set holds from here on."""
+        before = self.unordered(base) or ""
+        one = node.func.attr == "add"  # type: ignore[attr-defined]
+        pairs = zip(node.args, args, strict=False)
+        new = [(sets.element_of if one else sets.items_of)(given, arg.value) for given, arg in pairs]
+        made = sets.SETS[sets.joined((before, *new))]
+        if isinstance(target, ast.Name):
+            self.scope.bind(target.id, made)
+        elif isinstance(base, Member) and isinstance(base.base, Instance):
+            self.classes[base.base.of.removeprefix(self.prefix)].attribute(base.attr, made)
 
     def wanted(self, callee: Value) -> bool:
         """Whether a call is worth recording: the catalog may know it, or the program may define it."""
@@ -1031,7 +1239,10 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith("assigned:") else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else ""
+        if self.has_keys and tail in self.key_words:
+            self.keys += 1
+            self.keyed[self.scope.function] = None
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
@@ -1120,8 +1331,8 @@ class _Reader:
 
     def _sorted(self, node: ast.Call, args: list[Arg]) -> None:
         for child in ast.walk(node.args[0]) if node.args else ():
-            if isinstance(child, (ast.Name, ast.Attribute)):
-                self.ordered.add(_dotted(child))
+            if isinstance(child, (ast.Name, ast.Attribute, ast.Subscript)):
+                self.ordered.add(loops.place(child))
 
     def _same(self, node: ast.Call, args: list[Arg]) -> Value | None:
         return args[0].value if args else None
@@ -1163,8 +1374,10 @@ class _Reader:
     # Other expressions.
 
     def _binary(self, node: ast.BinOp) -> Value | None:
+        use, self.use = self.use, ""
+        kind = type(node.op)
         # Lists that are put together go where the whole goes.
-        use = self.use if type(node.op) is ast.Add else ""
+        use = use if kind is ast.Add else f"modulo:{use}" if kind is ast.Mod or kind is ast.BitAnd else ""
         rights = []
         left: ast.expr = node
         while type(left) is ast.BinOp:
@@ -1173,7 +1386,7 @@ class _Reader:
         self.use = use
         value = _EXPRESSIONS[type(left)](self, left)
         for right in reversed(rights):
-            self.use = use
+            self.use = use if kind is ast.Add else ""
             value = _operation(value, _EXPRESSIONS[type(right)](self, right))
         self.use = ""
         return value
@@ -1210,10 +1423,17 @@ class _Reader:
         return join(options) if either and None not in options else None
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
-        self.use = "item" if type(node.slice) is ast.Constant and self.use != "returned" else "index"
+        item = node.slice
+        if self.use == "shown":
+            pass
+        elif type(item) is ast.Name:
+            self.use = "turn" if item.id in self.counters else "index"
+        else:
+            single = type(item) is ast.Constant or type(item) is ast.UnaryOp
+            self.use = "item" if single and self.use != "returned" else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = "key"
-        key = _EXPRESSIONS[type(node.slice)](self, node.slice)
+        key = _EXPRESSIONS[type(item)](self, item)
         self.use = ""
         base = self.shared(node.value, base)
         if base is None:
@@ -1227,19 +1447,24 @@ class _Reader:
         return member(base, "[*]")
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
-        outer, self.use = self.use, ""
+        outer, self.use = self.use if type(node) is not ast.Set else "argument:builtins.set", ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
                 if type(element) is not ast.Constant:
                     self.expression(element)
-            return None
+            return sets.SETS[sets.joined(map(sets.element, node.elts))] if type(node) is ast.Set else None
         values, starred = [], False
         for element in node.elts:
+            self.use = outer
             if type(element) is ast.Starred:
                 starred, element = True, element.value
-            self.use = outer
-            values.append(_EXPRESSIONS[type(element)](self, element))
-        return Items(tuple(values), _DISPLAYS[type(node)]) if not starred else None
+                values.append(_EXPRESSIONS[type(element)](self, element))
+                self.order("builtins.iter", self.unordered(values[-1]), element, outer)
+            else:
+                values.append(_EXPRESSIONS[type(element)](self, element))
+        if starred:
+            return sets.SETS[""] if type(node) is ast.Set else None
+        return Items(tuple(values), _DISPLAYS[type(node)])
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
         outer, self.use = self.use, ""
@@ -1297,9 +1522,11 @@ class _Reader:
                     return
                 if not self.acts(target.name):
                     kind = "registry"  # the program's own: naming it here runs nothing of it
+                elif kind == "call":
+                    kind = "config"
             self.site(kind, target, args, node)
         elif isinstance(what, Ref) and not factory.required and self.wanted(what):
-            self.site("call", what, args, node)
+            self.site("config", what, args, node)
 
     def instantiated(self, factory: Factory, node: ast.Call, args: list[Arg]) -> Value | None:
         """What `instantiate({"_target_": "project.Net"}, depth=3)` builds, where its table is known. What the catalog knows was
@@ -1320,13 +1547,19 @@ class _Reader:
 
     def _comprehension(self, node: Any) -> Value | None:
         outer, self.use = self.use, ""
-        collected = outer if outer.startswith(("argument:", "assigned:", "returned")) else "collected"
-        if isinstance(node, ast.SetComp):
+        kind = type(node)
+        collected = outer or "collected"
+        if kind is ast.SetComp:
             collected = "argument:builtins.set"  # a set has no order to begin with
         saved: dict[str, Any] = {}
+        before = len(self.sites)
         for generator in node.generators:
             self.use = collected
             iterated = self.expression(generator.iter)
+            unordered = self.unordered(iterated)
+            if unordered is not None:
+                # A dictionary is read by its keys.
+                self.order("builtins.iter", unordered, generator.iter, "loop" if kind is ast.DictComp else collected)
             self.use = ""
             target = generator.target
             for child in (target,) if type(target) is ast.Name else ast.walk(target):
@@ -1335,18 +1568,22 @@ class _Reader:
                     self.scope.names[child.id] = member(iterated, "[*]") if child is target else None
             for condition in generator.ifs:
                 self.expression(condition)
-        if isinstance(node, ast.DictComp):
+        inside, start, keys = len(self.sites), len(self.steps), self.keys
+        if kind is ast.DictComp:
             self.expression(node.key)
             self.expression(node.value)
+            self.done_in_order(before, inside)
         else:
             self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
-        for name, before in saved.items():
-            if isinstance(before, Missing):
+        if self.keys > keys:
+            self.steps[start:] = [Branch("loop", None, (tuple(self.steps[start:]),))]
+        for name, outside in saved.items():
+            if isinstance(outside, Missing):
                 self.scope.names.pop(name, None)
             else:
-                self.scope.names[name] = before
-        return None
+                self.scope.names[name] = outside
+        return sets.SETS[sets.element(node.elt)] if kind is ast.SetComp else None
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):
@@ -1391,14 +1628,14 @@ class _Reader:
     def typing_name(self, node: ast.expr) -> str:
         """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
         named = self.scope.look_up(node.id) if isinstance(node, ast.Name) else None
-        return (named.name if isinstance(named, Ref) else _dotted(node)).rpartition(".")[2]
+        return (named.name if isinstance(named, Ref) else dotted(node)).rpartition(".")[2]
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
         kind = type(node)
         if kind is ast.Name or kind is ast.Attribute:
             if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
-                return ""
+                return sets.SET if node.id == "set" else ""  # type: ignore[attr-defined]
             value = _EXPRESSIONS[kind](self, node)
             return value.name if type(value) is Ref else ""
         if isinstance(node, ast.Constant):
@@ -1413,6 +1650,8 @@ class _Reader:
             return left or right if not left or not right or left == right else ""
         if isinstance(node, ast.Subscript):
             head = self.typing_name(node.value)
+            if head in sets.SET_TYPES:
+                return sets.annotated(head, self.typing_name(node.slice))
             if head in TYPING:
                 inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 found = {self.annotation(item) for item in inner} - {""}
@@ -1551,6 +1790,8 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
             if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
                 return side
             return Result(Member(side, "<op>"))  # type: ignore[arg-type]
+        if type(side) is Items and side.kind == "set":
+            return sets.SETS[sets.elements_of(side) or ""]
     return None
 
 
@@ -1577,17 +1818,6 @@ def _deep(value: Any) -> int:
         else:
             return depth
         depth += 1
-
-
-def _dotted(node: ast.AST) -> str:
-    """`self.files` as written; "" for anything that isn't a chain of names."""
-    if type(node) is ast.Name:
-        return node.id
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _same_owner(first: Value | None, second: Value | None) -> bool:
@@ -1637,6 +1867,13 @@ def _names_device(node: ast.Call) -> bool:
     return False
 
 
+@lru_cache(maxsize=4)
+def _known(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
+    """The functions that items go through, and all whose meaning the reader itself needs."""
+    through = MAKES_SET | catalog.same_order | catalog.ordering
+    return through, _KEPT | through | catalog.builders.keys()
+
+
 @lru_cache(maxsize=64)
 def _foreign(catalog: Catalog, own: str) -> frozenset[str]:
     """Top-level modules that are none of the program's. The libraries that the catalog describes may be: their own
@@ -1665,37 +1902,6 @@ def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | 
     return Mapping(tuple(merged), tuple(merged.values()))
 
 
-def _grown(body: list[ast.stmt], index: str) -> list[str] | None:
-    """The names that a loop's body gathers into (appends, adds up, numbers with `index`); None where it gathers nothing.
-    A yield has none."""
-    names: dict[str, None] = {}
-    gathers = False
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                return []
-            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not _is_whole(node.value):
-                gathers = True
-                names[_dotted(node.target)] = None
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
-                gathers = True
-                names[_dotted(node.func.value)] = None
-            elif (
-                index
-                and isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Subscript)
-                and _dotted(node.value) == index
-            ):
-                gathers = True
-                names[_dotted(node.targets[0].value)] = None
-    return list(names) if gathers else None
-
-
-def _is_whole(node: ast.expr) -> bool:
-    """Whether what is added up is a whole number, so that the order is no matter: `count += len(names)`."""
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and _dotted(node.func) in WHOLE)
-
-
 def _span(node: Any) -> Span:
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
@@ -1704,6 +1910,28 @@ def _name_of(decorator: Value | None) -> str:
     """The name of a decorator, called or not."""
     value = decorator.of if isinstance(decorator, Result) else decorator
     return value.name if isinstance(value, Ref) else ""
+
+
+def _put_into(target: ast.expr) -> str:
+    """What becomes of what is assigned to an item: the whole gathers it (`splits["train"] = files`)."""
+    return f"put:{dotted(target.value)}" if type(target) is ast.Subscript else "assigned:"
+
+
+def _passed(attr: str, function: Any, use: str) -> str:
+    """What becomes of the arguments of a method: `files.append(x)`, `out.write(x)`, `pool.map(f, xs)`, `",".join(xs)`."""
+    if attr in GROWS:
+        return f"data-loop:{dotted(function.value)}"
+    if attr == "join":
+        return f"joined:{use}"
+    return "written" if attr in WRITES else use
+
+
+def _counts(name: str, arguments: list[ast.expr]) -> bool:
+    """Whether a call gives each item of an iterable a number: `enumerate(xs)`, `zip(xs, range(n))`."""
+    if name == "builtins.zip":
+        functions = [dotted(a.func) for a in arguments if type(a) is ast.Call]
+        return any(function.rpartition(".")[2] in ("range", "count", "arange") for function in functions)
+    return name == "builtins.enumerate"
 
 
 def _with_use(site: Site, use: str) -> Site:
@@ -1719,15 +1947,25 @@ _DEVICES: Final = (
     _ending("", "xla"),
 )  # fmt: skip
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
-_TRANSPARENT: Final = frozenset(
-    f"builtins.{name}" for name in ("list", "tuple", "filter", "map", "enumerate", "iter", "reversed", "zip")
-)
+_SAME_NUMBER: Final = frozenset({"builtins.abs", "builtins.int"})
+_ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
+    "": None,
+    "-": None,
+    "str": Instance("builtins.str"),
+    "int?": Either((Instance("builtins.int"), None)),
+}
+"""What the elements of a set are, in the facts of a site."""
 _PASSES: Final = frozenset(
     f"builtins.{name}" for name in ("int", "int.from_bytes", "float", "abs", "round", "str", "hash", "reversed", "iter")
 )
-_CONTAINERS: Final = frozenset(
-    f"builtins.{name}" for name in ("set", "frozenset", "list", "dict", "tuple", "str", "int", "float")
-)
+_BUILT_IN: Final = {
+    f"builtins.{name}": Instance(f"builtins.{made}")
+    for name, made in (
+        ("list", "list"), ("dict", "dict"), ("tuple", "tuple"), ("str", "str"), ("int", "int"), ("float", "float"), ("range", "range"),
+        ("len", "int"), ("ord", "int"),
+    )
+}  # fmt: skip
+"""What functions of the language give."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({
@@ -1761,9 +1999,13 @@ _DISPLAYS: Final[dict[type[ast.expr], Literal["list", "tuple", "set"]]] = {
     ast.Tuple: "tuple",
     ast.Set: "set",
 }
-_ACTING_METHODS: Final = frozenset({"sort", "add_argument", "set_defaults", "update", "register_module"})
-_KEPT_METHODS: Final = _ACTING_METHODS - {"sort"}
-_KEPT: Final = _PASSES | _SPECIAL.keys()
+_METHODS: Final = {
+    **dict.fromkeys(("sort", "add_argument", "set_defaults", "update", "register_module", "add", "extend"), "tells"),
+    "join": "joins",
+    **dict.fromkeys((GROWS | WRITES | MAPS) - {"extend"}, "passes"),
+}
+"""Methods whose name tells the reader something, or what becomes of their arguments."""
+_KEPT: Final = _PASSES | MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
     **dict.fromkeys(ast.stmt.__subclasses__(), _Reader.children),

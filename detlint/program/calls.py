@@ -35,7 +35,9 @@ LATER: Final = ("add_command", "remote")
 HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
 )
-CALLS: Final = ("call", "partial")
+CALLS: Final = ("call", "partial", "config")
+DESCRIBES: Final = ("config", "registry")
+"""Sites that say what is to be built later."""
 BARE: Final = "<bare>"
 """How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
 decorators that have been left behind."""
@@ -49,6 +51,9 @@ class Knowledge(Protocol):
 
     def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
         """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
+
+    def settled(self, effect: Any, values: Mapping[str, Value]) -> bool | None:
+        """Whether an entry's conditions hold when some parameters are given values that are known."""
 
     def target(self, module: Module, index: int) -> Value | None:
         """What a site calls, in normal form."""
@@ -317,6 +322,8 @@ class Calls:
     def acts(self, module: Module) -> bool:
         """Whether a module's top level does anything that matters besides importing."""
         for index in sites(module.steps(module.facts.functions[0])):
+            if module.sites[index].kind in DESCRIBES:
+                continue
             found = self.knowledge.matches(module, index)
             if any(touches(effect.entry) for effect in found):
                 return True

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Final
 
 from detlint.catalog import Entry, Scalar
@@ -36,6 +36,7 @@ from detlint.facts.model import (
 )
 from detlint.program.calls import (
     BARE,
+    CALLS,
     Callee,
     Calls,
     Knowledge,
@@ -49,7 +50,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint, sites
-from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, is_object
+from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, agree, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -155,6 +156,8 @@ class _Run:
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
+        self.met: set[tuple[str, str]] = set()
+        """The imports that it has come by, by file and name."""
         self.seen: set[tuple[str, int]] = set()
         self.calls = 0
         self.doubtful = 0
@@ -253,18 +256,15 @@ class _Run:
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         for stream, found in self.drawn.items():
-            merged: Draws | None = None
-            for draws in found.values():
-                if stream in result.late and result.late[stream][1] is draws:
-                    continue
-                if merged is None:
-                    merged = replace(draws, sure=stream not in self.perhaps)
-                else:
-                    merged.count += draws.count
-                    merged.only_weights = merged.only_weights and draws.only_weights
+            # A stream that is seeded late is told there.
+            told = [*map(id, result.late[stream][1])] if stream in result.late else []
+            open_ = [draws for draws in found.values() if id(draws) not in told]
+            merged = reduce(Draws.with_other, open_) if open_ else None
             # Who trains on may start without the checkpoint, or have layers that it doesn't know.
-            if merged is not None and not (self.loads and merged.only_weights and not result.trains):
-                result.unseeded[stream] = merged
+            if merged is not None and self.loads and not result.trains:
+                merged = merged.rest
+            if merged is not None:
+                result.unseeded[stream] = replace(merged, sure=stream not in self.perhaps)
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
 
@@ -396,7 +396,8 @@ class _Run:
                 run = module.body.runs[-2 - step]
                 if isinstance(run, Member):
                     self.access(run)
-                else:
+                elif (module.path, run) not in self.met:
+                    self.met.add((module.path, run))
                     for imported in self.flow.imported(module, run):
                         self.import_module(imported)
             else:
@@ -428,7 +429,7 @@ class _Run:
         if branch.kind in ("main", "loop"):
             self.steps(branch.arms[0])
             return False
-        if branch.kind == "yield":
+        if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
             self.exits = True
@@ -445,6 +446,10 @@ class _Run:
                 self.steps(arm)
             self.state = after
             return False
+        if isinstance(branch.test, Param):
+            given = self.values.look(self.frame, branch.test)
+            if isinstance(given.value, Const) and given.default is None:
+                return self.steps(branch.arms[0 if given.value.value else 1])  # as the call says
         taken, cause = (
             self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
         )
@@ -582,17 +587,20 @@ class _Run:
             return
         target = self.target(index)
         effects = self.effects(index, target)
-        restored = {stream for effect, _ in effects for stream in effect.entry.restores}
-        if restored:
-            # As they are before it seeds anything itself.
-            self.scopes[place] = {stream: self.state.streams.get(stream, "") for stream in restored}
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
             if any(effect.entry.rule for effect, _ in effects):
                 self.result.judged.add(place)
+            effects = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
+        restored = {stream for effect, _ in effects for stream in effect.entry.restores}
+        if restored:
+            # As they are before it seeds anything itself.
+            self.scopes[place] = {stream: self.state.streams.get(stream, "") for stream in restored}
         for effect, made in effects:
-            # A partial only prepares a call.
-            self.affect(place, effect, made, site.kind == "partial")
+            # A partial only prepares a call, and a configuration describes one.
+            self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
+        if site.kind == "config":
+            self.described(target, effects, place)
         if site.kind != "call":
             return
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
@@ -625,6 +633,16 @@ class _Run:
         if not self.access(site.target, place) and is_option(site.target) and not self.doubtful:
             self.values.assigned[site.target.attr] = self.values.look(self.frame, site.args[0].value)
 
+    def described(self, target: Value | None, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
+        """What a configuration describes is built and used when the statements of the run are over."""
+        for effect, _ in effects:
+            if not effect.entry.rule.startswith("DET1"):
+                layer = self.resolver.layer(effect.name) is not None
+                self.later += [(stream, place, self.path, layer) for stream in effect.entry.draws]
+        if target is not None and self.flow.callees(target):
+            self.build(target, place)
+            self.handed.append((target, place, False))
+
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
         frame = self.frame
@@ -641,7 +659,7 @@ class _Run:
         return known
 
     def effects(self, index: int, target: Value | None) -> list[tuple[Effect, Place]]:
-        """The catalog entries that a site fulfils in this frame, each with the place that has its arguments."""
+        """The catalog entries that a site may fulfil in this frame, each with the place that has its arguments."""
         module = self.frame.module
         here = Place(module, index)
         found = self.flow.knowledge.matches(module, index)
@@ -661,12 +679,20 @@ class _Run:
                 effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
         return effects
 
+    def may_hold(self, effect: Effect, place: Place) -> bool:
+        """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`."""
+        given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
+        looked = {name: self.written(effect, place, name).value for name in given}
+        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        return not known or self.flow.knowledge.settled(effect, known) is not False
+
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
         self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         self.result.trains = self.result.trains or "trains" in entry.contexts
+        self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:
@@ -739,15 +765,22 @@ class _Run:
         for stream in entry.seeds:
             self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
             if kind == "fixed":
-                draws = self.drawn.get(stream, {}).get(self.first[stream]) if stream in self.first else None
-                late = draws is not None and self.state.streams.get(stream) == "drawn"
-                if late and draws is not None and not self.doubtful and not seeding.passing:
-                    self.result.late.setdefault(stream, (seeding, draws))
+                if not self.doubtful and not seeding.passing and (before := self.drawn_before(stream)):
+                    self.result.late.setdefault(stream, (seeding, before))
                 self.state.streams[stream] = "seeded"
             else:
                 self.state.streams[stream] = kind
                 if kind == "optional":
                     self.result.optional.setdefault(stream, seeding)
+
+    def drawn_before(self, stream: str) -> list[Draws]:
+        """The draws from a stream that the run may have made on its way to where it is now; the one that it surely made
+        first."""
+        found = self.drawn.get(stream, {})
+        first = found.get(self.first[stream]) if stream in self.first else None
+        if first is None or self.state.streams.get(stream) != "drawn":
+            return []
+        return [first, *(draws for draws in found.values() if draws is not first and agree(draws.way, self.way))]
 
     def seed_from(self, source: str, place: Place, seeds: Iterable[str]) -> str:
         """A call takes its seed from a stream: what the seed is. Where that stream isn't seeded, its draw is what is told."""
@@ -836,16 +869,13 @@ class _Run:
             return
         found = self.drawn.setdefault(stream, {})
         first = self.first.get(stream)
-        if held == "drawn" and first in found:
-            found[first].count += 1
-            found[first].only_weights = found[first].only_weights and weights
-            return
-        self.state.streams[stream] = "drawn"
-        self.first[stream] = place
-        if place in found:
-            found[place].count += 1
-        else:
-            found[place] = Draws(place, self.path, 1, weights, way=self.way, process=self.process_of)
+        here = Draws(place, self.path, self.way, self.process_of)
+        if held != "drawn" or first not in found:
+            self.state.streams[stream] = "drawn"
+            self.first[stream] = first = place
+            found.setdefault(place, here)
+        assert first is not None
+        found[first].add(here, weights)
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -1252,7 +1282,7 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
         names: those of what registries keep.
     """
     value = origin.value
-    if isinstance(value, Const) and value.value in names:
+    if isinstance(value, Const) and (value.value in names or isinstance(value.value, bool)):
         return True
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True

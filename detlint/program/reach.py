@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from detlint.catalog import Entry, Scalar
@@ -15,9 +15,9 @@ from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
-READING: Final = frozenset(
-    {"closed", "dataset", "device", "draws-own", "layer", "no-grad", "returns-first", "returns-self"}
-)
+READING: Final = frozenset({
+    "closed", "dataset", "device", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first", "returns-self",
+})  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
 
@@ -83,15 +83,32 @@ class Draws:
 
     first: Place
     path: tuple[Place, ...]
-    count: int = 1
-    only_weights: bool = True
-    """All of them are the initial weights of layers, which loading a checkpoint overwrites."""
-    sure: bool = True
-    """Whether the run comes there whatever a configuration chooses."""
     way: Way = frozenset()
     """What was chosen on the way to the first."""
     process: tuple[int, Spot] | None = None
     """Where the new process begins that draws, and how much of the path leads there; None in the run's own."""
+    count: int = 0
+    rest: Draws | None = None
+    """Those of them that are more than the initial weights of layers, which loading a checkpoint overwrites."""
+    sure: bool = True
+    """Whether the run comes there whatever a configuration chooses."""
+
+    def add(self, draw: Draws, weights: bool) -> None:
+        """Count another draw.
+
+        Args:
+            weights: whether it is the initial weights of a layer.
+        """
+        self.count += 1
+        if not weights:
+            if self.rest is None:
+                self.rest = replace(draw, count=0, rest=None)
+            self.rest.count += 1
+
+    def with_other(self, other: Draws) -> Draws:
+        """These draws, and those of another way through the run."""
+        rest = self.rest.with_other(other.rest) if self.rest is not None and other.rest is not None else None
+        return replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
 
 
 @dataclass(slots=True)
@@ -104,8 +121,8 @@ class Reach:
     """Streams that are seeded only on a condition which is false by default."""
     optional_drawn: set[str] = field(default_factory=set)
     """Those of them that the run draws from."""
-    late: dict[str, tuple[Seeding, Draws]] = field(default_factory=dict)
-    """Streams seeded for the first time after a draw."""
+    late: dict[str, tuple[Seeding, list[Draws]]] = field(default_factory=dict)
+    """Streams seeded for the first time after a draw, and the draws on the ways there."""
     seedings: list[Seeding] = field(default_factory=list)
     switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
     """What some way through the run sets, and where."""
@@ -122,6 +139,8 @@ class Reach:
     """Whether a loader runs a function of the program first in each worker."""
     open: set[str] = field(default_factory=set)
     """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
+    restarts: bool = False
+    """Whether it runs the interpreter anew, which reads the hash seed again."""
     made: dict[Place, set[str]] = field(default_factory=dict)
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = field(default_factory=list)
@@ -138,7 +157,9 @@ class Reach:
         held = dict(sorted(self.held.items()))
         unseeded, left_open = frozenset(self.unseeded), frozenset(self.open)
         path = self.entry.module.path
-        return Outcome(path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open)
+        return Outcome(
+            path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts
+        )
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes and that a rule knows, by the path of each module that it passes."""

@@ -6,6 +6,8 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -129,6 +131,17 @@ class Resolver:
         self._busy: set[object] = set()
         self.opened: set[str] = set()
         """The files whose bodies were asked for, until it is cleared."""
+
+    @contextmanager
+    def looking(self) -> Iterator[set[str]]:
+        """Note the files whose bodies are asked for meanwhile: an answer that is remembered has to be known with them, since
+        who is given it later depends on them too."""
+        before = self.opened.copy()
+        self.opened.clear()
+        try:
+            yield self.opened
+        finally:
+            self.opened.update(before)
 
     # -- modules and names --------------------------------------------------------------------------------------
 

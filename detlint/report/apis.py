@@ -68,6 +68,8 @@ def _names(entry: Entry) -> Iterator[tuple[str, str]]:
             yield root, f"`{name}`: any other member"
         elif entry.kind == "mention":
             yield root, f"`{name}`, named and not called"
+        elif entry.kind == "order":
+            yield "Python", f"`{name.removeprefix('builtins.')}` of a set"
         else:
             plain = "." not in name or root in sys.stdlib_module_names
             yield "Python" if plain else root, f"`{name}`" + (" =" if entry.kind == "assignment" else "")

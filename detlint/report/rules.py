@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from detlint.catalog import Catalog, Entry, Rule
+from detlint.checks.keys import CODE as KEYS
 from detlint.report.apis import condition_text, fix_text, tables
 from detlint.report.document import Block, escaped, markdown
 
@@ -120,13 +121,18 @@ def _apis(catalog: Catalog, rule: Rule) -> Iterator[Block]:
         yield from tables(own)
     if rule.streams:
         streams = set(rule.streams)
-        others = sorted({e.rule for e in catalog.entries if streams & set(e.draws)} - {"", rule.code})
-        yield "## What draws"
+        drawing = [entry for entry in catalog.entries if streams & set(entry.draws)]
+        others = sorted({entry.rule for entry in drawing} - {"", rule.code})
+        if drawing:
+            yield "## What draws"
         if others:
             yield f"All that {', '.join(f'[{code}]({code}.md)' for code in others)} name, and:"
-        yield from tables([entry for entry in catalog.entries if not entry.rule and streams & set(entry.draws)])
+        yield from tables([entry for entry in drawing if not entry.rule])
         yield "## What seeds"
         yield from tables([entry for entry in catalog.entries if streams & set(entry.seeds)])
+    if rule.code == KEYS:
+        yield "## What uses up a key"
+        yield from tables([entry for entry in catalog.entries if entry.consumes])
     if rule.switch:
         yield "## What sets the switch"
         yield from tables([entry for entry in catalog.entries if rule.switch in entry.sets], rule.switch)

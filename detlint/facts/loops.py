@@ -1,0 +1,141 @@
+"""What the body of a loop gathers, by the names that grow in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
+WRITES: Final = frozenset({"write", "writelines", "writerow", "writerows"})
+MAPS: Final = frozenset({"map", "imap", "starmap"})
+"""Methods of pools that give a result for each item, in order."""
+BEYOND: Final = ""
+"""What grows is no name: what a generator yields, a list in another."""
+INSIDE: Final = "["
+"""How the name of a table begins whose items grow: `groups[x].append(...)`."""
+SUM: Final = "+"
+"""How the name of what may be a sum of numbers begins, or of what has a list for each element."""
+WRITTEN: Final = ">"
+"""What grows is a file."""
+NUMBERED: Final = "#"
+"""How the name of a table begins that gets a number for each item."""
+_WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
+_SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
+
+
+class Gathered(NamedTuple):
+    """The names that a loop's body gathers into, in the order of the source; `#name` is a table of numbers."""
+
+    names: tuple[str, ...]
+    in_order: tuple[str, ...]
+    """Those that surely keep the order in which the loop goes."""
+
+    @property
+    def marked(self) -> Iterator[str]:
+        """All of them, with a mark before those that may be sums, where the order matters to rounding alone."""
+        return (name if name in self.in_order else SUM + name for name in self.names)
+
+
+def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gathered | None:
+    """What a loop's body gathers (appends, adds up, numbers, writes, yields); None where it gathers nothing.
+
+    Args:
+        targets: the names that the loop binds.
+        index: the one of them that counts (`for i, x in enumerate(...)`), "" for none.
+    """
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    anew = set[str]()
+    counters = {index} if index else set()
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant):
+            counters.add(dotted(node.target))
+        anew.update(_made_anew(node))
+    names: dict[str, bool] = {}
+    for node in nodes:
+        for name, in_order in _growth(node, set(targets), anew, counters - {""}):
+            # What is made anew in every turn gathers nothing over the turns.
+            if name not in anew:
+                names[name] = names.get(name, False) or in_order
+    return Gathered(tuple(names), tuple(n for n, in_order in names.items() if in_order)) if names else None
+
+
+def _made_anew(node: ast.AST) -> Iterator[str]:
+    """The names that a part of the body binds to something new."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            alias = isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript, ast.IfExp))
+            if isinstance(target, ast.Name) and not alias and target.id not in _names(node.value):
+                yield target.id
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars.id
+
+
+def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]) -> Iterator[tuple[str, bool]]:
+    """What grows by a part of the body, and whether surely in the order of the loop."""
+    if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        yield BEYOND, True
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        if not _is_whole(node.value):
+            yield dotted(node.target), _is_sequence(node.value)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = node.func.value
+        if node.func.attr in GROWS:
+            # `groups[x].append(...)` has a list for each element.
+            keyed = isinstance(owner, ast.Subscript) and not targets.isdisjoint(_names(owner.slice))
+            yield place(owner), not keyed and not isinstance(owner, ast.Call)
+        elif node.func.attr in WRITES and dotted(owner) not in _SHOWN | anew:
+            yield WRITTEN, True
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        target = node.targets[0]
+        table = dotted(target.value)
+        if _counts(node.value, table, counters):
+            yield f"{NUMBERED}{table}", True
+        elif _counts(target.slice, table.removesuffix(".loc"), counters):
+            yield table, True  # `images[i] = load(file)`
+
+
+def _counts(node: ast.expr, table: str, counters: set[str]) -> bool:
+    """Whether an expression is the next number: a counter, or the size of the table that it goes into."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id in counters:
+            return True
+        if isinstance(part, ast.Call) and dotted(part.func) == "len" and part.args and dotted(part.args[0]) == table:
+            return True
+    return False
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether what is added up is a number that needs no rounding, so that the order is no matter: `count += len(names)`."""
+    if isinstance(node, ast.Constant):
+        return not isinstance(node.value, str)
+    return isinstance(node, ast.Call) and dotted(node.func) in _WHOLE
+
+
+def _is_sequence(node: ast.expr) -> bool:
+    """Whether something that is added is a list or a text, by how it is written."""
+    if isinstance(node, ast.BinOp):
+        return _is_sequence(node.left) or _is_sequence(node.right)
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    return isinstance(node, (ast.List, ast.ListComp, ast.Tuple, ast.JoinedStr))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def place(node: ast.AST) -> str:
+    """A chain of names as written, or `[` and the table that something is an item of; "" for anything else."""
+    return INSIDE + dotted(node.value) if isinstance(node, ast.Subscript) else dotted(node)
+
+
+def dotted(node: ast.AST) -> str:
+    """`self.files` as written; "" for anything that isn't a chain of names."""
+    if type(node) is ast.Name:
+        return node.id
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
