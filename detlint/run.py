@@ -519,9 +519,9 @@ class _Run:
                 step = next((s for s in reversed(finding.steps) if s.path in by_file), None)
                 if step is not None:
                     there = Step(finding.path, finding.span, "here")
-                    moved = replace(
-                        finding, path=step.path, span=step.span, steps=(*finding.steps, there), argument="", fix=None
-                    )
+                    recipe = finding.fix if finding.fix is not None and finding.fix.kind == "start-run" else None
+                    steps = (*finding.steps, there)
+                    moved = replace(finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe)
                     by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]

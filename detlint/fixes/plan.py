@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+import ast
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from detlint.catalog import Applicability, Catalog, Recipe
@@ -30,6 +31,8 @@ class Fix:
     """By file."""
     imports: dict[str, set[str]] = field(default_factory=dict)
     """What the files have to import for it."""
+    seats: list[Sequence[ast.stmt]] = field(default_factory=list)
+    """The blocks that get seeding statements."""
 
     def all_edits(self, files: Files) -> Iterator[tuple[str, Edit]]:
         """The edits, with those for the imports."""
@@ -136,6 +139,9 @@ class Planner:
 
     def _seat(self, fix: Fix, recipe: Recipe, path: str, seat: seeding.Seat) -> None:
         file = self.files[path]
+        if any(seat.body == other for other in fix.seats):
+            return  # another run that begins there is seeded with it
+        fix.seats.append(seat.body)
         line = (seat.after.lineno if seat.after is not None else seat.body[0].lineno) + 1 if seat.top else None
         statements = []
         for call in recipe.text.splitlines():
