@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -118,6 +119,10 @@ class Planner:
             return fix
         starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
         start, *way = finding.steps[starts[-1] if starts else 0 :]
+        if start.message.endswith("(script)") and os.path.exists(
+            os.path.join(os.path.dirname(start.path), "__init__.py")
+        ):
+            raise NoFix("it may be a module that others import in a way that can't be followed")
         inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
         inner.append(finding.span if finding.path == start.path else None)
         if inner[0] is None and not starts:
