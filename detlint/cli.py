@@ -8,18 +8,18 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from detlint import __version__
+from detlint.report import formats
 
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
-    from detlint.fixes.plan import Planner
     from detlint.inspect import Inspection
     from detlint.project import Project
 
@@ -102,9 +102,7 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]),
     help="Hardware to judge for; may be repeated. [default: what each file mentions]",
 )
-@click.option(
-    "--output-format", type=click.Choice(["text", "concise", "json"]), help="How to print findings. [default: text]"
-)
+@click.option("--output-format", type=click.Choice([*formats.MODULES]), help="How to print findings. [default: full]")
 @click.option(
     "-o",
     "--output-file",
@@ -306,33 +304,23 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
-    from detlint.report import text
+    from detlint.report.view import View
 
-    settings = project.config.settings
-    if settings.output_format == "json":
-        from detlint.report import json
+    form, view = project.config.settings.output_format, View(report, project.config, project.catalog)
+    if options["statistics"] and form in formats.FOR_PEOPLE:
+        from detlint.report.text import statistics
 
-        lines = [json.report(report, settings.show_notes, _planner(report, project))]
-    elif options["statistics"]:
-        lines = [*text.statistics(report, settings.show_notes)]
-    elif settings.output_format == "concise":
-        lines = [*text.concise(report, settings.show_notes)]
+        lines: Iterable[str] = statistics(view)
     else:
-        lines = [*text.full(report, settings.show_notes)]
+        lines = formats.lines(form, view)
     output = "".join(line + "\n" for line in lines)
-    if options["output_file"] is not None:
-        options["output_file"].write_text(click.unstyle(output), "utf-8")
-    else:
+    if options["output_file"] is None:
         click.echo(output, nl=False, err=err, color=_colour())
-
-
-def _planner(report: Report, project: Project) -> Planner:
-    """What makes fixes for a report, of files as they were when it was made."""
-    from detlint.fixes.plan import Files, Planner
-    from detlint.source import Source
-
-    files = Files(lambda path: Source(path, report.texts.get(path)).data)
-    return Planner(project.catalog, project.config.settings, files, report.paths)
+        return
+    try:
+        options["output_file"].write_text(click.unstyle(output), "utf-8")
+    except OSError as error:
+        _fail(f"{options['output_file']}: can't be written: {error.strerror}")
 
 
 def _show_settings(config: Config) -> None:

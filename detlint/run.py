@@ -334,7 +334,7 @@ class _Run:
     def _key(self) -> bytes:
         """Under which settings the record holds; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
-            self.config.settings, jobs=0, output_format="text", show_notes=False, fail_on="warning", per_file_ignores={},
+            self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
             fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0,
         )  # fmt: skip
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
