@@ -70,7 +70,14 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """How many items the list or tuple has."""
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
-    type: Literal["str", "number", "tensor", "indexable"] | None = None
+    type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
+    """`whole`: a tensor that surely holds whole numbers or booleans."""
+    not_type: Literal["whole"] | None = None
+    """It is none of these, or may be none."""
+    under: str = ""
+    """A parameter: the value is smaller than what that one gets, in some dimension. Left out it counts as the same."""
+    at_least: str = ""
+    """A parameter: the value is as large as what that one gets, or larger, in every dimension."""
     contains: str | None = None
     """A part of a string (`XLA_FLAGS` holds many flags)."""
     draws: list[str] = []
@@ -235,6 +242,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Dotted prefixes, ending in `.`, whose functions return the tensor."""
     plain: list[str] = []
     """Functions under the producers, and tensor methods, that do not."""
+    whole: list[str] = []
+    """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
     module: str = ""
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
@@ -491,6 +500,16 @@ class Catalog:
             for name, owner, _, last in split
             if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
         )
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """Types of whole numbers, and functions that give tensors of them."""
+        return frozenset(name for framework in self.frameworks for name in framework.whole)
+
+    @cached_property
+    def whole_words(self) -> frozenset[str]:
+        """The last component of the types of whole numbers, which are no functions."""
+        return frozenset(name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1)
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:

@@ -83,6 +83,7 @@ class Matcher:
             self._named_argument,
             self._indexable,
             Handed(self).draws,
+            self.catalog.whole,
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}
@@ -371,7 +372,7 @@ class Matcher:
                 elif entry not in known:
                     for parameter, condition in entry.when.items():
                         argument = argument_of(bound, parameter) or bound.get("**") or Argument(None, False)
-                        if not self.judge.holds(condition, argument):
+                        if not self.judge.holds(condition, argument, bound):
                             yield entry, parameter, argument
                             break
 

@@ -110,6 +110,7 @@ class _Reader:
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
+        self.whole = catalog.whole_words
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.foreign = _foreign(catalog, module.partition(".")[0])
@@ -888,7 +889,9 @@ class _Reader:
             callee = Member(UNKNOWN_RECEIVER, attr)
         name = callee.name if type(callee) is Ref else ""
         wanted = callee is not None and (
-            self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
+            self.wanted(callee)
+            or (node.keywords and _says_what_to_make(node, name != "", self.whole))
+            or (attr == "to" and _converts(node, self.whole))
         )
         # Arguments are kept for sites, and for the calls whose meaning the reader itself needs.
         keep = wanted or attr in _KEPT_METHODS or name in _KEPT or name in self.builders
@@ -1624,15 +1627,20 @@ def _simple(value: Value | None) -> Value | None:
     return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
 
 
-def _moves(node: ast.Call) -> bool:
-    """Whether a call of a method `to` spells the device out: `x.to("cpu")`."""
-    return bool(node.args) and type(node.args[0]) is ast.Constant and type(node.args[0].value) is str
+def _converts(node: ast.Call, whole: frozenset[str]) -> bool:
+    """Whether a call of a method `to` spells out the device, or a type of whole numbers: `x.to("cpu")`, `x.to(torch.long)`."""
+    if not node.args:
+        return False
+    first = node.args[0]
+    return (type(first) is ast.Constant and type(first.value) is str) or getattr(first, "attr", "") in whole
 
 
-def _names_device(node: ast.Call) -> bool:
-    """Whether a call has an argument `device=`."""
-    for keyword in node.keywords:  # noqa: SIM110 (a generator costs more than the loop)
-        if keyword.arg == "device":
+def _says_what_to_make(node: ast.Call, function: bool, whole: frozenset[str]) -> bool:
+    """Whether a call says where its tensor is made (of functions alone), or that it holds whole numbers."""
+    for keyword in node.keywords:
+        if keyword.arg == "device" and function:
+            return True
+        if keyword.arg == "dtype" and getattr(keyword.value, "attr", "") in whole:
             return True
     return False
 
