@@ -149,6 +149,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     absent: str = ""
     """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
     stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
+    device: str = ""
+    """The parameter that says on what hardware the program runs."""
     unseeds: list[str] = []
     restores: list[str] = []
     """Leaving the block puts these streams back as they were."""
@@ -178,6 +180,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.entropy
                 or contexts
                 or self.category
+                or self.device
             )
             or self.returns == "generator"
         )
@@ -449,6 +452,11 @@ class Catalog:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
         acts = [entry.acts for entry in self.entries]
         return frozenset(name for name, found in self.calls.items() if any(acts[i] for i in found))
+
+    @cached_property
+    def devices(self) -> dict[str, str]:
+        """What says on what hardware the program runs -> the parameter that does."""
+        return {name: entry.device for entry in self.entries if entry.device for name in entry.names}
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:

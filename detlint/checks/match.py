@@ -379,7 +379,7 @@ class Matcher:
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""
         if module.path not in self._targets:
-            self._targets[module.path] = targets(module.facts, self.settings)
+            self._targets[module.path] = targets(module, self.settings, self.catalog)
         return self._targets[module.path]
 
     def on_cpu(self, match: Match) -> bool:
