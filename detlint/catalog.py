@@ -78,6 +78,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """A parameter: the value is smaller than what that one gets, in some dimension. Left out it counts as the same."""
     at_least: str = ""
     """A parameter: the value is as large as what that one gets, or larger, in every dimension."""
+    not_only: list[str] = []
+    """It isn't surely a list of nothing but calls of these."""
     contains: str | None = None
     """A part of a string (`XLA_FLAGS` holds many flags)."""
     draws: list[str] = []

@@ -194,6 +194,9 @@ class Judge:
         if condition.not_length is not None:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
+        if condition.not_only:
+            harmless = condition.not_only
+            verdicts.append(self._each(value, lambda v: _only(v, harmless)) is not True)
         if condition.contains is not None:
             written = isinstance(value, Expression) and condition.contains in value.text
             part = condition.contains
@@ -376,6 +379,12 @@ def _numbers(value: Value | None) -> list[float | None]:
     return [
         option.value if isinstance(option, Const) and isinstance(option.value, (int, float)) else None for option in found
     ]
+
+
+def _only(value: Value, names: list[str]) -> bool:
+    """Whether a list has items, and each is what a call of one of these gives."""
+    items = value.values if isinstance(value, Items) else ()
+    return bool(items) and all(isinstance(item, Result) and item.of in map(Ref, names) for item in items)
 
 
 def _length(value: Value, lengths: list[int]) -> Verdict:

@@ -198,6 +198,8 @@ def condition_text(condition: Condition) -> str:
         parts.append(f"< `{condition.under}`")
     if condition.at_least:
         parts.append(f">= `{condition.at_least}`")
+    if condition.not_only:
+        parts.append("has more than " + ", ".join(f"`{name}`" for name in condition.not_only))
     if condition.contains is not None:
         parts.append(f"contains {condition.contains!r}")
     if condition.draws:
