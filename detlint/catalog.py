@@ -424,6 +424,11 @@ class Catalog:
                 members[last] = "" if last in members else full
         return found
 
+    def beginning(self, text: str) -> tuple[str, ...]:
+        """The dotted names of what can be called that begin so, in order; their last component begins in the text."""
+        owner = text.rpartition(".")[0]
+        return tuple(sorted(name for name in self.calls if name.startswith(text) and name.rpartition(".")[0] == owner))
+
     @cached_property
     def scopes(self) -> frozenset[str]:
         """The libraries whose registries hold what `registry` knows."""
@@ -519,7 +524,9 @@ class Catalog:
     @cached_property
     def whole_words(self) -> frozenset[str]:
         """The last component of the types of whole numbers, which are no functions."""
-        return frozenset(name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1)
+        return frozenset(
+            name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1
+        )
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:

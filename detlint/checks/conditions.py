@@ -377,7 +377,8 @@ def _numbers(value: Value | None) -> list[float | None]:
     options = value.values if isinstance(value, Items) else (value,)
     found = [settle(option) for option in options]
     return [
-        option.value if isinstance(option, Const) and isinstance(option.value, (int, float)) else None for option in found
+        option.value if isinstance(option, Const) and isinstance(option.value, (int, float)) else None
+        for option in found
     ]
 
 

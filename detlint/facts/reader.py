@@ -1161,7 +1161,9 @@ class _Reader:
     def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:
         if len(args) >= 2 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
             return member(args[0].value, args[1].value.value)
-        return None
+        # `getattr(torch_scatter, f"scatter_{name}")` is one of those that begin so; what the catalog doesn't know is harmless.
+        begin = imported.beginning(node.args[1]) if len(args) >= 2 and isinstance(args[0].value, Ref) else ""
+        return join(map(Ref, self.catalog.beginning(f"{args[0].value.name}.{begin}"))) if begin else None  # type: ignore[union-attr]
 
     # Other expressions.
 
