@@ -253,6 +253,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    mode: str = ""
+    """The attribute of an instance that says whether it trains."""
     layers: list[str] = []
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
@@ -515,6 +517,11 @@ class Catalog:
             for name, owner, _, last in split
             if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
         )
+
+    @cached_property
+    def modes(self) -> frozenset[str]:
+        """The attributes of layers that say whether they train."""
+        return frozenset(framework.mode for framework in self.frameworks if framework.mode)
 
     @cached_property
     def whole(self) -> frozenset[str]:

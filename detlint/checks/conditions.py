@@ -385,7 +385,7 @@ def _numbers(value: Value | None) -> list[float | None]:
 def _only(value: Value, names: list[str]) -> bool:
     """Whether a list has items, and each is what a call of one of these gives."""
     items = value.values if isinstance(value, Items) else ()
-    return bool(items) and all(isinstance(item, Result) and item.of in map(Ref, names) for item in items)
+    return bool(items) and all(isinstance(item, Result) and item.of in [Ref(name) for name in names] for item in items)
 
 
 def _length(value: Value, lengths: list[int]) -> Verdict:

@@ -140,7 +140,8 @@ class Site(Record, frozen=True):
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks, and what a `with` enters; a `yield`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks, and what a `with` enters; where a layer is asked whether it trains, the first arm is where it
+    does; a `yield`, and an `exit` of the process, have no arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit"]

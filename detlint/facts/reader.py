@@ -467,10 +467,25 @@ class _Reader:
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
-            asked = self.question(test, all_steps) if test is not None and kind == "if" else None
+            asked = None
+            if test is not None and kind == "if":
+                asked = self.question(test, all_steps) or self.mode(test, all_steps)
             span = _span(test) if test is not None and asked is not None else None
             self.steps.append(Branch(kind, asked, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def mode(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
+        """Whether an `if` asks a layer if it trains: `if self.training`; of `if not self.training` the arms change places."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        asked = test.operand if negated else test  # type: ignore[attr-defined]
+        if type(asked) is not ast.Attribute or asked.attr not in self.catalog.modes or len(arms) != 2:
+            return None
+        layer = self.scope.names.get(asked.value.id) if type(asked.value) is ast.Name else None
+        if type(layer) is not Instance:
+            return None
+        if negated:
+            arms.reverse()
+        return Member(layer, asked.attr)
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
