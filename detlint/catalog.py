@@ -38,6 +38,8 @@ TABLES = {
     "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "signatures": dict, "aliases": dict,
 }  # fmt: skip
 """What a catalog file may hold."""
+HARDWARE = "hardware"
+"""The switch that says on what hardware the program runs, in the words of its library."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -151,8 +153,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     absent: str = ""
     """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
     stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
-    device: str = ""
-    """The parameter that says on what hardware the program runs."""
     unseeds: list[str] = []
     restores: list[str] = []
     """Leaving the block puts these streams back as they were."""
@@ -182,7 +182,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.entropy
                 or contexts
                 or self.category
-                or self.device
             )
             or self.returns == "generator"
         )
@@ -465,7 +464,8 @@ class Catalog:
     @cached_property
     def devices(self) -> dict[str, str]:
         """What says on what hardware the program runs -> the parameter that does."""
-        return {name: entry.device for entry in self.entries if entry.device for name in entry.names}
+        said = [(entry.names, str(entry.sets[HARDWARE])) for entry in self.entries if HARDWARE in entry.sets]
+        return {name: value.removeprefix("=") for names, value in said for name in names}
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:

@@ -50,11 +50,17 @@ def chosen(module: Module, catalog: Catalog) -> frozenset[str]:
         first = [name for name, _ in catalog.signatures.get(name, ())][:1] == [names[name]]
         said = [a.value for i, a in enumerate(site.args) if a.name == names[name] or (first and i == 0 and not a.name)]
         for value in said:
-            word = value.value.lower() if isinstance(value, Const) and isinstance(value.value, str) else ""
-            if word != "cpu" and word not in DEVICES:
+            target = target_of(value.value if isinstance(value, Const) else None)
+            if not target:
                 return frozenset()
-            found.add(DEVICES.get(word, word))
+            found.add(target)
     return frozenset(found)
+
+
+def target_of(word: object) -> str:
+    """The target that a library's word for hardware means (`Ascend`, `GPU`); "" where that isn't known."""
+    lower = word.lower() if isinstance(word, str) else ""
+    return lower if lower == "cpu" else DEVICES.get(lower, "")
 
 
 def _roots(facts: Facts) -> set[str]:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.catalog import Catalog, Switch
+from detlint.catalog import HARDWARE, Catalog, Switch
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import DEVICES, chosen
+from detlint.checks.scope import DEVICES, target_of
 from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
@@ -187,11 +187,11 @@ def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Pl
 
 
 def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:
-    """The targets that the files on the way choose, else those that they mention, within those configured; and whether
+    """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
     modules = {place.module.path: place.module for place in reach.places} | {
         reach.entry.module.path: reach.entry.module
     }
-    said = {target for module in modules.values() for target in chosen(module, levels.resolver.catalog)}
-    found = said or {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
+    said = target_of(reach.held.get(HARDWARE))
+    found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
     return found & set(levels.settings.targets) if levels.settings.targets else found, bool(said)
