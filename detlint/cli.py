@@ -328,10 +328,11 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 def _planner(report: Report, project: Project) -> Planner:
     """What makes fixes for a report, of files as they were when it was made."""
-    from detlint.fixes.plan import Files, Planner
-    from detlint.source import Source
+    from detlint.fixes.files import Files
+    from detlint.fixes.plan import Planner
 
-    files = Files(lambda path: Source(path, report.texts.get(path)).data)
+    texts = report.texts
+    files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), project.catalog)
     return Planner(project.catalog, project.config.settings, files, report.paths)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from detlint.checks.finding import Finding, Report, Step
-from detlint.fixes.plan import Files, Fix, Planner
-from detlint.report.place import Position, Sources
+from detlint.fixes.files import Files
+from detlint.fixes.plan import Fix, Planner
+from detlint.report.place import Sources
 
 
 def report(report: Report, show_notes: bool, planner: Planner) -> str:
@@ -16,7 +17,7 @@ def report(report: Report, show_notes: bool, planner: Planner) -> str:
 
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
     characters), `fix` (null, or `applicability`, `message`, `edits`, which name another file than the finding's where they
-    are made in one), `cell` (null, or the number of a notebook's cell, in
+    are made in one, and have a `cell` of their own), `cell` (null, or the number of a notebook's cell, in
     which the rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
@@ -32,14 +33,14 @@ def _row(finding: Finding, sources: Sources, planner: Planner) -> dict[str, Any]
         "name": finding.name,
         "message": finding.message,
         "filename": text_of(finding.path),
-        "location": _location(start),
-        "end_location": _location(end),
+        "location": _location(start.line, start.column),
+        "end_location": _location(end.line, end.column),
         "severity": finding.severity,
         "family": finding.family,
         "target": list(finding.targets),
         "remedy": finding.remedy,
         "path": [_step(step, sources) for step in finding.steps],
-        "fix": _fix(planner.fix(finding), sources, planner.files),
+        "fix": _fix(planner.fix(finding), planner.files),
         "cell": start.cell,
         "url": None,  # until the rules have pages on the web; `detlint rule CODE` prints them
     }
@@ -50,14 +51,17 @@ def text_of(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _fix(fix: Fix | None, sources: Sources, files: Files) -> dict[str, Any] | None:
+def _fix(fix: Fix | None, files: Files) -> dict[str, Any] | None:
     if fix is None:
         return None
     edits = []
-    for path, edit in fix.all_edits(files):
-        text = files[path].text
-        start, end = (sources.position(path, *text.place(offset)) for offset in (edit.start, edit.end))
-        row = {"content": edit.text, "location": _location(start), "end_location": _location(end)}
+    for path, edit in fix.placed(files):
+        row = {
+            "content": edit.text,
+            "cell": edit.cell,
+            "location": _location(*edit.start),
+            "end_location": _location(*edit.end),
+        }
         edits.append(row if path == fix.finding.path else {"filename": text_of(path), **row})
     return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 
@@ -67,10 +71,10 @@ def _step(step: Step, sources: Sources) -> dict[str, Any]:
     return {
         "filename": text_of(step.path),
         "cell": start.cell,
-        "location": _location(start),
+        "location": _location(start.line, start.column),
         "message": step.message,
     }
 
 
-def _location(place: Position) -> dict[str, int]:
-    return {"row": place.line, "column": place.column}
+def _location(row: int, column: int) -> dict[str, int]:
+    return {"row": row, "column": column}
