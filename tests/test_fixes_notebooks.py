@@ -199,7 +199,11 @@ OUTPUT: dict[str, Any] = {
 def cells(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     """A cell before and after."""
     if draw(st.integers(0, 4)) == 0:
-        cell: dict[str, Any] = {"cell_type": draw(st.sampled_from(["markdown", "raw"])), "metadata": {}, "source": [DROP]}
+        cell: dict[str, Any] = {
+            "cell_type": draw(st.sampled_from(["markdown", "raw"])),
+            "metadata": {},
+            "source": [DROP],
+        }
         return cell, cell
     lines = draw(st.lists(st.sampled_from(LINES), max_size=5))
     head, margin = draw(st.sampled_from(["", "", "%%time\n", "%%bash\n"])), draw(st.sampled_from(["", "", "  "]))
