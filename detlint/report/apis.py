@@ -139,6 +139,7 @@ def _remedy(entry: Entry) -> Iterator[str]:
 def fix_text(fix: Recipe) -> str:
     """A fix in words."""
     value = f"`{fix.value!r}`" if not isinstance(fix.value, str) or not fix.value else f'`"{fix.value}"`'
+    value = "`n`" if fix.value == "{seed}" else value
     match fix.kind:
         case "set-argument":
             return f"pass `{fix.argument}={value.strip('`')}`"

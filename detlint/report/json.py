@@ -20,7 +20,7 @@ def lines(view: View) -> Iterator[str]:
 
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
     characters), `fix` (null, or `applicability`, `message`, `edits`, which name another file than the finding's where they
-    are made in one), `cell` (null, or the number of a notebook's cell, in
+    are made in one, and have a `cell` of their own), `cell` (null, or the number of a notebook's cell, in
     which the rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
@@ -63,7 +63,7 @@ def _fix(fix: Fix | None, view: View) -> dict[str, Any] | None:
         return None
     edits = []
     for path, start, end, text in view.replacements(fix):
-        row = {"content": text, "location": _location(start), "end_location": _location(end)}
+        row = {"content": text, "cell": start.cell, "location": _location(start), "end_location": _location(end)}
         edits.append(row if path == fix.finding.path else {"filename": text_of(path), **row})
     return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 

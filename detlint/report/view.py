@@ -72,9 +72,11 @@ class View:
     @cached_property
     def planner(self) -> Planner:
         """What makes fixes, of files as they were when the report was made."""
-        from detlint.fixes.plan import Files, Planner  # imports LibCST
+        from detlint.fixes.files import Files
+        from detlint.fixes.plan import Planner  # imports LibCST
 
-        files = Files(lambda path: self.sources[path].data)
+        texts = self.report.texts
+        files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self.catalog)
         return Planner(self.catalog, self.config.settings, files, self.report.paths)
 
     def fix(self, finding: Finding) -> Fix | None:
@@ -83,9 +85,8 @@ class View:
 
     def replacements(self, fix: Fix) -> Iterator[Replacement]:
         """What a fix replaces, file by file."""
-        for path, edit in fix.all_edits(self.planner.files):
-            text = self.planner.files[path].text
-            start, end = (self.sources.position(path, *text.place(offset)) for offset in (edit.start, edit.end))
+        for path, edit in fix.placed(self.planner.files):
+            start, end = (Position(edit.cell, *place) for place in (edit.start, edit.end))
             yield Replacement(path, start, end, edit.text)
 
     # -- files, as services know them ---------------------------------------------------------------------------
