@@ -119,6 +119,9 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
 @click.option("--fix-only", is_flag=True, default=None, help="Like --fix, without reporting what is left.")
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List what was fixed.")
+@click.option(
+    "--add-noqa", is_flag=True, help="Write `# noqa: CODE` where something is found, instead of reporting it."
+)
 @click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
 @click.option(
@@ -227,6 +230,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
 
     settings = project.config.settings
+    if options["add_noqa"]:
+        return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
         return _fix(checked, project, stdin, options)
     report = checked({})
@@ -286,7 +291,31 @@ def _fix(
     return 0 if settings.fix_only else _exit_code(fixed.report, settings, options)
 
 
-def _written(texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes]) -> bool:
+def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project, stdin: bool) -> int:
+    """Write comments where something is found; 1 where none can be."""
+    from detlint.fixes.noqa import add
+    from detlint.report.view import View
+
+    if stdin:
+        _fail("--add-noqa writes into files; it can't be combined with `-`")
+    view = View(checked({}), project.config, project.catalog)
+    before: dict[str, bytes] = {}
+    added = add(view.findings, lambda path: before.setdefault(path, Path(path).read_bytes()))
+    left = View(checked(added.texts), project.config, project.catalog).findings if added.texts else []
+    refused = {(finding.path, finding.span, finding.code): reason for finding, reason in added.refused}
+    for finding in left if added.texts else [finding for finding, _ in added.refused]:
+        reason = refused.get((finding.path, finding.span, finding.code), "it is found all the same")
+        _tell(f"{view.sources.line(finding.path, finding.span.line)}: {finding.code} gets no comment: {reason}")
+    written = _written(added.texts, before, {}, "changed")
+    files = len(added.texts)
+    said = f"to {added.lines} line{'s' * (added.lines != 1)} of {files} file{'s' * (files != 1)}"
+    click.echo(f"Added `# noqa` {said}." if files else "No comments to add.")
+    return int(bool(left or added.refused)) if written else WRONG_USE
+
+
+def _written(
+    texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes], verb: str = "fixed"
+) -> bool:
     """Put texts into their files, that of standard input to standard output; whether all could be."""
     from detlint.fixes.write import NotWritten, write
 
@@ -297,7 +326,7 @@ def _written(texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Map
                 write(Path(path), before[path], text)
         except NotWritten as error:
             done = False
-            _tell(f"{path}: not fixed: {error}")
+            _tell(f"{path}: not {verb}: {error}")
     for path, text in stdin.items():
         sys.stdout.buffer.write(texts.get(path, text))
     return done
@@ -344,7 +373,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 _REPORT = frozenset(
     {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
-     "exit_zero", "stdin_filename", "no_baseline", "show_files", "show_settings", "verbose"}
+     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "show_files", "show_settings", "verbose"}
 )  # fmt: skip
 """Options of `check` that say what becomes of findings, not which there are."""
 
