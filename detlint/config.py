@@ -30,6 +30,9 @@ EXCLUDE = (
 FILES = ("detlint.toml", ".detlint.toml", "pyproject.toml")
 
 
+BASELINE = ".detlint-baseline.json"
+
+
 class ConfigError(Exception):
     """Settings that can't be used. The text names the file, the key and the reason."""
 
@@ -73,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """List what was fixed."""
     fix_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
     """The number that fixes seed with where the program has none of its own."""
+    baseline: str = BASELINE
+    """The file with the findings that are accepted, relative to the root; empty: none."""
     cache_dir: str = ""
     jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 

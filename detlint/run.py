@@ -335,7 +335,7 @@ class _Run:
         """Under which settings the record holds; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
             self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
-            fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0,
+            fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
         )  # fmt: skip
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))

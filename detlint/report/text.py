@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from detlint.checks.finding import ORDER, Finding
+from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
 from detlint.report.apis import fix_text
 from detlint.report.place import Sources, line_in, shown
@@ -120,6 +120,16 @@ def summary(view: View) -> Iterator[str]:
     if report.fixed:
         said += f"; {report.fixed} fixed"
     yield said + "." + (f" {hint}." if hint else "")
+    if report.baselined or report.stale:
+        yield _of_the_baseline(report)
+
+
+def _of_the_baseline(report: Report) -> str:
+    said = f"The baseline has {report.baselined} more"
+    if report.stale:
+        said += f", and {report.stale} that {'is' if report.stale == 1 else 'are'} found no more"
+        return f"{said}: `detlint baseline --prune` drops {'it' if report.stale == 1 else 'them'}."
+    return f"{said}."
 
 
 def statistics(view: View) -> Iterator[str]:
