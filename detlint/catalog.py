@@ -509,6 +509,11 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
 
     @cached_property
+    def seeded_words(self) -> frozenset[str]:
+        """The last component of what takes a seed."""
+        return self._last(name for entry in self.entries if entry.seed for name in entry.names)
+
+    @cached_property
     def setting_words(self) -> frozenset[str]:
         """The last component of what seeds a stream or sets a switch."""
         entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)

@@ -315,7 +315,7 @@ def test_own_switch(project: Project) -> None:
             "detlint.toml": SETTINGS,
         }
     )
-    assert found() == [("DET402", "off.py", 5), ("DET602", "off.py", 5)]
+    assert found() == [("DET602", "off.py", 3), ("DET402", "off.py", 5)]
     assert "help: Call ours.exact()." in detlint("--no-cache", "off.py").stdout
 
 
@@ -436,7 +436,7 @@ RULE = '[[rule]]\ncode = "DET499"\nname = "n"\nlevel = "note"\nsummary = "s"\nme
         (API + "when = { p = 1 }\n", ["[[api]] 1 (a.b)", "when"]),
         (API + "when = { p = { in = 1 } }\n", ["[[api]] 1 (a.b)", "in"]),
         (API + "fix = 'remove'\n", ["[[api]] 1 (a.b)", "fix"]),
-        (API + "fix = { kind = 'x', applicability = 'maybe' }\n", ["[[api]] 1 (a.b)", "applicability"]),
+        (API + "fix = { kind = 'wrap', applicability = 'maybe' }\n", ["[[api]] 1 (a.b)", "applicability"]),
         (API + "sets = ['x']\n", ["[[api]] 1 (a.b)", "sets"]),
         (API + "absent = 'random'\n", ["[[api]] 1 (a.b)", "absent"]),
         (API + "versions = 'newer than two'\n", ["[[api]] 1 (a.b)", "versions"]),

@@ -27,7 +27,7 @@ def test_mermaid(project: Project) -> None:
     project(**TWO)
     text = drawn("train.py")
     assert text.startswith("flowchart LR\n")
-    assert '"train.py<br/>starts here: train.py:16"' in text
+    assert '"train.py<br/>starts here: train.py:15"' in text
     assert re.search(r'\["seed_numpy<br/>helpers.py"\]:::function', text)
     assert re.search(r"✓ seeds numpy.*numpy\.random\.seed \(helpers\.py:6\).*:::good", text)
     assert re.search(r"✗ draws torch, unseeded.*torch\.rand \(helpers\.py:10\).*:::bad", text)
@@ -95,9 +95,9 @@ def test_same_again() -> None:
         ("nope.py", "no such file: nope.py"),
         (
             "helpers.py",
-            "no entry point in helpers.py; entry points of the program that reach it:\n  train.py:16 (__main__)",
+            "no entry point in helpers.py; entry points of the program that reach it:\n  train.py:15 (__main__)",
         ),
-        ("train.py:nix", "no function `nix` in train.py; entry points of the program that reach it:\n  train.py:16"),
+        ("train.py:nix", "no function `nix` in train.py; entry points of the program that reach it:\n  train.py:15"),
         ("alone.py", "entry points of the program that reach it: none"),
     ],
 )

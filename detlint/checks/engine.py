@@ -63,6 +63,7 @@ class Engine:
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
+        self._seeded = self.matcher.telling(self.catalog.seeded_words)
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -96,6 +97,7 @@ class Engine:
         if not passages:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, self.root, strict)
+            found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         at_sites = [*self._sites(module, passages)]
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:

@@ -1,4 +1,5 @@
-"""Draws that no entry point of the program reaches: a library's, whose caller decides whether they are seeded."""
+"""What no entry point of the program reaches: a library's draws, whose caller decides whether they are seeded, and seeds that
+differ in every run whoever calls."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from collections.abc import Iterator
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher
-from detlint.program.reach import is_object
+from detlint.facts.model import Result
+from detlint.program.reach import Place, Seeding, is_object
 from detlint.program.resolve import Module
+from detlint.program.values import Frame, Spot, Values
 
 
 def findings(module: Module, matcher: Matcher, words: frozenset[str], root: str, strict: bool) -> Iterator[Finding]:
@@ -35,6 +38,31 @@ def findings(module: Module, matcher: Matcher, words: frozenset[str], root: str,
         more = f" (and {len(draws) - 1} more)" if len(draws) > 1 else ""
         message = f"`{match.name}` draws from a global stream; whether it is seeded, the caller decides{more}"
         yield Finding(module.path, module.sites[index].span, code, rule.name, severity, message, rule.remedy)
+
+
+def entropy(module: Module, matcher: Matcher, words: frozenset[str]) -> Iterator[Seeding]:
+    """The seedings of a module whose seed is the clock, the process or the system's entropy.
+
+    Args:
+        words: the last components of what takes a seed, by any name.
+    """
+
+    def differs(made: Result) -> bool:
+        place = matcher.resolver.place(made.site)
+        found = matcher.matches(place[0], made.site & 0xFFFFFFFF) if place is not None else ()
+        return any(match.entry.entropy and match.sure for match in found)
+
+    values = Values(matcher.resolver, differs, lambda: ())
+    for index in matcher.suspects(module, words):
+        for match in matcher.matches(module, index):
+            if match.entry.seed:
+                frame = Frame(module, module.function_of(module.sites[index]))
+                origin = values.look(frame, matcher.written(module, index, match, match.entry.seed))
+                # What a default or another file says, a caller may say otherwise.
+                cause = values.entropy(origin) if origin.default is None else None
+                if cause is not None and cause.module is module:
+                    streams = tuple(match.entry.seeds) or ("the generator",)
+                    yield Seeding(Place(module, index), streams, "entropy", Spot(module, cause.span))
 
 
 def _draws(match: Match, matcher: Matcher) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -143,7 +143,7 @@ class SeedRules:
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """The findings of one entry point."""
         yield from self._unseeded(reach)
-        yield from self._entropy(reach)
+        yield from self.entropy(reach.seedings, _path(reach, ()))
         yield from self._optional(reach)
         yield from self._late(reach)
 
@@ -178,18 +178,23 @@ class SeedRules:
             found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
             yield replace(found, fix=_seeding(known, [stream for stream, _ in group]))
 
-    def _entropy(self, reach: Reach) -> Iterator[Finding]:
+    def entropy(self, seedings: Iterable[Seeding], path: tuple[Step, ...]) -> Iterator[Finding]:
+        """The findings of seeds that differ in every run, one for each cause.
+
+        Args:
+            path: how the run gets there.
+        """
         by_cause: dict[Spot, Seeding] = {}
-        for seeding in reach.seedings:
+        for seeding in seedings:
             if seeding.kind == "entropy":
                 by_cause.setdefault(seeding.cause or _spot(seeding.place), seeding)
         for cause, seeding in by_cause.items():
             at = seeding.place
             if cause == _spot(at):
-                message, steps = f"`{written(at)}` takes a seed that differs in every run", _path(reach, ())
+                message, steps = f"`{written(at)}` takes a seed that differs in every run", path
             else:
                 message = f"the seed of `{written(at)}` differs in every run, because of this"
-                steps = (*_path(reach, ()), Step(at.module.path, _span(at), "seeds with it"))
+                steps = (*path, Step(at.module.path, _span(at), "seeds with it"))
             codes = {self.rule_of[stream].code for stream in seeding.streams if stream in self.rule_of}
             yield self._finding("DET116" if codes == {"DET116"} else "DET110", cause, message, "", steps)
 

@@ -167,7 +167,7 @@ class Branch(Record, frozen=True):
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None
-    """Where the test stands, if it is known."""
+    """Where the test stands, if it is known, or begins a `__main__` block."""
 
 
 Step = int | Branch

@@ -571,7 +571,7 @@ class _Reader:
                 asked = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps)
-            span = _span(test) if test is not None and type(asked) is Expression else None
+            span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
 

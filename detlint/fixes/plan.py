@@ -107,7 +107,7 @@ class Planner:
             fix, recipe, start.path, seeding.start(self._file(start.path), first, inner[1] if inner[1:] else None)
         )
         for step in way:
-            if step.message == ANOTHER_RUN and step.path in self.may:
+            if step.message == ANOTHER_RUN and step.path in self.may and step.path not in fix.edits:
                 self._seat(fix, recipe, step.path, seeding.start(self.files.code(step.path), step.span, None))
         return fix
 

@@ -35,7 +35,7 @@ def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoin
         start = Span(module.facts.cells[0].line, 0, module.facts.cells[0].line, 0)
         found.append(EntryPoint(module, top, module.sites[first].span if first is not None else start, "notebook"))
     elif any(isinstance(step, Branch) and step.kind == "main" for step in module.steps(top)):
-        found.append(EntryPoint(module, top, _main_span(module, module.steps(top)), "__main__"))
+        found.append(EntryPoint(module, top, _main_span(module.steps(top)), "__main__"))
     elif module.path.endswith("__main__.py") and any(True for _ in sites(module.steps(top))):
         found.append(EntryPoint(module, top, Span(1, 0, 1, 0), "__main__.py"))
     for name in declared:
@@ -60,12 +60,10 @@ def script(module: Module) -> EntryPoint | None:
     return EntryPoint(module, top, module.sites[first].span, "script")
 
 
-def _main_span(module: Module, steps: tuple[Step, ...]) -> Span:
-    for step in steps:
-        if isinstance(step, Branch) and step.kind == "main":
-            first = next(sites((step,)), None)
-            return module.sites[first].span if first is not None else Span(1, 0, 1, 0)
-    return Span(1, 0, 1, 0)
+def _main_span(steps: tuple[Step, ...]) -> Span:
+    """Where the `__main__` block begins: `if __name__ == "__main__"`."""
+    spans = [step.span for step in steps if isinstance(step, Branch) and step.kind == "main"]
+    return spans[0] or Span(1, 0, 1, 0)
 
 
 def _main_calls(module: Module) -> Value | None:
