@@ -214,11 +214,11 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nim
         ("drop = nn.Dropout(0.5)  # noqa: DET201", None),
         ("drop = nn.Dropout(\n    0.5,  # detlint: ignore[DET201]\n)", None),
         # lists
-        ("steps = [v2.RandomHorizontalFlip()]", "steps = [v2.RandomHorizontalFlip(p=0.0)]"),
+        ("steps = [v2.RandomHorizontalFlip()]", "steps = [v2.RandomHorizontalFlip(0.0)]"),
         ("steps = [v2.RandomHorizontalFlip(), a]", "steps = [a]"),
         ("steps = [a, v2.RandomHorizontalFlip()]", "steps = [a]"),
         ("steps = [a, v2.RandomHorizontalFlip(), b]", "steps = [a, b]"),
-        ("pair = (v2.RandomHorizontalFlip(), a)", "pair = (v2.RandomHorizontalFlip(p=0.0), a)"),
+        ("pair = (v2.RandomHorizontalFlip(), a)", "pair = (v2.RandomHorizontalFlip(0.0), a)"),
         ("steps = [\n    a,  # first\n    v2.RandomHorizontalFlip(),  # flips\n]", "steps = [\n    a,  # first\n]"),
         ("steps.append(v2.RandomHorizontalFlip())\nsteps.append(a)", "steps.append(a)"),
         ("if flip:\n    steps.append(v2.RandomHorizontalFlip())", "if flip:\n    pass"),
