@@ -21,8 +21,10 @@ from detlint.report import formats
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
+    from detlint.discover import Found
     from detlint.inspect import Inspection
     from detlint.project import Project
+    from detlint.since import Changes
 
 WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
@@ -163,6 +165,11 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file with the findings that are accepted. [default: .detlint-baseline.json in the project's root]",
 )
+@click.option(
+    "--diff-base",
+    metavar="REV",
+    help="Report only what has come in since a git revision: on changed lines, and what a change leads to.",
+)
 @click.option("--no-baseline", is_flag=True, help="Report what the baseline has, too.")
 @_CONFIG
 @_ISOLATED
@@ -211,6 +218,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
 
     stdin: dict[str, bytes] = {}
     if Path("-") in paths:
+        if options["diff_base"] is not None:
+            _fail("--diff-base compares files; it can't be combined with `-`")
         if len(paths) > 1:
             _fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
@@ -225,11 +234,19 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             click.echo(file)
         return 0
 
+    settings = project.config.settings
+    changes = _changes(project, found, options) if options["diff_base"] is not None else None
+
     def checked(texts: Mapping[str, bytes], cache: Path | None = None) -> Report:
         with _Bar() as bar:
-            return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
+            earlier = _before(changes, project, found, paths) if changes is not None else None
+            report = project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
+        if changes is not None and earlier is not None:
+            from detlint.since import restrict
 
-    settings = project.config.settings
+            restrict(report, changes, earlier)
+        return report
+
     if options["add_noqa"]:
         return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
@@ -245,6 +262,26 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         )
     _write(report, project, options)
     return _exit_code(report, settings, options)
+
+
+def _changes(project: Project, found: Found, options: dict[str, Any]) -> Changes:
+    """What has changed since the revision that is asked for."""
+    from detlint.since import Changes, NoComparison
+
+    settings = project.config.settings
+    if options["diff"] or settings.fix or settings.fix_only:
+        _fail("--diff-base can't be combined with --fix, --fix-only or --diff")
+    try:
+        return Changes.since(options["diff_base"], project.config.root.absolute(), found.files)
+    except NoComparison as error:
+        _fail(str(error))
+
+
+def _before(changes: Changes, project: Project, found: Found, paths: tuple[Path, ...]) -> Report:
+    """The program as it was before some changes."""
+    texts = changes.texts(project.config.root.absolute(), found.files)
+    gone = [Path(path) for path in texts if not os.path.lexists(path)]
+    return project.bare().check([*found.files, *gone], paths, texts)
 
 
 def _exit_code(report: Report, settings: Settings, options: dict[str, Any]) -> int:
@@ -373,7 +410,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 _REPORT = frozenset(
     {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
-     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "show_files", "show_settings", "verbose"}
+     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "diff_base", "show_files", "show_settings", "verbose"}
 )  # fmt: skip
 """Options of `check` that say what becomes of findings, not which there are."""
 
