@@ -45,6 +45,7 @@ class Changes:
     lines: dict[str, list[range]] = field(default_factory=dict)
     before: dict[str, bytes] = field(default_factory=dict)
     tracked: set[str] = field(default_factory=set)
+    _real: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def since(cls, revision: str, folder: Path, files: Sequence[Path]) -> Changes:
@@ -86,9 +87,15 @@ class Changes:
         known |= {os.path.realpath(path): os.path.abspath(path) for path in files}
         return {known.get(path, path): text for path, text in self.before.items()}
 
+    def real(self, path: str) -> str:
+        """A file's path without links, by which it is known here."""
+        if path not in self._real:
+            self._real[path] = os.path.realpath(path)
+        return self._real[path]
+
     def touch(self, place: Finding | Step) -> bool:
         """Whether a line has changed on which something stands."""
-        path = os.path.realpath(place.path)
+        path = self.real(place.path)
         if path not in self.tracked:
             return True
         first, last = place.span.line, place.span.end_line
@@ -101,9 +108,9 @@ def restrict(report: Report, changes: Changes, before: Report) -> None:
     Args:
         before: the report of the program as it was.
     """
-    known = Counter(_keys(before.findings, Identities(Sources(before))))
+    known = Counter(_keys(before, changes))
     kept = []
-    for finding, key in zip(report.findings, _keys(report.findings, Identities(Sources(report))), strict=True):
+    for finding, key in zip(report.findings, _keys(report, changes), strict=True):
         was_there = known[key] > 0
         known[key] -= was_there
         if not was_there or changes.touch(finding) or any(map(changes.touch, finding.steps)):
@@ -112,10 +119,16 @@ def restrict(report: Report, changes: Changes, before: Report) -> None:
     report.findings = kept
 
 
-def _keys(findings: Sequence[Finding], identities: Identities) -> Iterator[tuple[str, ...]]:
-    for finding in findings:
-        identity = identities.of(finding)
-        yield os.path.realpath(finding.path), finding.code, identity.function, identity.digest
+def _keys(report: Report, changes: Changes) -> Iterator[tuple[object, ...]]:
+    """What each finding is known by: in a file that has changed, by the code that it stands on, else by its place."""
+    identities = Identities(Sources(report))
+    for finding in report.findings:
+        path = changes.real(finding.path)
+        if path in changes.before:
+            identity = identities.of(finding)
+            yield path, finding.code, identity.function, identity.digest
+        else:
+            yield path, finding.code, finding.span
 
 
 def _different(old: Source, new: Source) -> Iterator[range]:
