@@ -171,6 +171,7 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     help="Report only what has come in since a git revision: on changed lines, and what a change leads to.",
 )
 @click.option("--no-baseline", is_flag=True, help="Report what the baseline has, too.")
+@click.option("--watch", "-w", is_flag=True, help="Check again whenever a file is saved; Ctrl-C ends.")
 @_CONFIG
 @_ISOLATED
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
@@ -182,6 +183,8 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
     with _errors():
+        if options["watch"]:
+            _watch(paths or (Path(),), options)
         sys.exit(_check(paths or (Path(),), options))
 
 
@@ -282,6 +285,32 @@ def _before(changes: Changes, project: Project, found: Found, paths: tuple[Path,
     texts = changes.texts(project.config.root.absolute(), found.files)
     gone = [Path(path) for path in texts if not os.path.lexists(path)]
     return project.bare().check([*found.files, *gone], paths, texts)
+
+
+def _watch(paths: tuple[Path, ...], options: dict[str, Any]) -> NoReturn:
+    """Check after each change, until the user ends it."""
+    from detlint.watch import NoWatcher, changed_files, watch
+
+    if Path("-") in paths:
+        _fail("--watch needs files; it can't be combined with `-`")
+
+    def check() -> None:
+        if sys.stdout.isatty():
+            click.clear()
+        started = time.perf_counter()
+        with (
+            contextlib.suppress(SystemExit),
+            _errors(),
+        ):  # a configuration that is being edited may be wrong for a while
+            _check(paths, options)
+        seconds = time.perf_counter() - started
+        click.echo(f"{time.strftime('%H:%M:%S')}: checked in {seconds:.2f} s; watching for changes.", err=True)
+
+    try:
+        watch(check, changed_files(paths, _project(paths[0], _overrides(options), options).config))
+    except NoWatcher as error:
+        _fail(str(error))
+    sys.exit()
 
 
 def _exit_code(report: Report, settings: Settings, options: dict[str, Any]) -> int:
@@ -410,7 +439,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 _REPORT = frozenset(
     {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
-     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "diff_base", "show_files", "show_settings", "verbose"}
+     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "diff_base", "watch", "show_files", "show_settings", "verbose"}
 )  # fmt: skip
 """Options of `check` that say what becomes of findings, not which there are."""
 
