@@ -135,6 +135,8 @@ def summary(view: View) -> Iterator[str]:
     if report.fixed:
         said += f"; {report.fixed} fixed"
     yield said + "." + (f" {hint}." if hint else "")
+    if report.earlier:
+        yield f"{report.earlier} more {'was' if report.earlier == 1 else 'were'} there before the change."
     if report.baselined or report.stale:
         yield _of_the_baseline(report)
 
