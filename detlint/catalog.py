@@ -103,6 +103,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     applicability: Applicability = "unsafe"
     repeated: Applicability = "unsafe"
     """What it is, if it writes a seed, where the code may run more than once: the same numbers would come each time."""
+    unsure: Applicability | None = None
+    """What it is where a condition of its entry can't be decided; as elsewhere without this key."""
 
     @property
     def seeds(self) -> bool:

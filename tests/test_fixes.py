@@ -375,3 +375,20 @@ def test_a_run_is_seeded_although_what_it_draws_with_was_not_named(tmp_path: Pat
     (tmp_path / "train.py").write_text("from noise import noise\n\nprint(noise())\n")
     detlint("check", "--no-cache", "--fix", tmp_path / "train.py")
     assert "torch.manual_seed(0)\n" in (tmp_path / "train.py").read_text()
+
+
+def test_only_what_can_be_sorted_is(tmp_path: Path) -> None:
+    source = """\
+        import json
+
+        def names(rows):
+            tags = {str(row) for row in rows}
+            json.dump(list(tags), open("tags.json", "w"))
+
+        def kinds(rows):
+            kinds = {type(row) for row in rows}
+            json.dump(list(kinds), open("kinds.json", "w"))
+        """
+    after = fixed(tmp_path, source, "--unsafe-fixes", "--show-notes")
+    assert "sorted(list(tags))" in after or "list(sorted(tags))" in after
+    assert "dump(list(kinds)" in after

@@ -296,6 +296,8 @@ class Engine:
         recipe = entry.fix if reproduces else entry.align or entry.fix
         if recipe is None:
             return None
+        if recipe.unsure is not None and not match.sure:
+            recipe = msgspec.structs.replace(recipe, applicability=recipe.unsure)
         if recipe.kind == "replace-target" and not recipe.text:
             recipe = _renamed(recipe, match.name, entry.known)
         if reproduces and (entry.level or rule.level) == "design":
