@@ -38,6 +38,8 @@ TABLES = {
     "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "signatures": dict, "aliases": dict,
 }  # fmt: skip
 """What a catalog file may hold."""
+HARDWARE = "hardware"
+"""The switch that says on what hardware the program runs, in the words of its library."""
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -70,7 +72,16 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """How many items the list or tuple has."""
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
-    type: Literal["str", "number", "tensor", "indexable"] | None = None
+    type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
+    """`whole`: a tensor that surely holds whole numbers or booleans."""
+    not_type: Literal["whole"] | None = None
+    """It is none of these, or may be none."""
+    under: str = ""
+    """A parameter: the value is smaller than what that one gets, in some dimension. Left out it counts as the same."""
+    at_least: str = ""
+    """A parameter: the value is as large as what that one gets, or larger, in every dimension."""
+    not_only: list[str] = []
+    """It isn't surely a list of nothing but calls of these."""
     contains: str | None = None
     """A part of a string (`XLA_FLAGS` holds many flags)."""
     draws: list[str] = []
@@ -238,10 +249,14 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Dotted prefixes, ending in `.`, whose functions return the tensor."""
     plain: list[str] = []
     """Functions under the producers, and tensor methods, that do not."""
+    whole: list[str] = []
+    """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
     module: str = ""
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    mode: str = ""
+    """The attribute of an instance that says whether it trains."""
     layers: list[str] = []
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
@@ -416,6 +431,11 @@ class Catalog:
                 members[last] = "" if last in members else full
         return found
 
+    def beginning(self, text: str) -> tuple[str, ...]:
+        """The dotted names of what can be called that begin so, in order; their last component begins in the text."""
+        owner = text.rpartition(".")[0]
+        return tuple(sorted(name for name in self.calls if name.startswith(text) and name.rpartition(".")[0] == owner))
+
     @cached_property
     def scopes(self) -> frozenset[str]:
         """The libraries whose registries hold what `registry` knows."""
@@ -446,6 +466,12 @@ class Catalog:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
         acts = [entry.acts for entry in self.entries]
         return frozenset(name for name, found in self.calls.items() if any(acts[i] for i in found))
+
+    @cached_property
+    def devices(self) -> dict[str, str]:
+        """What says on what hardware the program runs -> the parameter that does."""
+        said = [(entry.names, str(entry.sets[HARDWARE])) for entry in self.entries if HARDWARE in entry.sets]
+        return {name: value.removeprefix("=") for names, value in said for name in names}
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:
@@ -506,6 +532,23 @@ class Catalog:
             name
             for name, owner, _, last in split
             if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
+        )
+
+    @cached_property
+    def modes(self) -> frozenset[str]:
+        """The attributes of layers that say whether they train."""
+        return frozenset(framework.mode for framework in self.frameworks if framework.mode)
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """Types of whole numbers, and functions that give tensors of them."""
+        return frozenset(name for framework in self.frameworks for name in framework.whole)
+
+    @cached_property
+    def whole_words(self) -> frozenset[str]:
+        """The last component of the types of whole numbers, which are no functions."""
+        return frozenset(
+            name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1
         )
 
     @cached_property

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from detlint import __version__
+from detlint.report import formats
 
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
-    from detlint.fixes.plan import Planner
     from detlint.inspect import Inspection
     from detlint.project import Project
 
@@ -102,9 +103,7 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]),
     help="Hardware to judge for; may be repeated. [default: what each file mentions]",
 )
-@click.option(
-    "--output-format", type=click.Choice(["text", "concise", "json"]), help="How to print findings. [default: text]"
-)
+@click.option("--output-format", type=click.Choice([*formats.MODULES]), help="How to print findings. [default: full]")
 @click.option(
     "-o",
     "--output-file",
@@ -120,6 +119,9 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
 @click.option("--fix-only", is_flag=True, default=None, help="Like --fix, without reporting what is left.")
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List what was fixed.")
+@click.option(
+    "--add-noqa", is_flag=True, help="Write `# noqa: CODE` where something is found, instead of reporting it."
+)
 @click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
 @click.option(
@@ -156,6 +158,12 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=0), help="Processes to use; 0 means one for each CPU. [default: 0]"
 )
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file with the findings that are accepted. [default: .detlint-baseline.json in the project's root]",
+)
+@click.option("--no-baseline", is_flag=True, help="Report what the baseline has, too.")
 @_CONFIG
 @_ISOLATED
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
@@ -166,11 +174,18 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
+    with _errors():
+        sys.exit(_check(paths or (Path(),), options))
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Ends the program with a message where the user is to do something."""
     from detlint.catalog import CatalogError
     from detlint.config import ConfigError
 
     try:
-        sys.exit(_check(paths or (Path(),), options))
+        yield
     except (ConfigError, CatalogError) as error:
         _fail(str(error))
     except FileNotFoundError as error:
@@ -183,9 +198,16 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
         sys.exit(130)
 
 
+def _project(start: Path, overrides: dict[str, Any], options: dict[str, Any]) -> Project:
+    from detlint.project import Project
+
+    return Project.of(
+        start, overrides, options["config_file"], options["isolated"], not options["no_cache"], options["cache_dir"]
+    )
+
+
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     from detlint.discover import Found, discover
-    from detlint.project import Project
 
     stdin: dict[str, bytes] = {}
     if Path("-") in paths:
@@ -193,14 +215,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             _fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
         stdin = {os.path.abspath(paths[0]): sys.stdin.buffer.read()}
-    project = Project.of(
-        paths[0],
-        _overrides(options),
-        options["config_file"],
-        options["isolated"],
-        not options["no_cache"],
-        options["cache_dir"],
-    )
+    project = _project(paths[0], _overrides(options), options)
     if options["show_settings"]:
         _show_settings(project.config)
         return 0
@@ -215,13 +230,16 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
 
     settings = project.config.settings
+    if options["add_noqa"]:
+        return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
         return _fix(checked, project, stdin, options)
     report = checked({})
     gc.freeze()  # all that is left lives until the end: looking through it for garbage would take longer than the rest
     if options["verbose"]:
         click.echo(
-            f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; {report.suppressed} suppressed; "
+            f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
+            f"{report.suppressed} suppressed, {report.baselined} in the baseline; "
             f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
             err=True,
         )
@@ -273,7 +291,31 @@ def _fix(
     return 0 if settings.fix_only else _exit_code(fixed.report, settings, options)
 
 
-def _written(texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes]) -> bool:
+def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project, stdin: bool) -> int:
+    """Write comments where something is found; 1 where none can be."""
+    from detlint.fixes.noqa import add
+    from detlint.report.view import View
+
+    if stdin:
+        _fail("--add-noqa writes into files; it can't be combined with `-`")
+    view = View(checked({}), project.config, project.catalog)
+    before: dict[str, bytes] = {}
+    added = add(view.findings, lambda path: before.setdefault(path, Path(path).read_bytes()))
+    left = View(checked(added.texts), project.config, project.catalog).findings if added.texts else []
+    refused = {(finding.path, finding.span, finding.code): reason for finding, reason in added.refused}
+    for finding in left if added.texts else [finding for finding, _ in added.refused]:
+        reason = refused.get((finding.path, finding.span, finding.code), "it is found all the same")
+        _tell(f"{view.sources.line(finding.path, finding.span.line)}: {finding.code} gets no comment: {reason}")
+    written = _written(added.texts, before, {}, "changed")
+    files = len(added.texts)
+    said = f"to {added.lines} line{'s' * (added.lines != 1)} of {files} file{'s' * (files != 1)}"
+    click.echo(f"Added `# noqa` {said}." if files else "No comments to add.")
+    return int(bool(left or added.refused)) if written else WRONG_USE
+
+
+def _written(
+    texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes], verb: str = "fixed"
+) -> bool:
     """Put texts into their files, that of standard input to standard output; whether all could be."""
     from detlint.fixes.write import NotWritten, write
 
@@ -284,7 +326,7 @@ def _written(texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Map
                 write(Path(path), before[path], text)
         except NotWritten as error:
             done = False
-            _tell(f"{path}: not fixed: {error}")
+            _tell(f"{path}: not {verb}: {error}")
     for path, text in stdin.items():
         sys.stdout.buffer.write(texts.get(path, text))
     return done
@@ -297,6 +339,10 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name.replace("_", "-"): options[name] for name in names if options[name] is not None}
     if options["targets"]:
         chosen["targets"] = list(options["targets"])
+    if options["baseline"]:
+        chosen["baseline"] = os.path.abspath(options["baseline"])
+    elif options["no_baseline"] or options["isolated"]:
+        chosen["baseline"] = ""
     for name in ("exclude", "extend_exclude"):
         if options[name]:
             chosen[name.replace("_", "-")] = [
@@ -306,33 +352,71 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
-    from detlint.report import text
+    from detlint.report.view import View
 
-    settings = project.config.settings
-    if settings.output_format == "json":
-        from detlint.report import json
+    form, view = project.config.settings.output_format, View(report, project.config, project.catalog)
+    if options["statistics"] and form in formats.FOR_PEOPLE:
+        from detlint.report.text import statistics
 
-        lines = [json.report(report, settings.show_notes, _planner(report, project))]
-    elif options["statistics"]:
-        lines = [*text.statistics(report, settings.show_notes)]
-    elif settings.output_format == "concise":
-        lines = [*text.concise(report, settings.show_notes)]
+        lines: Iterable[str] = statistics(view)
     else:
-        lines = [*text.full(report, settings.show_notes)]
+        lines = formats.lines(form, view)
     output = "".join(line + "\n" for line in lines)
-    if options["output_file"] is not None:
-        options["output_file"].write_text(click.unstyle(output), "utf-8")
-    else:
+    if options["output_file"] is None:
         click.echo(output, nl=False, err=err, color=_colour())
+        return
+    try:
+        options["output_file"].write_text(click.unstyle(output), "utf-8")
+    except OSError as error:
+        _fail(f"{options['output_file']}: can't be written: {error.strerror}")
 
 
-def _planner(report: Report, project: Project) -> Planner:
-    """What makes fixes for a report, of files as they were when it was made."""
-    from detlint.fixes.plan import Files, Planner
-    from detlint.source import Source
+_REPORT = frozenset(
+    {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
+     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "show_files", "show_settings", "verbose"}
+)  # fmt: skip
+"""Options of `check` that say what becomes of findings, not which there are."""
 
-    files = Files(lambda path: Source(path, report.texts.get(path)).data)
-    return Planner(project.catalog, project.config.settings, files, report.paths)
+
+@main.command(params=[option for option in check.params if option.name not in _REPORT])
+@click.option("--prune", is_flag=True, help="Drop what is found no more, and add nothing.")
+@click.option("--check", "compare", is_flag=True, help="Write nothing; exit with 1 if the file would change.")
+def baseline(paths: tuple[Path, ...], prune: bool, compare: bool, **options: Any) -> None:
+    """Write down what is found: from then on, `detlint check` is silent about it until the code that it stands on changes.
+
+    Entries of files that are not among PATHS (default: the current folder) stay if the files are still there.
+    """
+    with _errors():
+        sys.exit(_baseline(paths or (Path(),), prune, compare, {**dict.fromkeys(_REPORT), **options}))
+
+
+def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict[str, Any]) -> int:
+    from detlint import baseline as baselines
+    from detlint.discover import discover
+    from detlint.fixes.write import NotWritten
+    from detlint.report.place import shown
+
+    project = _project(paths[0], {name: value for name, value in _overrides(options).items() if value != ""}, options)
+    file, old = baselines.place(project.config), baselines.load(project.config, required=False)
+    found = discover(paths, project.config)
+    with _Bar() as bar:
+        report = project.bare().check(found.files, paths, None, found.problems, bar.advance)
+    new, change = baselines.renewed(old, report, project.config, prune)
+    differs = old is None or new.text() != old.text()
+    said = (
+        f"{change.total} finding{'s' * (change.total != 1)} in {change.files} file{'s' * (change.files != 1)}: "
+        f"{change.added} new, {change.dropped} gone"
+    )
+    try:
+        if differs and not compare:
+            new.write(file)
+    except (NotWritten, OSError) as error:
+        _fail(f"{file}: can't be written: {error}")
+    name = shown(str(file))
+    click.echo(
+        f"{'Would write' if compare else 'Wrote'} {name}: {said}." if differs else f"{name} is up to date: {said}."
+    )
+    return int(differs and compare)
 
 
 def _show_settings(config: Config) -> None:

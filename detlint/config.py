@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from detlint.catalog import Target
+from detlint.report.formats import MODULES as FORMATS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,7 +20,6 @@ else:
 
 Profile = Literal["reproduce", "align"]
 Severity = Literal["error", "warning", "note"]
-OutputFormat = Literal["text", "concise", "json"]
 
 EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d",
@@ -28,6 +28,9 @@ EXCLUDE = (
 )  # fmt: skip
 
 FILES = ("detlint.toml", ".detlint.toml", "pyproject.toml")
+
+
+BASELINE = ".detlint-baseline.json"
 
 
 class ConfigError(Exception):
@@ -55,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """TOML files of the user's own, relative to the configuration file."""
     severity: dict[str, Literal["error", "warning", "note", "off"]] = {}
     fail_on: Severity = "warning"
-    output_format: OutputFormat = "text"
+    output_format: str = "full"
     show_notes: bool = False
     library: Literal["caller", "strict"] = "caller"
     """How draws are judged that no entry point of the program reaches."""
@@ -73,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """List what was fixed."""
     fix_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
     """The number that fixes seed with where the program has none of its own."""
+    baseline: str = BASELINE
+    """The file with the findings that are accepted, relative to the root; empty: none."""
     cache_dir: str = ""
     jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 
@@ -152,6 +157,9 @@ def _check(settings: Settings, label: str) -> None:
         for code in codes:
             if not re.fullmatch(r"ALL|DET\d{0,3}", code):
                 raise ConfigError(f"{label}: `{key}`: `{code}` is not a code or a prefix of one (DET, DET4, DET403)")
+    if settings.output_format not in FORMATS:
+        named = ", ".join(f"`{name}`" for name in FORMATS)
+        raise ConfigError(f"{label}: `output-format`: `{settings.output_format}` is not one of {named}")
     for name, version in settings.versions.items():
         try:
             Version(version)

@@ -88,21 +88,22 @@ class Notebook:
 
     Attributes:
         cells: where each begins.
-        text: the lines as people see them, in UTF-8.
+        texts: the lines of each as people see them, without a margin that all have.
+        text: the same lines, joined, in UTF-8.
     """
 
     def __init__(self, cells: tuple[Cell, ...], texts: list[str]) -> None:
         self.cells = cells
-        self._texts = texts
+        self.texts = texts
 
     @cached_property
     def text(self) -> bytes:
-        return _joined(self._texts)
+        return _joined(self.texts)
 
     @cached_property
     def code(self) -> bytes:
         """The same lines as Python."""
-        return _joined(map(as_python, self._texts))
+        return _joined(map(as_python, self.texts))
 
 
 def open_notebook(data: bytes) -> Notebook:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from detlint import run
 from detlint.catalog import Catalog
-from detlint.config import Config, check_codes, load
+from detlint.config import BASELINE, Config, check_codes, load
 from detlint.versions import settle
 
 if TYPE_CHECKING:
+    from detlint.baseline import Baseline
     from detlint.checks.finding import Report
     from detlint.facts.store import Progress
 
@@ -59,6 +62,11 @@ class Project:
         check_codes(config, catalog.rules)
         return cls(config if isolated else settle(config, catalog), catalog, folder)
 
+    def bare(self) -> Project:
+        """The same without its baseline."""
+        settings = msgspec.structs.replace(self.config.settings, baseline="")
+        return replace(self, config=msgspec.structs.replace(self.config, settings=settings))
+
     def check(
         self,
         files: Sequence[Path],
@@ -70,6 +78,8 @@ class Project:
     ) -> Report:
         """Check some files within their program.
 
+        What the project's baseline has is left out of the report.
+
         Args:
             files: what to report on.
             paths: the files and folders that were asked for, which say what the program is where nothing marks a project.
@@ -77,8 +87,23 @@ class Project:
             problems: paths that could not be read, with the reason.
             progress: called with the number of files done and their total.
             cache: where to keep facts instead.
+
+        Raises:
+            ConfigError: the baseline can't be read.
         """
         from detlint.discover import program
 
+        accepted = self._baseline()
         around = program(paths, self.config)
-        return run.check(files, self.config, self.catalog, cache or self.cache, problems, texts, progress, around)
+        report = run.check(files, self.config, self.catalog, cache or self.cache, problems, texts, progress, around)
+        if accepted is not None:
+            accepted.silence(report, self.config)
+        return report
+
+    def _baseline(self) -> Baseline | None:
+        name = self.config.settings.baseline
+        if not name or (name == BASELINE and not (self.config.root / name).exists()):
+            return None
+        from detlint import baseline  # most projects have none
+
+        return baseline.load(self.config)

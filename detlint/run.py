@@ -334,8 +334,8 @@ class _Run:
     def _key(self) -> bytes:
         """Under which settings the record holds; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
-            self.config.settings, jobs=0, output_format="text", show_notes=False, fail_on="warning", per_file_ignores={},
-            fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0,
+            self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
+            fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
         )  # fmt: skip
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
@@ -519,9 +519,9 @@ class _Run:
                 step = next((s for s in reversed(finding.steps) if s.path in by_file), None)
                 if step is not None:
                     there = Step(finding.path, finding.span, "here")
-                    moved = replace(
-                        finding, path=step.path, span=step.span, steps=(*finding.steps, there), argument="", fix=None
-                    )
+                    recipe = finding.fix if finding.fix is not None and finding.fix.kind == "start-run" else None
+                    steps = (*finding.steps, there)
+                    moved = replace(finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe)
                     by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from detlint.facts.model import Span
 from detlint.facts.parse import parsable
-from detlint.facts.yaml_text import decoded, is_yaml, lines_of
+from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 
 
@@ -58,6 +58,17 @@ class Source:
         """The Python, or the YAML."""
         notebook = self._notebook
         return parsable(notebook.code, notebook.cells)[0] if notebook is not None else self._content
+
+    @property
+    def parts(self) -> dict[int | None, str]:
+        """What can be edited, as text with its line ends: of a notebook, each cell of code by its number."""
+        notebook = self._notebook
+        if notebook is not None:
+            return {cell.number: text for cell, text in zip(notebook.cells, notebook.texts, strict=True)}
+        if self.yaml:
+            mark, encoding = encoding_of(self._content)
+            return {None: self._content.removeprefix(mark).decode(encoding, "replace")}
+        return {None: self._content.decode(self.encoding, "replace")}
 
     @cached_property
     def encoding(self) -> str:

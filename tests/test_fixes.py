@@ -28,7 +28,7 @@ def fixed(folder: Path, source: str, *options: str, name: str = "train.py") -> s
     return first
 
 
-def test_a_run_is_seeded_at_the_start_of_its_main_block(tmp_path: Path) -> None:
+def test_a_run_is_seeded_at_the_start_of_its_main_function(tmp_path: Path) -> None:
     source = """\
         import torch
 
@@ -40,7 +40,29 @@ def test_a_run_is_seeded_at_the_start_of_its_main_block(tmp_path: Path) -> None:
         if __name__ == "__main__":
             main()
         """
-    assert fixed(tmp_path, source) == dedent(source).replace('"__main__":\n', '"__main__":\n    torch.manual_seed(0)\n')
+    seeded = dedent(source).replace("main():\n    print", "main():\n    torch.manual_seed(0)\n    print")
+    assert fixed(tmp_path, source) == seeded
+
+
+def test_a_run_without_a_main_function_is_seeded_in_its_main_block(tmp_path: Path) -> None:
+    source = """\
+        import torch
+
+        if __name__ == "__main__":
+            print(torch.rand(3))
+        """
+    assert '"__main__":\n    torch.manual_seed(0)\n' in fixed(tmp_path, source)
+
+
+def test_a_function_that_is_a_command_and_what_the_main_block_calls_is_seeded_once(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n[project.scripts]\nx = 'train:main'\n")
+    (tmp_path / "noise.py").write_text("import torch\n\n\ndef noise():\n    return torch.rand(3)\n")
+    head, main = "from noise import noise\n", '\n\ndef main():\n    """Train."""\n'
+    rest = "    print(noise())\n\n\nif __name__ == '__main__':\n    main()\n"
+    (tmp_path / "train.py").write_text(head + main + rest)
+    assert detlint("check", "--no-cache", "--fix", tmp_path).exit_code == 0
+    seeded = head + "import torch\n" + main + "    torch.manual_seed(0)\n" + rest
+    assert (tmp_path / "train.py").read_text() == seeded
 
 
 def test_each_stream_in_use_is_seeded_and_what_that_needs_is_imported(tmp_path: Path) -> None:
@@ -345,3 +367,11 @@ def test_only_files_that_were_named_are_changed(tmp_path: Path) -> None:
     detlint("check", "--no-cache", "--fix", tmp_path / "a.py")
     assert (tmp_path / "a.py").read_text() == SORTED
     assert (tmp_path / "b.py").read_text() == LISTING
+
+
+def test_a_run_is_seeded_although_what_it_draws_with_was_not_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (tmp_path / "noise.py").write_text("import torch\n\n\ndef noise():\n    return torch.rand(3)\n")
+    (tmp_path / "train.py").write_text("from noise import noise\n\nprint(noise())\n")
+    detlint("check", "--no-cache", "--fix", tmp_path / "train.py")
+    assert "torch.manual_seed(0)\n" in (tmp_path / "train.py").read_text()

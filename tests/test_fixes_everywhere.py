@@ -114,7 +114,7 @@ def test_files_of_torch(package: str, tmp_path: Path) -> None:
 
 def check_folder(folder: Path, copy: Path) -> None:
     """Fix a copy; what is no part of an edit compiles to what it did."""
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.ipynb"))
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     before = {file: file.read_bytes() for file in sorted(copy.rglob("*.py"))}
     fix(copy)
     for file, old in before.items():

@@ -534,6 +534,7 @@ def test_text(project: Project) -> None:
         "  |     ^^^^^^^^^^^ (to line 5)\n"
         "  = path: a.ipynb:cell 3:3: the run starts here (notebook)\n"
         "  = help: Call `torch.manual_seed(n)` before the model and the data are built.\n"
+        "  = fix: --fix can call `torch.manual_seed(n)` at the start of the run\n"
         "\n"
         "1  DET104  unseeded-torch  error\n"
         "\n"

@@ -119,6 +119,7 @@ class Judge:
         named_argument: likewise, by keyword.
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
+        whole: the names of types of whole numbers, and of functions that give tensors of them.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class Judge:
         named_argument: Callable[[int, str], Value | None],
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
+        whole: frozenset[str],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -136,13 +138,15 @@ class Judge:
         self.named_argument = named_argument
         self.indexable = indexable
         self.draws = draws
+        self.whole = whole
+        self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
         """Whether all of an entry's conditions hold."""
         verdict: Verdict = True
         for parameter, condition in entry.when.items():
             argument = argument_of(bound, parameter) or bound.get("**") or MISSING
-            one = self.holds(condition, argument)
+            one = self.holds(condition, argument, bound)
             if one and argument.given is None:
                 # A splat may say otherwise; it seldom does, so a default that is harmless stays harmless.
                 one = None
@@ -152,8 +156,12 @@ class Judge:
                 verdict = None
         return verdict
 
-    def holds(self, condition: Condition, argument: Argument) -> Verdict:
-        """Whether one condition holds of one argument."""
+    def holds(self, condition: Condition, argument: Argument, bound: Mapped[str, Argument]) -> Verdict:
+        """Whether one condition holds of one argument.
+
+        Args:
+            bound: what every parameter of the call gets.
+        """
         value = argument.value
         verdicts = []
         if condition.given is not None:
@@ -186,6 +194,9 @@ class Judge:
         if condition.not_length is not None:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
+        if condition.not_only:
+            harmless = condition.not_only
+            verdicts.append(self._each(value, lambda v: _only(v, harmless)) is not True)
         if condition.contains is not None:
             written = isinstance(value, Expression) and condition.contains in value.text
             part = condition.contains
@@ -194,6 +205,12 @@ class Judge:
             kind = condition.type
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
+        if condition.not_type is not None:
+            verdicts.append(self._each(value, self._is_whole) is not True)
+        if condition.under or condition.at_least:
+            other = argument_of(bound, condition.under or condition.at_least) or MISSING
+            enough = _at_least(settle(value), settle(other.value))
+            verdicts.append(None if enough is None else enough is bool(condition.at_least))
         if condition.draws and not (False in verdicts or value is None):
             verdicts.append(self.draws(value, frozenset(condition.draws)))
         elif condition.draws:
@@ -276,7 +293,23 @@ class Judge:
         device = self.first_argument(tensor.site) if attr == "to" else self.named_argument(tensor.site, "device")
         return self._on_accelerator(device) if device is not None and device != Const(None) else None
 
+    def _is_whole(self, value: Value) -> Verdict:
+        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type."""
+        if not isinstance(value, Result):
+            return None
+        if isinstance(value.of, Member) and value.of.attr in self._whole_methods:
+            return True
+        if isinstance(value.of, Ref) and value.of.name in self.whole:
+            return True
+        converts = value.of.attr if isinstance(value.of, Member) else getattr(value.of, "name", "").rpartition(".")[2]
+        kind = self.named_argument(value.site, "dtype")
+        if kind is None and converts in ("to", "type"):
+            kind = self.first_argument(value.site)
+        return True if isinstance(kind, Ref) and kind.name in self.whole else None
+
     def _is(self, value: Value, kind: str) -> Verdict:
+        if kind == "whole":
+            return self._is_whole(value)
         if isinstance(value, Const):
             number = isinstance(value.value, (int, float))
             return {"str": isinstance(value.value, str), "number": number, "tensor": False}[kind]
@@ -324,6 +357,35 @@ def _number(value: Value, test: Callable[[float], bool]) -> Verdict:
         verdicts = [_number(item, test) if item is not None else None for item in value.values]
         return True if True in verdicts else None if None in verdicts else False
     return None
+
+
+def _at_least(value: Value | None, other: Value | None) -> Verdict:
+    """Whether a number, or each of several, is as large as another; nothing, or an empty list, stands for the same."""
+    if value in (Const(None), Items(()), Items((), "tuple")) or (value is not None and value == other):
+        return True
+    mine, others = _numbers(value), _numbers(other)
+    if not mine or not others or (len(mine) != len(others) and 1 not in (len(mine), len(others))):
+        return None
+    size = max(len(mine), len(others))
+    pairs = zip(mine * (size // len(mine)), others * (size // len(others)), strict=True)
+    verdicts = {None if a is None or b is None else a >= b for a, b in pairs}
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _numbers(value: Value | None) -> list[float | None]:
+    """The numbers of a tuple, or the one that stands for all of them; None for one that isn't known."""
+    options = value.values if isinstance(value, Items) else (value,)
+    found = [settle(option) for option in options]
+    return [
+        option.value if isinstance(option, Const) and isinstance(option.value, (int, float)) else None
+        for option in found
+    ]
+
+
+def _only(value: Value, names: list[str]) -> bool:
+    """Whether a list has items, and each is what a call of one of these gives."""
+    items = value.values if isinstance(value, Items) else ()
+    return bool(items) and all(isinstance(item, Result) and item.of in [Ref(name) for name in names] for item in items)
 
 
 def _length(value: Value, lengths: list[int]) -> Verdict:

@@ -8,11 +8,12 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import Catalog, Entry, Recipe, Rule
+from detlint.catalog import HARDWARE, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
+from detlint.checks.scope import target_of
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Either, Ref, Site
 from detlint.program.calls import DESCRIBES
@@ -165,6 +166,8 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
+        if chosen := self._elsewhere(match.entry, through):
+            return f"every run that passes here chooses {chosen}"
         by_order = site.kind == "order" or code in ("DET305", "DET306")
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
@@ -190,6 +193,13 @@ class Engine:
             return ""
         starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
         return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
+
+    def _elsewhere(self, entry: Entry, through: list[Outcome]) -> str:
+        """The hardware that all runs choose, where it is none that the entry is about."""
+        chosen = {target_of(outcome.held.get(HARDWARE)) for outcome in through}
+        if self.settings.targets or not entry.targets or "" in chosen or not chosen.isdisjoint(entry.targets):
+            return ""
+        return " or ".join(sorted(chosen))
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason

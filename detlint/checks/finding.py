@@ -76,6 +76,10 @@ class Report:
     files: int = 0
     lines: int = 0
     suppressed: int = 0
+    baselined: int = 0
+    """How many more there are that the baseline has."""
+    stale: int = 0
+    """How many the baseline has that are found no more."""
     fixed: int = 0
     seconds: float = 0.0
     cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.match import Match, Matcher
 from detlint.config import Settings
-from detlint.facts.model import Function, Member, Ref, Result, Site, Value
+from detlint.facts.model import Branch, Function, Member, Ref, Result, Site, Span, Step, Value
 from detlint.program.resolve import Module, Resolver
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -40,6 +40,8 @@ class Levels:
         self.resolver: Resolver = matcher.resolver
         self.root = root
         self._gradient_free: dict[tuple[str, int], bool] = {}
+        self._idle: dict[tuple[str, int], frozenset[Span]] = {}
+        """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._indexed: tuple[Module | None, dict[str, list[int]]] = (None, {})
         self._no_grad = {
             name
@@ -84,7 +86,11 @@ class Levels:
 
     def evaluates(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that takes no gradients."""
-        return self._under_no_grad(module, site) or self.takes_no_gradients(module, site.function)
+        return (
+            self._under_no_grad(module, site)
+            or self._is_idle(module, site)
+            or self.takes_no_gradients(module, site.function)
+        )
 
     def leaves_gradients_open(self, module: Module, site: Site) -> bool:
         """Whether only the caller knows that gradients are taken: a method of a class that is surely no layer (an image
@@ -105,6 +111,14 @@ class Levels:
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
         return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
+
+    def _is_idle(self, module: Module, site: Site) -> bool:
+        """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""
+        key = (module.path, site.function)
+        if key not in self._idle:
+            numbers = _while_idle(module.body.steps[site.function], self.resolver.catalog.modes)
+            self._idle[key] = frozenset(module.sites[number].span for number in numbers)
+        return site.span in self._idle[key]
 
     def takes_no_gradients(self, module: Module, number: int) -> bool:
         """Whether a function is one that its file only calls without gradients: from under `no_grad`, or from such."""
@@ -143,6 +157,20 @@ class Levels:
         named = decorator.of if isinstance(decorator, Result) else decorator
         value = self.resolver.name(module.path, named.name) if isinstance(named, Ref) else None
         return isinstance(value, Ref) and value.name in self._no_grad
+
+
+def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = False) -> Iterator[int]:
+    """The sites among some steps that run only while a layer doesn't train."""
+    for step in steps:
+        if not isinstance(step, Branch):
+            if idle and step >= 0:
+                yield step
+            continue
+        asks = step.kind == "if" and isinstance(step.test, Member) and step.test.attr in modes
+        for number, arm in enumerate(step.arms):
+            yield from _while_idle(arm, modes, idle or (asks and number == 1))
+        # What stands behind `if self.training: return ...` runs only while it doesn't.
+        idle = idle or (asks and step.arms[0][-1:] == (-1,))
 
 
 def _last(site: Site) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,6 +84,7 @@ class Matcher:
             self._named_argument,
             self._indexable,
             Handed(self).draws,
+            self.catalog.whole,
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}
@@ -224,12 +226,19 @@ class Matcher:
             unknown = [i for i in self.catalog.members.get(owner, ()) if attr not in self.catalog.entries[i].known]
             return [(target.name, [*table.get(target.name, ()), *unknown])]
         if isinstance(target, Either):
-            found = [self._named(option) for option in target.options if option is not None]
-            # Alternatives count only when each of them is known to behave alike.
-            rules = [{self.catalog.entries[i].rule for _, entries in named for i in entries} for named in found]
-            same = len(found) == len(target.options) and all(rule == rules[0] for rule in rules)
-            return found[0] if found and same and found[0] else self._copied(module, target)
+            found = [self._named(option) if option is not None else [] for option in target.options]
+            return self._alike(found) or self._copied(module, target)
         return self._named(target) or self._copied(module, site.target) or self._copied(module, target)
+
+    def _alike(self, found: list[list[tuple[str, list[int]]]]) -> list[tuple[str, list[int]]]:
+        """What the catalog knows of alternatives: they count only where each is known, and breaks a rule of one family. Then
+        they are judged as the first of the most."""
+        rules = [frozenset(self.catalog.entries[i].rule for _, entries in named for i in entries) for named in found]
+        families = {frozenset(rule[:4] for rule in broken) for broken in rules}
+        if not found or not all(found) or len(families) > 1:
+            return []
+        (most, _), *_ = Counter(rules).most_common(1)
+        return found[rules.index(most)]
 
     def _registered(self, name: str) -> list[tuple[str, list[int]]]:
         """What the program itself registers under a name is its own, and no longer the library's of that name; unless the
@@ -378,14 +387,14 @@ class Matcher:
                 elif entry not in known:
                     for parameter, condition in entry.when.items():
                         argument = argument_of(bound, parameter) or bound.get("**") or Argument(None, False)
-                        if not self.judge.holds(condition, argument):
+                        if not self.judge.holds(condition, argument, bound):
                             yield entry, parameter, argument
                             break
 
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""
         if module.path not in self._targets:
-            self._targets[module.path] = targets(module.facts, self.settings)
+            self._targets[module.path] = targets(module, self.settings, self.catalog)
         return self._targets[module.path]
 
     def on_cpu(self, match: Match) -> bool:

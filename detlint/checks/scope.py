@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from detlint.catalog import Entry
+from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
-from detlint.facts.model import Facts
+from detlint.facts.model import Const, Facts, Ref
+from detlint.program.resolve import Module
 
 DEVICES: Final = {
     "ascend": "ascend", "cuda": "cuda", "gpu": "cuda", "hccl": "ascend", "mps": "mps", "nccl": "cuda", "npu": "ascend",
@@ -16,20 +17,54 @@ DEVICES: Final = {
 """Words of `Facts.mentions` -> target."""
 
 
-def targets(facts: Facts, settings: Settings) -> frozenset[str]:
+def targets(module: Module, settings: Settings, catalog: Catalog) -> frozenset[str]:
     """The hardware that a file is judged for.
 
-    What the configuration says; else what the file mentions; PyTorch and TensorFlow train on CUDA, MindSpore on Ascend.
+    What the configuration says; else what the file sets; else what it mentions; PyTorch and TensorFlow train on CUDA,
+    MindSpore on Ascend.
     """
     if settings.targets:
         return frozenset(settings.targets)
+    said = chosen(module, catalog)
+    if said:
+        return said
+    facts = module.facts
     found = {DEVICES[word] for word in facts.mentions}
-    roots = {name.partition(".")[0] for name in facts.imports}
+    roots = _roots(facts)
     if roots & {"mindspore", "mindcv", "torch_npu"}:
         found.add("ascend")
     if not found or roots & {"torch", "torchvision", "tensorflow", "keras", "mmcv", "mmdet"}:
         found.add("cuda")
     return frozenset(found)
+
+
+def chosen(module: Module, catalog: Catalog) -> frozenset[str]:
+    """The hardware that a file chooses in so many words, `set_context(device_target="GPU")`; none where it leaves it open."""
+    roots = _roots(module.facts)
+    names = {name: parameter for name, parameter in catalog.devices.items() if name.partition(".")[0] in roots}
+    found = set()
+    for site in module.sites if names else ():
+        name = catalog.canonical(site.target.name) if isinstance(site.target, Ref) else ""
+        if site.kind != "call" or name not in names:
+            continue
+        first = [name for name, _ in catalog.signatures.get(name, ())][:1] == [names[name]]
+        said = [a.value for i, a in enumerate(site.args) if a.name == names[name] or (first and i == 0 and not a.name)]
+        for value in said:
+            target = target_of(value.value if isinstance(value, Const) else None)
+            if not target:
+                return frozenset()
+            found.add(target)
+    return frozenset(found)
+
+
+def target_of(word: object) -> str:
+    """The target that a library's word for hardware means (`Ascend`, `GPU`); "" where that isn't known."""
+    lower = word.lower() if isinstance(word, str) else ""
+    return lower if lower == "cpu" else DEVICES.get(lower, "")
+
+
+def _roots(facts: Facts) -> set[str]:
+    return {name.partition(".")[0] for name in facts.imports}
 
 
 @lru_cache(maxsize=1024)

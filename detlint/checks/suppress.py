@@ -33,7 +33,7 @@ def suppress(
         return findings, 0
     kept, used, covered = [], set[int](), 0
     for finding in findings:
-        lines = _lines(finding, source)
+        lines = lines_of(finding, source)
         hits = [i for i, d in enumerate(directives) if _covers(d, finding.code, lines) and _real(d, source)]
         used.update(hits)
         covered += bool(hits)
@@ -57,7 +57,8 @@ def _real(directive: Directive, source: Source) -> bool:
     return not blanket or source.yaml or confirmed(directive, source.data)
 
 
-def _lines(finding: Finding, source: Source) -> set[int]:
+def lines_of(finding: Finding, source: Source) -> set[int]:
+    """The lines on which a comment covers a finding."""
     span = finding.span
     lines = {span.line, span.end_line}
     if finding.argument and (source.yaml or span.end_line > span.line + 1):

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.catalog import Catalog, Switch
+from detlint.catalog import HARDWARE, Catalog, Switch
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import DEVICES, targets
+from detlint.checks.scope import DEVICES, target_of
 from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
@@ -31,7 +31,7 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     version = levels.settings.versions.get("torch")
     switched, place = reach.switches.get(TORCH, (None, None))
-    if version is None or not switched or place is None or "cuda" not in targets(place.module.facts, levels.settings):
+    if version is None or not switched or place is None or "cuda" not in matcher.active(place.module):
         return
     from packaging.version import Version
 
@@ -80,8 +80,9 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         return
     place, match = training[0]
     switch = _switch(match, place, catalog)
-    active = sorted(_hardware(reach, levels) & set(switch.targets))
-    if switch.assumed:
+    hardware, certain = _hardware(reach, levels)
+    active = sorted(hardware & set(switch.targets))
+    if switch.assumed and not certain:
         active = active or [*switch.targets]
     if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
@@ -185,10 +186,12 @@ def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Pl
     ]
 
 
-def _hardware(reach: Reach, levels: Levels) -> set[str]:
-    """The targets that the files on the way mention, within those configured."""
+def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:
+    """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
+    they are chosen."""
     modules = {place.module.path: place.module for place in reach.places} | {
         reach.entry.module.path: reach.entry.module
     }
-    mentioned = {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
-    return mentioned & set(levels.settings.targets) if levels.settings.targets else mentioned
+    said = target_of(reach.held.get(HARDWARE))
+    found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
+    return found & set(levels.settings.targets) if levels.settings.targets else found, bool(said)

@@ -21,7 +21,7 @@ def named(node: ast.Call, value: Value | None, package: str) -> tuple[str, ...]:
     """
     texts = _texts(value)
     if not texts and node.args:
-        begin = _beginning(node.args[0])
+        begin = beginning(node.args[0])
         texts = (f"{begin.rpartition('.')[0]}.{ANY}",) if "." in begin else ()
     anchored = any(isinstance(n, ast.Name) and n.id in ("__package__", "__name__") for n in _anchors(node))
     absolute = (_absolute(text, package) if anchored else "" if text.startswith(".") else text for text in texts)
@@ -42,7 +42,7 @@ def _texts(value: Value | None) -> tuple[str, ...]:
     return tuple(texts) if len(texts) == len(value.options) else ()
 
 
-def _beginning(node: ast.expr) -> str:
+def beginning(node: ast.expr) -> str:
     """What a text that is put together surely begins with: `f"models.{name}"`, `"models." + name`; "" if more than the last
     component of a dotted name is left open."""
     if isinstance(node, ast.JoinedStr):

@@ -157,9 +157,10 @@ class Site(Record, frozen=True):
 class Branch(Record, frozen=True):
     """Alternatives in the flow of a function, or a block. An arm is a list of steps.
 
-    `test` is what an `if` asks (as text where it may decide on a seed, or a parameter), what a `with` enters, and what a
-    `rebind` sets anew (an attribute, an item); of a loop with random keys in it, the values that its body replaces, each before
-    the one in its place. A `yield`, a `rebind`, and an `exit` of the process, have no arms.
+    `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
+    trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
+    loop with random keys in it, the values that its body replaces, each before the one in its place. A `yield`, a `rebind`,
+    and an `exit` of the process, have no arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]

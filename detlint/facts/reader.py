@@ -105,11 +105,55 @@ class _Reader:
 
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
-        "_lines", "builders", "builds", "catalog", "classes", "counters", "data", "defined", "details", "factories", "fates",
-        "flow", "foreign", "functions", "gone_through", "has_keys", "imports", "in_cells", "judged", "kept", "kept_names",
-        "key_words", "keyed", "keys", "method_words", "module", "noted", "options", "ordered", "ordering", "package", "parsers",
-        "prefix", "ran", "registers", "returned", "roots", "runs", "same_order", "scope", "sites", "stars", "steps", "use",
-        "waiting", "within", "words", "yields",
+        "_lines",
+        "builders",
+        "builds",
+        "catalog",
+        "classes",
+        "counters",
+        "data",
+        "defined",
+        "details",
+        "factories",
+        "fates",
+        "flow",
+        "foreign",
+        "functions",
+        "gone_through",
+        "has_keys",
+        "imports",
+        "in_cells",
+        "judged",
+        "kept",
+        "kept_names",
+        "key_words",
+        "keyed",
+        "keys",
+        "method_words",
+        "module",
+        "noted",
+        "options",
+        "ordered",
+        "ordering",
+        "package",
+        "parsers",
+        "prefix",
+        "ran",
+        "registers",
+        "returned",
+        "roots",
+        "runs",
+        "same_order",
+        "scope",
+        "sites",
+        "stars",
+        "steps",
+        "use",
+        "waiting",
+        "whole",
+        "within",
+        "words",
+        "yields",
     )  # fmt: skip
 
     def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
@@ -119,6 +163,7 @@ class _Reader:
         self.package = package
         self.catalog = catalog
         self.words = catalog.words
+        self.whole = catalog.whole_words
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order = catalog.same_order
@@ -521,9 +566,11 @@ class _Reader:
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
-            asked = self.question(test, all_steps) if test is not None and kind == "if" else None
-            if asked is None and kind == "if" and len(all_steps) == 2:
-                asked = self.flag(test, all_steps)
+            asked = None
+            if test is not None and kind == "if":
+                asked = self.question(test, all_steps) or self.mode(test, all_steps)
+                if asked is None and len(all_steps) == 2:
+                    asked = self.flag(test, all_steps)
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
@@ -534,6 +581,19 @@ class _Reader:
         pairs = [(names.get(name), value) for name, value in after.items()]
         values = [value for pair in pairs if pair[0] is not None and pair[0] != pair[1] for value in pair]
         return Items(tuple(values)) if values else None
+
+    def mode(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
+        """Whether an `if` asks a layer if it trains: `if self.training`; of `if not self.training` the arms change places."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        asked = test.operand if negated else test  # type: ignore[attr-defined]
+        if type(asked) is not ast.Attribute or asked.attr not in self.catalog.modes or len(arms) != 2:
+            return None
+        layer = self.scope.names.get(asked.value.id) if type(asked.value) is ast.Name else None
+        if type(layer) is not Instance:
+            return None
+        if negated:
+            arms.reverse()
+        return Member(layer, asked.attr)
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
@@ -1013,7 +1073,9 @@ class _Reader:
             callee = Member(UNKNOWN_RECEIVER, attr)
         name = callee.name if type(callee) is Ref else ""
         wanted = callee is not None and (
-            self.wanted(callee) or (name != "" and _names_device(node)) or (attr == "to" and _moves(node))
+            self.wanted(callee)
+            or (node.keywords and _says_what_to_make(node, name != "", self.whole))
+            or (attr == "to" and _converts(node, self.whole))
         )
         args: Sequence[Arg] = ()
         known = name in self.kept
@@ -1369,7 +1431,9 @@ class _Reader:
     def _getattr(self, node: ast.Call, args: list[Arg]) -> Value | None:
         if len(args) >= 2 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
             return member(args[0].value, args[1].value.value)
-        return None
+        # `getattr(torch_scatter, f"scatter_{name}")` is one of those that begin so; what the catalog doesn't know is harmless.
+        begin = imported.beginning(node.args[1]) if len(args) >= 2 and isinstance(args[0].value, Ref) else ""
+        return join(map(Ref, self.catalog.beginning(f"{args[0].value.name}.{begin}"))) if begin else None  # type: ignore[union-attr]
 
     # Other expressions.
 
@@ -1854,15 +1918,20 @@ def _simple(value: Value | None) -> Value | None:
     return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
 
 
-def _moves(node: ast.Call) -> bool:
-    """Whether a call of a method `to` spells the device out: `x.to("cpu")`."""
-    return bool(node.args) and type(node.args[0]) is ast.Constant and type(node.args[0].value) is str
+def _converts(node: ast.Call, whole: frozenset[str]) -> bool:
+    """Whether a call of a method `to` spells out the device, or a type of whole numbers: `x.to("cpu")`, `x.to(torch.long)`."""
+    if not node.args:
+        return False
+    first = node.args[0]
+    return (type(first) is ast.Constant and type(first.value) is str) or getattr(first, "attr", "") in whole
 
 
-def _names_device(node: ast.Call) -> bool:
-    """Whether a call has an argument `device=`."""
-    for keyword in node.keywords:  # noqa: SIM110 (a generator costs more than the loop)
-        if keyword.arg == "device":
+def _says_what_to_make(node: ast.Call, function: bool, whole: frozenset[str]) -> bool:
+    """Whether a call says where its tensor is made (of functions alone), or that it holds whole numbers."""
+    for keyword in node.keywords:
+        if keyword.arg == "device" and function:
+            return True
+        if keyword.arg == "dtype" and getattr(keyword.value, "attr", "") in whole:
             return True
     return False
 

@@ -54,10 +54,10 @@ _DEEPEST: Final = 500
 _COMPACT: Final = re.compile(r"(?:[-?:][ \t]+){1000}")
 """Lists within lists on one line."""
 _TAG: Final = "tag:yaml.org,2002:"
-_MERGE: Final = f"{_TAG}merge"
+MERGE: Final = f"{_TAG}merge"
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%|\$\{\{")
 """What templates have (Jinja, Helm, ERB): they need be no YAML before they are filled in."""
-_UNKNOWN: Final = re.compile(r".*\$\{|\?\?\?$|[$@]", re.S)
+UNKNOWN: Final = re.compile(r".*\$\{|\?\?\?$|[$@]", re.S)
 """An interpolation of OmegaConf's, its mark for what is missing, and the expressions and references of MONAI's bundles."""
 _FLOAT: Final = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.[\d_]*)?[eE][-+]?\d+")
 """`1e-3`, which is text in YAML 1.1 and a number to OmegaConf, jsonargparse and YAML 1.2."""
@@ -82,7 +82,7 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
     if _too_deep(text):
         return Facts(module, problem=Problem("can't be parsed: it is nested too deeply"))
     try:
-        documents = [document for document in yaml.compose_all(text, _LOADER) if document is not None]
+        documents = composed(text)
     except yaml.YAMLError as error:
         return Facts(module, problem=_problem(error) if _TEMPLATE.search(text) is None else None)
     try:
@@ -91,15 +91,27 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
         return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
 
 
+def composed(text: str) -> list[yaml.Node]:
+    """The documents of a file that aren't empty.
+
+    Args:
+        text: as `decoded` gives it.
+
+    Raises:
+        yaml.YAMLError: it is no YAML.
+    """
+    return [document for document in yaml.compose_all(text, _LOADER) if document is not None]
+
+
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:
     """Where the argument `name` stands of what is named at `at`; None where it isn't given there."""
     try:
         text = decoded(data)
-        documents = [document for document in yaml.compose_all(text, _LOADER) if document is not None]
+        documents = composed(text)
     except (yaml.YAMLError, UnicodeDecodeError):
         return None  # it has changed since it was read
     places = _Places(text)
-    for table in (node for document in documents for node in _nodes(document)):
+    for table in (node for document in documents for node in nodes_of(document)):
         if isinstance(table, yaml.MappingNode):
             found = _argument(places, table, at, name)
             if found is not None:
@@ -116,7 +128,7 @@ def _argument(
     for key, value in table.value:
         if places.place(key.start_mark) == (at.line, at.column):
             tables += [value, table, *(other for _, other in table.value)]
-    pairs = (_pairs(node) for node in tables if isinstance(node, yaml.MappingNode))
+    pairs = (pairs_of(node) for node in tables if isinstance(node, yaml.MappingNode))
     return next((found[name] for found in pairs if name in found), None)
 
 
@@ -139,7 +151,7 @@ class _Reader:
 
     def file(self, documents: list[yaml.Node]) -> Facts:
         for document in documents:
-            nodes = [*_nodes(document)]
+            nodes = [*nodes_of(document)]
             for kind in self.catalog.settings_files:
                 if isinstance(document, yaml.MappingNode) and self.is_of(kind, nodes):
                     self.settings(kind, document)
@@ -196,7 +208,7 @@ class _Reader:
     def pairs(self, table: yaml.MappingNode) -> Pairs:
         """The keys of a mapping with their nodes."""
         if id(table) not in self.known:
-            self.known[id(table)] = _pairs(table)
+            self.known[id(table)] = pairs_of(table)
         return self.known[id(table)]
 
     # -- what nodes are -----------------------------------------------------------------------------------------
@@ -286,7 +298,7 @@ class _Reader:
         """The suppression comments. What stands in a scalar is none."""
         if not may_hold(self.text.encode("utf-8", "replace")):
             return
-        nodes = (node for document in documents for node in _nodes(document))
+        nodes = (node for document in documents for node in nodes_of(document))
         place_of = self.places.place
         scalars = sorted(
             ((place_of(n.start_mark), place_of(n.end_mark), n.style) for n in nodes if isinstance(n, yaml.ScalarNode)),
@@ -324,7 +336,7 @@ class _Places:
         """Where a table says what is built: its own key, or the merge (`<<`) that brings it."""
         if any(own is key for own, _ in table.value):
             return self.span(key, value)
-        merge = next(own for own, _ in table.value if own.tag == _MERGE)
+        merge = next(own for own, _ in table.value if own.tag == MERGE)
         return self.span(merge, merge)
 
     def tag(self, node: yaml.Node) -> Span | None:
@@ -343,23 +355,23 @@ class _Places:
         return mark.line + 1, len(line.decode()[: mark.column].encode())
 
 
-def _pairs(table: yaml.MappingNode, above: tuple[yaml.Node, ...] = ()) -> Pairs:
+def pairs_of(table: yaml.MappingNode, above: tuple[yaml.Node, ...] = ()) -> Pairs:
     """A mapping's keys; its own before those that it merges, the first of several merged before the others."""
     own: Pairs = {}
     merged: Pairs = {}
     for key, value in table.value:
         if not isinstance(key, yaml.ScalarNode):
             continue
-        if key.tag != _MERGE:
+        if key.tag != MERGE:
             own[key.value] = (key, value)
             continue
         for base in value.value if isinstance(value, yaml.SequenceNode) else (value,):
             if isinstance(base, yaml.MappingNode) and base not in above:
-                merged = {**_pairs(base, (*above, table)), **merged}
+                merged = {**pairs_of(base, (*above, table)), **merged}
     return {**merged, **own} if merged else own
 
 
-def _nodes(top: yaml.Node) -> Iterator[yaml.Node]:
+def nodes_of(top: yaml.Node) -> Iterator[yaml.Node]:
     """A node and all below it, each once, in the order of the source."""
     waiting, seen = [top], set[int]()
     while waiting:
@@ -377,7 +389,7 @@ def _nodes(top: yaml.Node) -> Iterator[yaml.Node]:
 def _scalar(node: yaml.ScalarNode) -> Value | None:
     """A literal; None for an interpolation, a date, or what a tag of somebody's means."""
     text, tag = node.value, node.tag.removeprefix(_TAG)
-    if _UNKNOWN.match(text):
+    if UNKNOWN.match(text):
         return None
     if tag == "str":
         return Const(float(text)) if not node.style and _FLOAT.fullmatch(text) else constant(text)

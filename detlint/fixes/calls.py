@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import libcst as cst
 
-from detlint.fixes.recipe import NoFix
+from detlint.fixes.recipe import NoFix, Parameters
 
-Parameters = Sequence[tuple[str, object]]
-"""A signature of the catalog: parameters with their defaults; those behind `*...` are by keyword only."""
 NO_SPACES: Final = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 COMMA: Final = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 

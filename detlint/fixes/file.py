@@ -1,4 +1,4 @@
-"""A Python file that is to be fixed: its text, its tree, its names."""
+"""Python code that is to be fixed: its text, its tree, its names."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from functools import cached_property
 
 from detlint.facts.comments import directives
 from detlint.facts.model import Span
+from detlint.fixes.fixable import Fixable
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
-from detlint.fixes.text import Edit, Text
+from detlint.fixes.text import Edit, of_python
 
 
-class File:
-    """A file as it stands before an edit.
+class File(Fixable):
+    """A file of code.
 
     Args:
-        path: for messages.
-        data: its bytes; of a notebook, the joined code.
+        path: its name.
+        code: its bytes; of a notebook, the joined code.
 
     Raises:
         Undecodable: the bytes are not in the encoding that they declare.
     """
 
-    def __init__(self, path: str, data: bytes) -> None:
-        self.path = path
-        self.data = data
-        self.text = Text(data)
+    def __init__(self, path: str, code: bytes) -> None:
+        super().__init__(path, of_python(code))
+        self.code = code
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -37,12 +37,10 @@ class File:
         Raises:
             NoFix: it can't be parsed.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return ast.parse(self.data)
-            except (SyntaxError, ValueError, RecursionError) as error:
-                raise NoFix(f"the file can't be parsed: {error}") from None
+        try:
+            return _parsed(self.code)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise NoFix(f"the file can't be parsed: {error}") from None
 
     @cached_property
     def names(self) -> Names:
@@ -51,21 +49,20 @@ class File:
 
     @cached_property
     def suppressed(self) -> frozenset[int]:
-        """The lines on which a comment suppresses a finding: no fix touches them."""
-        return frozenset(d.line for d in directives(self.data) if d.scope == "line" and not d.problem)
+        return frozenset(d.line for d in directives(self.code) if d.scope == "line" and not d.problem)
 
-    def importing(self, imports: Collection[str]) -> list[Edit]:
-        """The edits that make the file import something.
-
-        Args:
-            imports: as statements.
-
-        Raises:
-            NoFix: LibCST can't parse the file.
-        """
+    def importing(self, imports: Collection[str], edits: Collection[Edit]) -> list[Edit]:
         from detlint.fixes.imports import import_edits  # takes a third of a second
 
         return import_edits(self.text.text, imports)
+
+    def edited(self, edits: Collection[Edit]) -> bytes:
+        new = self.text.edited(edits)
+        try:
+            _parsed(new)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise NoFix(f"the result can't be parsed ({error})") from None
+        return new
 
     def range(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Where a node begins and ends, as offsets."""
@@ -80,6 +77,12 @@ class File:
             if inner is not None:
                 found.append(inner)
         return found
+
+
+def _parsed(code: bytes) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)
 
 
 def span_of(node: ast.expr | ast.stmt) -> Span:

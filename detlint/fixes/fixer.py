@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,10 +11,11 @@ from typing import Final
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Report
 from detlint.config import Settings
-from detlint.fixes.plan import Files, Fix, Planner
+from detlint.fixes.files import Files
+from detlint.fixes.fixable import Fixable
+from detlint.fixes.plan import Fix, Planner
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
-from detlint.source import Source
 
 MOST_PASSES: Final = 10
 Check = Callable[[dict[str, bytes]], Report]
@@ -51,7 +50,7 @@ def fix(check: Check, catalog: Catalog, settings: Settings, before: dict[str, by
 
     done = Fixed(check({}))
     for _ in range(MOST_PASSES):
-        sources = Files(lambda path: Source(path, done.texts.get(path, _first_content(path, before))).data)
+        sources = Files(lambda path: done.texts.get(path, _first_content(path, before)), catalog)
         planner = Planner(catalog, settings, sources, done.report.paths - done.faults.keys())
         shown = [f for f in done.report.findings if settings.show_notes or f.severity != "note"]
         fixes = [made for f in shown if (made := planner.fix(f)) is not None and made.applicability in allowed]
@@ -85,7 +84,7 @@ def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
     imports: dict[str, set[str]] = {}
     made: list[Fix] = []
     for fix in fixes:
-        if all(_fits(taken.get(path, ()), edits) for path, edits in fix.edits.items()):
+        if all(_fits(files[path], taken.get(path, ()), edits) for path, edits in fix.edits.items()):
             made.append(fix)
             for path, edits in fix.edits.items():
                 known = taken.setdefault(path, [])
@@ -94,7 +93,7 @@ def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
     changed = {}
     for path, edits in taken.items():
         try:
-            changed[path] = _new(path, edits, imports[path], files)
+            changed[path] = _new(files[path], edits, imports[path])
         except (NoFix, UnicodeEncodeError) as error:
             done.faults[path] = f"its fixes can't be put in: {error}"
     for fix in made:
@@ -103,32 +102,15 @@ def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
     return changed
 
 
-def _fits(taken: Iterable[Edit], edits: Iterable[Edit]) -> bool:
-    """Whether edits keep clear of those that are made already. The same edit, and insertions at one place, do."""
-    return all(
-        edit == other
-        or edit.end < other.start
-        or other.end < edit.start
-        or (edit.start == edit.end == other.start == other.end)
-        for edit in edits
-        for other in taken
-    )
+def _fits(file: Fixable, taken: Iterable[Edit], edits: Iterable[Edit]) -> bool:
+    """Whether edits keep clear of those that are made already."""
+    return all(file.apart(edit, other) for edit in edits for other in taken)
 
 
-def _new(path: str, edits: list[Edit], imports: set[str], files: Files) -> bytes:
+def _new(file: Fixable, edits: list[Edit], imports: set[str]) -> bytes:
     """The file with the edits made.
 
     Raises:
         NoFix: what comes of it can't be parsed.
     """
-    file = files[path]
-    if imports:
-        edits = [*file.importing(imports), *edits]
-    new = file.text.edited(edits)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(new)
-        except (SyntaxError, ValueError, RecursionError) as error:
-            raise NoFix(f"the result can't be parsed ({error})") from None
-    return new
+    return file.edited([*(file.importing(imports, edits) if imports else ()), *edits])

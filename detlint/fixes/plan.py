@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+import ast
+import os
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from detlint.catalog import Applicability, Catalog, Recipe
 from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
 from detlint.config import Settings
-from detlint.facts.yaml_text import is_yaml
-from detlint.fixes import rewrites, seeding
-from detlint.fixes.calls import Parameters
+from detlint.fixes import seeding
 from detlint.fixes.file import File
-from detlint.fixes.recipe import NoFix
-from detlint.fixes.text import Edit, Undecodable
-from detlint.notebook import is_notebook
+from detlint.fixes.files import Files
+from detlint.fixes.fixable import Placed
+from detlint.fixes.recipe import NoFix, Order, Parameters
+from detlint.fixes.text import Edit
 from detlint.report.apis import fix_text
 
 
@@ -30,34 +31,15 @@ class Fix:
     """By file."""
     imports: dict[str, set[str]] = field(default_factory=dict)
     """What the files have to import for it."""
+    seats: list[Sequence[ast.stmt]] = field(default_factory=list)
+    """The blocks that get seeding statements."""
 
-    def all_edits(self, files: Files) -> Iterator[tuple[str, Edit]]:
-        """The edits, with those for the imports."""
+    def placed(self, files: Files) -> Iterator[tuple[str, Placed]]:
+        """Where its edits are made, with those for the imports, file by file."""
         for path, edits in self.edits.items():
-            needed = self.imports.get(path)
-            for edit in sorted([*edits, *(files[path].importing(needed) if needed else ())]):
+            file, needed = files[path], self.imports.get(path)
+            for edit in file.placed(sorted([*edits, *(file.importing(needed, edits) if needed else ())])):
                 yield path, edit
-
-
-class Files(dict[str, File]):
-    """The files that may be fixed, as they are now.
-
-    Args:
-        read: gives the Python of a file; of a notebook, the joined code.
-    """
-
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, path: str) -> File:
-        try:
-            if is_notebook(path) or is_yaml(path):
-                raise NoFix("it is no Python file")
-            file = self[path] = File(path, self._read(path))
-        except (OSError, Undecodable) as error:
-            raise NoFix(f"the file can't be read: {error}") from None
-        return file
 
 
 class Planner:
@@ -85,23 +67,19 @@ class Planner:
             fix = self._seeded(finding, recipe) if recipe.kind == "start-run" else self._rewritten(finding, recipe)
         except NoFix:
             return None
-        return fix if any(fix.edits.values()) and not self._touches_kept(fix) else None
+        return fix if any(fix.edits.values()) and self._may_be_made(fix) else None
 
-    def _touches_kept(self, fix: Fix) -> bool:
-        for path, edits in fix.edits.items():
-            kept, text = self.files[path].suppressed, self.files[path].text
-            for edit in edits if kept else ():
-                lines = range(text.place(edit.start)[0], text.place(edit.end)[0] + 1)
-                if edit.start != edit.end and not kept.isdisjoint(lines):
-                    return True
-        return False
+    def _may_be_made(self, fix: Fix) -> bool:
+        return all(self.files[path].takes(edits, fix.imports.get(path, ())) for path, edits in fix.edits.items())
 
     def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
         if finding.path not in self.may:
             raise NoFix("the file isn't among those that are checked")
-        spot = rewrites.Spot(self.files[finding.path], finding.span, self._parameters(finding), self.settings.fix_seed)
-        edits = rewrites.edits(recipe, spot)
-        return Fix(finding, recipe.applicability, message(recipe), {finding.path: edits}, {finding.path: spot.imports})
+        order = Order(recipe, finding.span, self._parameters(finding), self.settings.fix_seed)
+        change = self.files[finding.path].follow(order)
+        return Fix(
+            finding, recipe.applicability, message(recipe), {finding.path: change.edits}, {finding.path: change.imports}
+        )
 
     def _parameters(self, finding: Finding) -> Parameters:
         """The signature of what a finding is about."""
@@ -115,6 +93,10 @@ class Planner:
             return fix
         starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
         start, *way = finding.steps[starts[-1] if starts else 0 :]
+        if start.message.endswith("(script)") and os.path.exists(
+            os.path.join(os.path.dirname(start.path), "__init__.py")
+        ):
+            raise NoFix("it may be a module that others import in a way that can't be followed")
         inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
         inner.append(finding.span if finding.path == start.path else None)
         if inner[0] is None and not starts:
@@ -126,16 +108,19 @@ class Planner:
         )
         for step in way:
             if step.message == ANOTHER_RUN and step.path in self.may:
-                self._seat(fix, recipe, step.path, seeding.start(self.files[step.path], step.span, None))
+                self._seat(fix, recipe, step.path, seeding.start(self.files.code(step.path), step.span, None))
         return fix
 
     def _file(self, path: str) -> File:
         if path not in self.may:
             raise NoFix("the file isn't among those that are checked")
-        return self.files[path]
+        return self.files.code(path)
 
     def _seat(self, fix: Fix, recipe: Recipe, path: str, seat: seeding.Seat) -> None:
-        file = self.files[path]
+        file = self.files.code(path)
+        if any(seat.body == other for other in fix.seats):
+            return  # another run that begins there is seeded with it
+        fix.seats.append(seat.body)
         line = (seat.after.lineno if seat.after is not None else seat.body[0].lineno) + 1 if seat.top else None
         statements = []
         for call in recipe.text.splitlines():

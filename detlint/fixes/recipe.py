@@ -1,7 +1,45 @@
-"""What a recipe needs to know, and how it says that it can't be followed."""
+"""What is to be done at a finding, what came of it, and how a recipe says that it can't be followed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from detlint.catalog import Recipe
+from detlint.facts.model import Span
+from detlint.fixes.text import Edit
+
+Parameters = Sequence[tuple[str, object]]
+"""A signature of the catalog: parameters with their defaults; those behind `*...` are by keyword only."""
 
 
 class NoFix(Exception):
     """Why a finding can't be fixed where it stands."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A recipe, and where it is to be followed.
+
+    Attributes:
+        span: what the finding stands on.
+        parameters: the signature of what is called there; empty where it isn't known.
+        seed: the number that seeds get.
+    """
+
+    recipe: Recipe
+    span: Span
+    parameters: Parameters
+    seed: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """What following a recipe comes to.
+
+    Attributes:
+        imports: what the file has to import for it, as statements.
+    """
+
+    edits: list[Edit]
+    imports: set[str] = field(default_factory=set)

@@ -14,9 +14,8 @@ import libcst as cst
 from detlint.catalog import Recipe, Scalar
 from detlint.facts.model import Span
 from detlint.fixes import calls
-from detlint.fixes.calls import Parameters
 from detlint.fixes.file import File, span_of
-from detlint.fixes.recipe import NoFix
+from detlint.fixes.recipe import NoFix, Parameters
 from detlint.fixes.text import Edit, shortest
 
 _DOTTED: Final = re.compile(r"<([\w.]+)>")

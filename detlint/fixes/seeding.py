@@ -74,12 +74,11 @@ def start(file: File, first: Span, then: Span | None) -> Seat:
         raise NoFix("where the run starts isn't known")
     top = stands[0]
     if isinstance(top, ast.If) and _is_main(top):
-        called = _called(file, stands[-1]) if then is not None else None
-        if called is not None and then is not None and _inside(called, then):
-            seat = _in_function(file, called, then.line)
-            if seat.seed and seat.seed != _constant(file):
-                return seat
-        return _in_body(file, top.body, first.line, False)
+        seat, called = _in_body(file, top.body, first.line, False), _called(file, stands[-1])
+        if called is None or (seat.seed and seat.seed != _constant(file)):
+            return seat
+        before = then.line if then is not None and _inside(called, then) else called.body[0].lineno
+        return _in_function(file, called, before)
     if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _in_function(file, top, first.line)
     if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
@@ -94,7 +93,7 @@ def _is_main(node: ast.If) -> bool:
 def _called(file: File, statement: ast.stmt) -> ast.FunctionDef | None:
     """The function of the file that a statement calls: `main()`, `sys.exit(main())`."""
     functions = {node.name: node for node in file.tree.body if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(statement):
+    for node in ast.walk(statement) if isinstance(statement, ast.Expr) else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
             return functions[node.func.id]
     return None
@@ -125,12 +124,10 @@ def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Se
             return Seat(body, statement, top, f"{parsed}.{option}")
         if (name := _constant_in(statement)) is not None:
             return Seat(body, statement, top, name)
-    last = None
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    last = body[0] if documented else None
     for statement in earlier:
-        # Imports, and the docstring.
-        introduces = isinstance(statement, (ast.Import, ast.ImportFrom)) or (
-            statement is body[0] and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        )
+        introduces = isinstance(statement, (ast.Import, ast.ImportFrom))
         if introduces or (top and isinstance(statement, ast.Try) and isinstance(statement.body[0], ast.Import)):
             last = statement
     return Seat(body, last, top, "" if top else _constant(file) or "")

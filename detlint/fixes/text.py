@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Span
+from detlint.facts.yaml_text import encoding_of
 from detlint.notebook import BOM
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -29,19 +30,18 @@ class Undecodable(Exception):
 
 
 class Text:
-    """The text of a Python file.
+    """The text of a file.
 
-    Raises:
-        Undecodable: the bytes are not in the encoding that they declare.
+    Args:
+        text: what it says.
+        encoding: how its bytes say it.
+        mark: the byte order mark before them.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self.bom = data.startswith(BOM)
-        try:
-            self.encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0].removesuffix("-sig")
-            self.text = data.removeprefix(BOM).decode(self.encoding)
-        except (SyntaxError, LookupError, UnicodeDecodeError) as error:
-            raise Undecodable(str(error)) from None
+    def __init__(self, text: str, encoding: str = "utf-8", mark: bytes = b"") -> None:
+        self.text = text
+        self.encoding = encoding
+        self.mark = mark
 
     @cached_property
     def starts(self) -> list[int]:
@@ -91,12 +91,41 @@ class Text:
         Raises:
             UnicodeEncodeError: the encoding hasn't the characters.
         """
+        return self.mark + self.edited_text(edits).encode(self.encoding)
+
+    def edited_text(self, edits: Iterable[Edit]) -> str:
+        """The text with some edits made."""
         parts, end = list[str](), 0
         for edit in sorted(edits, key=lambda edit: edit[:2]):
             parts += self.text[end : edit.start], edit.text
             end = edit.end
-        text = "".join([*parts, self.text[end:]])
-        return (BOM if self.bom else b"") + text.encode(self.encoding)
+        return "".join([*parts, self.text[end:]])
+
+
+def of_python(data: bytes) -> Text:
+    """The text of a Python file.
+
+    Raises:
+        Undecodable: the bytes are not in the encoding that they declare.
+    """
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0].removesuffix("-sig")
+        return Text(data.removeprefix(BOM).decode(encoding), encoding, BOM if data.startswith(BOM) else b"")
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        raise Undecodable(str(error)) from None
+
+
+def of_yaml(data: bytes) -> Text:
+    """The text of a YAML file.
+
+    Raises:
+        Undecodable: the bytes are neither in UTF-8 nor in what a byte order mark says.
+    """
+    mark, encoding = encoding_of(data)
+    try:
+        return Text(data.removeprefix(mark).decode(encoding), encoding, mark)
+    except UnicodeDecodeError as error:
+        raise Undecodable(str(error)) from None
 
 
 def shortest(old: str, new: str, start: int) -> Edit:

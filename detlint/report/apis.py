@@ -139,6 +139,7 @@ def _remedy(entry: Entry) -> Iterator[str]:
 def fix_text(fix: Recipe) -> str:
     """A fix in words."""
     value = f"`{fix.value!r}`" if not isinstance(fix.value, str) or not fix.value else f'`"{fix.value}"`'
+    value = "`n`" if fix.value == "{seed}" else value
     match fix.kind:
         case "set-argument":
             return f"pass `{fix.argument}={value.strip('`')}`"
@@ -193,7 +194,15 @@ def condition_text(condition: Condition) -> str:
     if condition.not_length is not None:
         parts.append(f"has not {' or '.join(map(str, condition.not_length))} items")
     if condition.type is not None:
-        parts.append(f"is a {condition.type}")
+        parts.append("holds whole numbers" if condition.type == "whole" else f"is a {condition.type}")
+    if condition.not_type is not None:
+        parts.append("may hold other than whole numbers")
+    if condition.under:
+        parts.append(f"< `{condition.under}`")
+    if condition.at_least:
+        parts.append(f">= `{condition.at_least}`")
+    if condition.not_only:
+        parts.append("has more than " + ", ".join(f"`{name}`" for name in condition.not_only))
     if condition.contains is not None:
         parts.append(f"contains {condition.contains!r}")
     if condition.draws:

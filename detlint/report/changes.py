@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import difflib
-import json
+import io
 from collections.abc import Iterator
 
 import click
 
 from detlint.fixes.fixer import Fixed
-from detlint.notebook import is_notebook
 from detlint.report.place import shown
 from detlint.source import Source
 
 
 def diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
-    """A unified diff of a file, with its line ends; of a notebook, of its cells' code.
+    """A unified diff of a file, with its line ends; of a notebook, one of each cell's code.
 
     Args:
         path: the file, as in the report.
     """
-    old, new = _lines(path, before), _lines(path, after)
-    for line in difflib.unified_diff(old, new, shown(path), shown(path)):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+    old, new = Source(path, before).parts, Source(path, after).parts
+    for cell, text in new.items():
+        name = shown(path) if cell is None else f"{shown(path)}:cell {cell}"
+        for line in difflib.unified_diff(_lines(old.get(cell, "")), _lines(text), name, name):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _lines(path: str, data: bytes) -> list[str]:
-    if is_notebook(path):
-        cells = json.loads(data)["cells"]
-        return [line for cell in cells for line in ("".join(cell["source"]) + "\n").splitlines(keepends=True)]
-    source = Source(path, data)
-    return data.decode(source.encoding, "replace").splitlines(keepends=True)
+def _lines(text: str) -> list[str]:
+    return [*io.StringIO(text, newline="")]
 
 
 def coloured(line: str) -> str:

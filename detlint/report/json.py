@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detlint.checks.finding import Finding, Report, Step
-from detlint.fixes.plan import Files, Fix, Planner
+from detlint.checks.finding import Finding, Step
 from detlint.report.place import Position, Sources
+from detlint.report.view import View
+
+if TYPE_CHECKING:
+    from detlint.fixes.plan import Fix
 
 
-def report(report: Report, show_notes: bool, planner: Planner) -> str:
+def lines(view: View) -> Iterator[str]:
     """All findings as a JSON list.
 
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
     characters), `fix` (null, or `applicability`, `message`, `edits`, which name another file than the finding's where they
-    are made in one), `cell` (null, or the number of a notebook's cell, in
+    are made in one, and have a `cell` of their own), `cell` (null, or the number of a notebook's cell, in
     which the rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
-    sources = Sources(report)
-    rows = [_row(f, sources, planner) for f in report.findings if show_notes or f.severity != "note"]
-    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
+    yield msgspec.json.format(msgspec.json.encode([*rows(view)]), indent=2).decode()
 
 
-def _row(finding: Finding, sources: Sources, planner: Planner) -> dict[str, Any]:
-    start, end = sources.start(finding.path, finding.span), sources.end(finding.path, finding.span)
+def rows(view: View) -> Iterator[dict[str, Any]]:
+    """Each finding as plain data."""
+    for finding in view.findings:
+        yield _row(finding, view)
+
+
+def _row(finding: Finding, view: View) -> dict[str, Any]:
+    start, end = view.at(finding)
     return {
         "code": finding.code,
         "name": finding.name,
@@ -38,8 +46,8 @@ def _row(finding: Finding, sources: Sources, planner: Planner) -> dict[str, Any]
         "family": finding.family,
         "target": list(finding.targets),
         "remedy": finding.remedy,
-        "path": [_step(step, sources) for step in finding.steps],
-        "fix": _fix(planner.fix(finding), sources, planner.files),
+        "path": [_step(step, view.sources) for step in finding.steps],
+        "fix": _fix(view.fix(finding), view),
         "cell": start.cell,
         "url": None,  # until the rules have pages on the web; `detlint rule CODE` prints them
     }
@@ -50,14 +58,12 @@ def text_of(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _fix(fix: Fix | None, sources: Sources, files: Files) -> dict[str, Any] | None:
+def _fix(fix: Fix | None, view: View) -> dict[str, Any] | None:
     if fix is None:
         return None
     edits = []
-    for path, edit in fix.all_edits(files):
-        text = files[path].text
-        start, end = (sources.position(path, *text.place(offset)) for offset in (edit.start, edit.end))
-        row = {"content": edit.text, "location": _location(start), "end_location": _location(end)}
+    for path, start, end, text in view.replacements(fix):
+        row = {"content": text, "cell": start.cell, "location": _location(start), "end_location": _location(end)}
         edits.append(row if path == fix.finding.path else {"filename": text_of(path), **row})
     return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 

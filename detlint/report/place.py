@@ -76,16 +76,7 @@ class Sources(dict[str, Source]):
         return self._position(path, span.end_line, span.end_column)
 
     def _position(self, path: str, line: int, offset: int) -> Position:
-        return self.position(path, line, self[path].column(line, offset) - 1)
-
-    def position(self, path: str, line: int, character: int) -> Position:
-        """A place in a file, or in the cell that it falls into.
-
-        Args:
-            line: from 1, in the joined code of a notebook.
-            character: the column in characters, from 0.
-        """
-        column = character + 1
+        column = self[path].column(line, offset)
         cell = cell_of(self.cells.get(path, ()), line)
         if cell is None:
             return Position(None, line, column)

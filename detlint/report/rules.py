@@ -48,6 +48,22 @@ def every(catalog: Catalog) -> list[Rule]:
 def page(catalog: Catalog, rule: Rule) -> Iterator[Block]:
     """Everything that is known of a rule."""
     yield f"# {rule.code} {rule.name}"
+    yield from _told(rule)
+    yield from _apis(catalog, rule)
+    yield from _switched_off(rule)
+    if named := sources(catalog, rule):
+        yield "## Sources"
+        linked = (ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", escaped(source)) for source in named)
+        yield "\n".join(f"- {source}" for source in linked)
+
+
+def guidance(rule: Rule) -> Iterator[str]:
+    """What a rule's page says without its tables: why it matters, an example, what to do."""
+    yield from _told(rule)
+    yield from _switched_off(rule)
+
+
+def _told(rule: Rule) -> Iterator[str]:
     yield rule.summary
     yield _level(rule)
     yield "## Why it matters"
@@ -62,13 +78,11 @@ def page(catalog: Catalog, rule: Rule) -> Iterator[Block]:
     if rule.remedy:
         yield "## What to do"
         yield rule.remedy
-    yield from _apis(catalog, rule)
+
+
+def _switched_off(rule: Rule) -> Iterator[str]:
     yield "## How to switch it off"
     yield _suppression(rule)
-    if named := sources(catalog, rule):
-        yield "## Sources"
-        linked = (ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", escaped(source)) for source in named)
-        yield "\n".join(f"- {source}" for source in linked)
 
 
 def _level(rule: Rule) -> str:

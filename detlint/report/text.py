@@ -12,6 +12,7 @@ from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
 from detlint.report.apis import fix_text
 from detlint.report.place import Sources, line_in, shown
+from detlint.report.view import View
 from detlint.source import Source
 
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -22,18 +23,9 @@ MOST_FILES: Final = 8
 WIDEST: Final = 160
 
 
-def concise(report: Report, show_notes: bool) -> Iterator[str]:
-    """One line a finding, in the form that editors and GNU tools parse."""
-    sources = Sources(report)
-    for finding in _visible(report, show_notes):
-        place = f"{sources.line(finding.path, finding.span.line)}:{sources.start(finding.path, finding.span).column}"
-        yield f"{place}: {finding.severity}: {finding.code} {finding.message}"
-
-
-def full(report: Report, show_notes: bool) -> Iterator[str]:
+def lines(view: View) -> Iterator[str]:
     """A paragraph a finding, then the summary. What one switch answers is shown once, with where else it stands."""
-    sources = Sources(report)
-    visible = _visible(report, show_notes)
+    sources, visible = view.sources, view.findings
     folded = {code: [f for f in visible if f.code == code] for code in FOLDED}
     for finding in visible:
         others = folded.get(finding.code, [])
@@ -41,7 +33,7 @@ def full(report: Report, show_notes: bool) -> Iterator[str]:
             yield from _paragraph(finding, [], sources)
         elif finding is others[0]:
             yield from _paragraph(finding, others[1:], sources)
-    yield from summary(report, show_notes)
+    yield from summary(view)
 
 
 def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Iterator[str]:
@@ -104,11 +96,11 @@ def _marked(source: Source, span: Span, number: int, last: int | None, gutter: i
         yield f"{click.style(' ' * gutter + '|', fg='blue')} {' ' * start}{click.style(marks, fg=colour, bold=True)}{more}"
 
 
-def summary(report: Report, show_notes: bool) -> Iterator[str]:
+def summary(view: View) -> Iterator[str]:
     """How many findings of each rule, and what was looked at."""
-    visible = [*_visible(report, show_notes)]
-    if visible:
-        yield from statistics(report, show_notes)
+    report, show_notes = view.report, view.show_notes
+    if view.findings:
+        yield from statistics(view)
         yield ""
     levels = Counter(finding.severity for finding in report.findings)
     counted = [
@@ -128,11 +120,21 @@ def summary(report: Report, show_notes: bool) -> Iterator[str]:
     if report.fixed:
         said += f"; {report.fixed} fixed"
     yield said + "." + (f" {hint}." if hint else "")
+    if report.baselined or report.stale:
+        yield _of_the_baseline(report)
 
 
-def statistics(report: Report, show_notes: bool) -> Iterator[str]:
+def _of_the_baseline(report: Report) -> str:
+    said = f"The baseline has {report.baselined} more"
+    if report.stale:
+        said += f", and {report.stale} that {'is' if report.stale == 1 else 'are'} found no more"
+        return f"{said}: `detlint baseline --prune` drops {'it' if report.stale == 1 else 'them'}."
+    return f"{said}."
+
+
+def statistics(view: View) -> Iterator[str]:
     """A line a rule, most severe and most frequent first."""
-    rows = Counter((f.severity, f.code, f.name) for f in _visible(report, show_notes))
+    rows = Counter((f.severity, f.code, f.name) for f in view.findings)
     if not rows:
         return
     width = len(str(max(rows.values())))
@@ -140,7 +142,3 @@ def statistics(report: Report, show_notes: bool) -> Iterator[str]:
     order = sorted(rows.items(), key=lambda row: (-ORDER[row[0][0]], -row[1], row[0][1]))
     for (level, code, name), count in order:
         yield f"{count:>{width}}  {click.style(code, bold=True)}  {name:<{name_width}}  {click.style(level, fg=COLOURS[level])}"
-
-
-def _visible(report: Report, show_notes: bool) -> list[Finding]:
-    return [f for f in report.findings if show_notes or f.severity != "note"]

@@ -1,0 +1,53 @@
+"""The files that may be fixed, each read and opened as its kind when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from detlint.catalog import Catalog
+from detlint.facts.yaml_text import is_yaml
+from detlint.fixes.file import File
+from detlint.fixes.fixable import Fixable
+from detlint.fixes.notebook_file import NotebookFile
+from detlint.fixes.python_file import PythonFile
+from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Undecodable
+from detlint.fixes.yaml_file import YamlFile
+from detlint.notebook import is_notebook
+
+
+class Files(dict[str, Fixable]):
+    """The files as they are now, by path.
+
+    Args:
+        read: gives the content of a file.
+        catalog: tells how configurations name what they build.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], catalog: Catalog) -> None:
+        super().__init__()
+        self._read = read
+        self._catalog = catalog
+
+    def __missing__(self, path: str) -> Fixable:
+        try:
+            file = self[path] = self._opened(path, self._read(path))
+        except (OSError, Undecodable) as error:
+            raise NoFix(f"the file can't be read: {error}") from None
+        return file
+
+    def _opened(self, path: str, data: bytes) -> Fixable:
+        if is_notebook(path):
+            return NotebookFile(path, data)
+        return YamlFile(path, data, self._catalog) if is_yaml(path) else PythonFile(path, data)
+
+    def code(self, path: str) -> File:
+        """A file of Python, or a notebook.
+
+        Raises:
+            NoFix: it is none, or can't be read.
+        """
+        file = self[path]
+        if not isinstance(file, File):
+            raise NoFix("it is no Python")
+        return file

@@ -1,0 +1,135 @@
+"""A run as formats see it: what is shown of its findings, where they stand, what would repair them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from detlint.catalog import Catalog
+from detlint.checks.finding import Finding, Report
+from detlint.config import Config
+from detlint.report.place import Position, Sources
+
+if TYPE_CHECKING:
+    from detlint.checks.identity import Identities
+    from detlint.fixes.plan import Fix, Planner
+
+
+class Replacement(NamedTuple):
+    """What a fix puts in the place of some text of a file."""
+
+    path: str
+    start: Position
+    end: Position
+    text: str
+
+
+@dataclass
+class View:
+    """What a format may show.
+
+    Attributes:
+        report: the run.
+        config: its settings, and the project's root.
+        catalog: the rules.
+    """
+
+    report: Report
+    config: Config
+    catalog: Catalog
+
+    @cached_property
+    def show_notes(self) -> bool:
+        """Whether notes are listed."""
+        return self.config.settings.show_notes
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Those that are listed, in order."""
+        return [f for f in self.report.findings if self.show_notes or f.severity != "note"]
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The files, and places in them."""
+        return Sources(self.report)
+
+    def at(self, finding: Finding) -> tuple[Position, Position]:
+        """Where a finding begins and ends."""
+        return self.sources.start(finding.path, finding.span), self.sources.end(finding.path, finding.span)
+
+    def message(self, finding: Finding) -> str:
+        """What a finding says; with the cell, for formats that know no cells."""
+        start = self.at(finding)[0]
+        return finding.message if start.cell is None else f"cell {start.cell}:{start.line}: {finding.message}"
+
+    # -- fixes --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def planner(self) -> Planner:
+        """What makes fixes, of files as they were when the report was made."""
+        from detlint.fixes.files import Files
+        from detlint.fixes.plan import Planner  # imports LibCST
+
+        texts = self.report.texts
+        files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self.catalog)
+        return Planner(self.catalog, self.config.settings, files, self.report.paths)
+
+    def fix(self, finding: Finding) -> Fix | None:
+        """What repairs a finding; None where nothing does."""
+        return self.planner.fix(finding) if finding.fix is not None else None
+
+    def replacements(self, fix: Fix) -> Iterator[Replacement]:
+        """What a fix replaces, file by file."""
+        for path, edit in fix.placed(self.planner.files):
+            start, end = (Position(edit.cell, *place) for place in (edit.start, edit.end))
+            yield Replacement(path, start, end, edit.text)
+
+    # -- files, as services know them ---------------------------------------------------------------------------
+
+    @cached_property
+    def top(self) -> str:
+        """The repository's folder; the project's root where it is in none."""
+        root = self.config.root.resolve()
+        return str(next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root))
+
+    def relative(self, path: str, top: str = "") -> str:
+        """A file's path from the repository's folder (or another), with `/`; as it is where it lies outside of that.
+
+        Links are followed: services know only what they lead to.
+        """
+        real, top = os.path.realpath(path), (top or self.top).rstrip(os.sep) + os.sep
+        name = real.removeprefix(top).replace(os.sep, "/")
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+    def uri(self, path: str) -> str:
+        """A file as a URI: from the repository's folder, absolute where it lies outside of it."""
+        real, top = os.path.realpath(path), self.top.rstrip(os.sep) + os.sep
+        if not real.startswith(top):
+            return Path(real).as_uri()
+        return quote(os.fsencode(real.removeprefix(top).replace(os.sep, "/")))
+
+    # -- findings, as services know them again ------------------------------------------------------------------
+
+    @cached_property
+    def _identities(self) -> Identities:
+        from detlint.checks.identity import Identities
+
+        return Identities(self.sources)
+
+    @cached_property
+    def fingerprints(self) -> dict[int, str]:
+        """A text for each finding, by its position among those listed, which no other has. It stays what it is when
+        lines above the finding come or go, and when the code is laid out differently."""
+        seen: dict[tuple[str, ...], int] = {}
+        found = {}
+        for number, finding in enumerate(self.findings):
+            identity = self._identities.of(finding)
+            key = (self.relative(finding.path), finding.code, identity.function, identity.digest)
+            seen[key] = seen.get(key, 0) + 1
+            found[number] = self._identities.digest([*key, str(seen[key])])
+        return found
