@@ -89,17 +89,25 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to fix what is found: a named rewrite of `detlint.fixes`, with its parameters."""
+    """How to fix what is found: a named rewrite of `detlint.fixes`, with its parameters (see docs/catalog.md)."""
 
     kind: Literal[
-        "set-argument", "remove-argument", "replace-value", "wrap", "replace", "replace-item", "draw-on-cpu", "on-cpu",
-        "start-run",
+        "set-argument", "add-argument", "remove-argument", "rename", "replace-value", "replace-text", "replace-target",
+        "wrap", "replace", "replace-item", "remove-statement", "insert-before", "set-default", "set-seed",
+        "draw-on-cpu", "on-cpu", "start-run",
     ]  # fmt: skip
     argument: str = ""
     arguments: tuple[str, ...] = ()
     value: Scalar = None
     text: str = ""
     applicability: Applicability = "unsafe"
+    repeated: Applicability = "unsafe"
+    """What it is, if it writes a seed, where the code may run more than once: the same numbers would come each time."""
+
+    @property
+    def seeds(self) -> bool:
+        """Whether it gives the seed to something that draws from then on."""
+        return self.kind not in ("start-run", "set-default") and "{seed}" in f"{self.text} {self.value}"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
@@ -143,6 +151,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     message: str = ""
     remedy: str = ""
     fix: Recipe | None = None
+    align: Recipe | None = None
+    """What takes the place of `fix` where back ends are compared (profile `align`)."""
     runtime: str = ""
     known: list[str] = []
     """For `unknown-member`: the members that do exist."""
@@ -233,6 +243,8 @@ class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Whether a run is judged for these targets although no file of it names one."""
     remedy: str = ""
     """Instead of the rule's."""
+    calls: dict[str, str] = {}
+    """What switches it on at the start of a run, a statement a line, by the requirement that it needs (`torch >= 1.8`)."""
 
 
 class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -651,15 +663,7 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
         raise _fail(path, label, f"key `rule`: `{entry.rule}` is not a code (DET and three digits)")
     if entry.rule and not entry.source:
         raise _fail(path, label, "key `source`: say which page or file the fact comes from")
-    if entry.versions:
-        from packaging.requirements import InvalidRequirement, Requirement
-
-        try:
-            Requirement(entry.versions)
-        except InvalidRequirement:
-            raise _fail(
-                path, label, f"key `versions`: `{entry.versions}` is no requirement such as `torch >= 2.1`"
-            ) from None
+    _check_versions(path, label, "versions", entry.versions)
     absent = [entry.absent] if entry.absent not in ("", "fixed", "entropy") else []
     handed = [stream for condition in entry.when.values() for stream in condition.draws]
     named = (
@@ -673,6 +677,17 @@ def _check_entry(path: str, label: str, entry: Entry) -> None:
             )
     if entry.kind == "unknown-member" and not entry.known:
         raise _fail(path, label, "key `known`: list the members that do exist")
+
+
+def _check_versions(path: str, label: str, key: str, versions: str) -> None:
+    if not versions:
+        return
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        Requirement(versions)
+    except InvalidRequirement:
+        raise _fail(path, label, f"key `{key}`: `{versions}` is no requirement such as `torch >= 2.1`") from None
 
 
 def _check_factory(path: str, label: str, factory: Factory) -> None:
@@ -721,6 +736,9 @@ def parse(path: str, data: bytes) -> Document:
             raise _fail(path, f"[[rule]] {number}", f"key `code`: `{rule.code}` is not a code (DET and three digits)")
         rules.append(rule)
     frameworks = _rows(path, raw, "framework", Framework)
+    for number, framework in enumerate(frameworks, 1):
+        for versions in framework.switch.calls if framework.switch is not None else ():
+            _check_versions(path, f"[[framework]] {number}", "switch.calls", versions)
     factories = _rows(path, raw, "factory", Factory)
     for number, factory in enumerate(factories, 1):
         _check_factory(path, f"[[factory]] {number}", factory)

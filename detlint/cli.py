@@ -21,8 +21,10 @@ from detlint.report import formats
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
+    from detlint.discover import Found
     from detlint.inspect import Inspection
     from detlint.project import Project
+    from detlint.since import Changes
 
 WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
@@ -163,7 +165,13 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file with the findings that are accepted. [default: .detlint-baseline.json in the project's root]",
 )
+@click.option(
+    "--diff-base",
+    metavar="REV",
+    help="Report only what has come in since a git revision: on changed lines, and what a change leads to.",
+)
 @click.option("--no-baseline", is_flag=True, help="Report what the baseline has, too.")
+@click.option("--watch", "-w", is_flag=True, help="Check again whenever a file is saved; Ctrl-C ends.")
 @_CONFIG
 @_ISOLATED
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
@@ -175,6 +183,8 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
     with _errors():
+        if options["watch"]:
+            _watch(paths or (Path(),), options)
         sys.exit(_check(paths or (Path(),), options))
 
 
@@ -211,6 +221,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
 
     stdin: dict[str, bytes] = {}
     if Path("-") in paths:
+        if options["diff_base"] is not None:
+            _fail("--diff-base compares files; it can't be combined with `-`")
         if len(paths) > 1:
             _fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
@@ -225,11 +237,19 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
             click.echo(file)
         return 0
 
+    settings = project.config.settings
+    changes = _changes(project, found, options) if options["diff_base"] is not None else None
+
     def checked(texts: Mapping[str, bytes], cache: Path | None = None) -> Report:
         with _Bar() as bar:
-            return project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
+            earlier = _before(changes, project, found, paths) if changes is not None else None
+            report = project.check(found.files, paths, {**stdin, **texts}, found.problems, bar.advance, cache)
+        if changes is not None and earlier is not None:
+            from detlint.since import restrict
 
-    settings = project.config.settings
+            restrict(report, changes, earlier)
+        return report
+
     if options["add_noqa"]:
         return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
@@ -245,6 +265,52 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         )
     _write(report, project, options)
     return _exit_code(report, settings, options)
+
+
+def _changes(project: Project, found: Found, options: dict[str, Any]) -> Changes:
+    """What has changed since the revision that is asked for."""
+    from detlint.since import Changes, NoComparison
+
+    settings = project.config.settings
+    if options["diff"] or settings.fix or settings.fix_only:
+        _fail("--diff-base can't be combined with --fix, --fix-only or --diff")
+    try:
+        return Changes.since(options["diff_base"], project.config.root.absolute(), found.files)
+    except NoComparison as error:
+        _fail(str(error))
+
+
+def _before(changes: Changes, project: Project, found: Found, paths: tuple[Path, ...]) -> Report:
+    """The program as it was before some changes."""
+    texts = changes.texts(project.config.root.absolute(), found.files)
+    gone = [Path(path) for path in texts if not os.path.lexists(path)]
+    return project.bare().check([*found.files, *gone], paths, texts)
+
+
+def _watch(paths: tuple[Path, ...], options: dict[str, Any]) -> NoReturn:
+    """Check after each change, until the user ends it."""
+    from detlint.watch import NoWatcher, changed_files, watch
+
+    if Path("-") in paths:
+        _fail("--watch needs files; it can't be combined with `-`")
+
+    def check() -> None:
+        if sys.stdout.isatty():
+            click.clear()
+        started = time.perf_counter()
+        with (
+            contextlib.suppress(SystemExit),
+            _errors(),
+        ):  # a configuration that is being edited may be wrong for a while
+            _check(paths, options)
+        seconds = time.perf_counter() - started
+        click.echo(f"{time.strftime('%H:%M:%S')}: checked in {seconds:.2f} s; watching for changes.", err=True)
+
+    try:
+        watch(check, changed_files(paths, _project(paths[0], _overrides(options), options).config))
+    except NoWatcher as error:
+        _fail(str(error))
+    sys.exit()
 
 
 def _exit_code(report: Report, settings: Settings, options: dict[str, Any]) -> int:
@@ -373,7 +439,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 _REPORT = frozenset(
     {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
-     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "show_files", "show_settings", "verbose"}
+     "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "diff_base", "watch", "show_files", "show_settings", "verbose"}
 )  # fmt: skip
 """Options of `check` that say what becomes of findings, not which there are."""
 

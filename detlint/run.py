@@ -83,7 +83,7 @@ def check(
         run.reported = set(store.files)
         for path in around:
             if os.path.abspath(path) not in store.files:
-                run.add(path)
+                run.add(path, texts.get(os.path.abspath(path)) if texts else None)
         report = run.report(progress)
         run.remember()
         store.keep()

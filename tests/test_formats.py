@@ -82,7 +82,7 @@ def test_json_fields(project: Project) -> None:
     assert row["filename"] == str(root / "a.py")
     assert (row["name"], row["family"], row["severity"]) == ("grid-sample", 4, "error")
     assert (row["location"], row["end_location"]) == ({"row": 8, "column": 12}, {"row": 11, "column": 6})
-    assert (row["fix"], row["cell"], row["path"]) == (None, None, [])
+    assert (row["fix"]["applicability"], row["cell"], row["path"]) == ("unsafe", None, [])
     assert row["url"] is None
     assert row["target"] == ["cuda"]
     assert "grid_sample" in row["message"]

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import HARDWARE, Catalog, Entry, Recipe, Rule
+from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.levels import Judgement, Levels
@@ -59,7 +59,7 @@ class Engine:
         self.flow = seeds.flow(resolver, self.matcher, properties)
         self.levels = Levels(settings, self.matcher, root)
         self.keys = keys.Keys(self.matcher, root)
-        self.seed_rules = seeds.SeedRules(self.catalog, settings, root)
+        self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
@@ -287,17 +287,33 @@ class Engine:
         active = self.matcher.active(module)
         return Finding(
             module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
-            tuple(t for t in entry.targets if t in active), (), value, self._recipe(entry, rule), match.name,
+            tuple(t for t in entry.targets if t in active), (), value, self._recipe(match, rule), match.name,
         )  # fmt: skip
 
-    def _recipe(self, entry: Entry, rule: Rule) -> Recipe | None:
+    def _recipe(self, match: Match, rule: Rule) -> Recipe | None:
         """How a finding is fixed. What is random by design stays so where runs are only to be repeated."""
-        recipe = entry.fix
-        by_design = (entry.level or rule.level) == "design" and self.settings.profile == "reproduce"
-        if recipe is not None and recipe.applicability == "unsafe" and by_design:
-            return msgspec.structs.replace(recipe, applicability="display")
+        entry, reproduces = match.entry, self.settings.profile == "reproduce"
+        recipe = entry.fix if reproduces else entry.align or entry.fix
+        if recipe is None:
+            return None
+        if recipe.kind == "replace-target" and not recipe.text:
+            recipe = _renamed(recipe, match.name, entry.known)
+        if reproduces and (entry.level or rule.level) == "design":
+            milder: Applicability = "display" if recipe.applicability == "unsafe" else recipe.applicability
+            return msgspec.structs.replace(recipe, applicability=milder, repeated="display")
         return recipe
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)
         return finding.with_severity(level) if level is not None and level != "off" else finding
+
+
+def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:
+    """The recipe for a member that doesn't exist: the one that was meant, where exactly one is much like it."""
+    import difflib
+
+    owner, _, member = name.rpartition(".")
+    alike = difflib.get_close_matches(member, known, cutoff=0.75)
+    if len(alike) != 1:
+        return msgspec.structs.replace(recipe, applicability="display", text=f"<{owner}.{known[0]}>")
+    return msgspec.structs.replace(recipe, text=f"<{owner}.{alike[0]}>")

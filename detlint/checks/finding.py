@@ -80,6 +80,8 @@ class Report:
     """How many more there are that the baseline has."""
     stale: int = 0
     """How many the baseline has that are found no more."""
+    earlier: int = 0
+    """How many more there are that were there before a change."""
     fixed: int = 0
     seconds: float = 0.0
     cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)

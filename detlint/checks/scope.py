@@ -76,11 +76,16 @@ def _requirement(text: str) -> tuple[str, object]:
 
 
 def applies_to_version(entry: Entry, settings: Settings) -> bool:
-    """Whether an entry holds for the configured version of its library; unknown means the newest."""
-    if not entry.versions:
+    """Whether an entry holds for the configured version of its library."""
+    return fulfilled(entry.versions, settings)
+
+
+def fulfilled(versions: str, settings: Settings) -> bool:
+    """Whether the configured version of a library fulfils a requirement such as `torch >= 2.1`; unknown means the newest."""
+    if not versions:
         return True
     from packaging.specifiers import SpecifierSet
 
-    name, specifier = _requirement(entry.versions)
+    name, specifier = _requirement(versions)
     assert isinstance(specifier, SpecifierSet)
     return specifier.contains(settings.versions.get(name, "9999"), prereleases=True)

@@ -23,6 +23,8 @@ from detlint.program.values import Frame, Origin, Spot, Values
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}
 """The streams that one call nearly always seeds along with another."""
+_SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
+_DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -134,10 +136,11 @@ def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Ori
 class SeedRules:
     """Turns what entry points reach into findings, one for each entry point and cause."""
 
-    def __init__(self, catalog: Catalog, settings: Settings, root: str) -> None:
+    def __init__(self, catalog: Catalog, settings: Settings, root: str, matcher: Matcher) -> None:
         self.catalog = catalog
         self.settings = settings
         self.root = root
+        self.matcher = matcher
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
@@ -196,7 +199,21 @@ class SeedRules:
                 message = f"the seed of `{written(at)}` differs in every run, because of this"
                 steps = (*path, Step(at.module.path, _span(at), "seeds with it"))
             codes = {self.rule_of[stream].code for stream in seeding.streams if stream in self.rule_of}
-            yield self._finding("DET116" if codes == {"DET116"} else "DET110", cause, message, "", steps)
+            code = "DET116" if codes == {"DET116"} else "DET110"
+            recipe, api = self._fixed(at) if cause == _spot(at) else (_SEED, "")
+            yield replace(self._finding(code, cause, message, "", steps), fix=recipe, api=api)
+
+    def _fixed(self, place: Place) -> tuple[Recipe | None, str]:
+        """How a call that takes a seed from entropy gets a fixed one, and what it calls."""
+        found = self.matcher.matches(place.module, place.site)
+        for match in found:
+            if match.entry.rule == "DET110" and match.entry.fix is not None:
+                return match.entry.fix, match.name
+        for match in found:
+            if match.entry.seed:
+                fixed = Recipe("set-argument", match.entry.seed, value="{seed}", applicability="safe")
+                return fixed, match.name
+        return None, ""
 
     def _optional(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}
@@ -212,7 +229,8 @@ class SeedRules:
             steps = [*_path(reach, ())]
             if cause != _spot(at):
                 steps.append(Step(at.module.path, _span(at), "seeds only where one is given"))
-            yield self._finding("DET111", cause, message, "", tuple(steps))
+            found = self._finding("DET111", cause, message, "", tuple(steps))
+            yield replace(found, fix=_DEFAULT) if cause != _spot(at) else found
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
         by_place: dict[Place, list[tuple[str, Draws]]] = {}

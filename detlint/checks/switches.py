@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
-from detlint.catalog import HARDWARE, Catalog, Switch
+from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_test
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import DEVICES, target_of
+from detlint.checks.scope import DEVICES, fulfilled, target_of
+from detlint.config import Settings
 from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
+WORKSPACE: Final = 'os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")'
+WORKSPACE_VERSIONS: Final = "torch >= 1.7, < 2.10"
+"""The releases that check the cuBLAS workspace under the switch."""
 USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
 MOST_NAMED: Final = 3
@@ -33,9 +37,7 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     switched, place = reach.switches.get(TORCH, (None, None))
     if version is None or not switched or place is None or "cuda" not in matcher.active(place.module):
         return
-    from packaging.version import Version
-
-    if not Version("1.7") <= Version(version) < Version("2.10"):
+    if not fulfilled(WORKSPACE_VERSIONS, levels.settings):
         return
     rule = catalog.rules["DET603"]
     _, setting = reach.switches.get("cublas-workspace", (None, None))
@@ -52,6 +54,7 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
             message,
             rule.remedy,
             ("cuda",),
+            fix=Recipe("insert-before", text=f"<{WORKSPACE.replace('(', '>(', 1)}", applicability="safe"),
         )
         return
     for earlier in reach.places[: reach.places.index(setting)]:
@@ -93,6 +96,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if is_test(module.path, levels.root):
         severity = "note"
     message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher)}"
+    start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[switch.rule]
     yield Finding(
@@ -104,9 +108,21 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         message,
         switch.remedy or rule.remedy,
         tuple(active),
-        (step,),
+        (start, step),
+        fix=_switching(switch, reach, active, levels.settings),
         api=match.name,
     )
+
+
+def _switching(switch: Switch, reach: Reach, active: Sequence[str], settings: Settings) -> Recipe | None:
+    """How a run is switched at its start; None where no statement does it for the versions in use."""
+    statements = next((text for versions, text in switch.calls.items() if fulfilled(versions, settings)), "")
+    if not statements:
+        return None
+    checks = "torch" not in settings.versions or fulfilled(WORKSPACE_VERSIONS, settings)
+    if checks and switch.name == TORCH and "cuda" in active and "cublas-workspace" not in reach.switches:
+        statements = f"{WORKSPACE}\n{statements}"
+    return Recipe("start-run", text=statements, applicability="unsafe")
 
 
 def _switch(match: Match, place: Place, catalog: Catalog) -> Switch:
@@ -157,19 +173,28 @@ def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Cata
         f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
     )
     span = place.module.sites[place.site].span
-    yield Finding(place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",))
+    fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
+    yield Finding(
+        place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",), fix=fix
+    )
 
 
 def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
     """DET608: MindSpore's switch may be set once; the second call raises."""
     for switch, place in reach.again:
         if switch == MINDSPORE:
-            rule = catalog.rules["DET608"]
+            rule, site = catalog.rules["DET608"], place.module.sites[place.site]
             message = "determinism is switched a second time, which raises"
-            span = place.module.sites[place.site].span
+            sets = [m for m in matcher.matches(place.module, place.site) if m.entry.sets.get(switch) is not None]
+            argument = str(sets[0].entry.sets[switch]).removeprefix("=") if sets else ""
+            # A call that sets other things too keeps them.
+            kind: Literal["remove-statement", "remove-argument"]
+            kind = "remove-statement" if len(site.args) == 1 else "remove-argument"
+            fix = Recipe(kind, argument if kind == "remove-argument" else "", applicability="safe")
             yield Finding(
-                place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",)
-            )
+                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",),
+                fix=fix, api=sets[0].name if sets else "",
+            )  # fmt: skip
 
 
 def _warning(levels: Levels) -> Severity:

@@ -18,19 +18,31 @@ def parse(text: str) -> cst.BaseExpression:
     Raises:
         NoFix: LibCST doesn't know its syntax.
     """
-    for form in (text, f"({text}\n)"):
-        try:
-            return cst.parse_expression(form)
-        except cst.ParserSyntaxError:
-            continue
-        except (RecursionError, ValueError):
-            break
-    raise NoFix("the expression can't be parsed")
+    try:
+        return cst.parse_expression(text)
+    except cst.ParserSyntaxError:
+        pass
+    except (RecursionError, ValueError):
+        raise NoFix("the expression can't be parsed") from None
+    try:
+        node = cst.parse_expression(f"({text}\n)")
+    except (cst.ParserSyntaxError, RecursionError, ValueError):
+        raise NoFix("the expression can't be parsed") from None
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
 
 
 def written(node: cst.CSTNode) -> str:
     """A node as source."""
     return cst.Module([]).code_for_node(node)
+
+
+def dotted(node: cst.BaseExpression) -> str:
+    """A name with its attributes, "" for any other expression."""
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else ""
 
 
 def find(call: cst.Call, parameters: Parameters, name: str) -> int | None:
@@ -66,8 +78,14 @@ def argument(call: cst.Call, parameters: Parameters, name: str) -> cst.BaseExpre
     return None if place is None else call.args[place].value
 
 
-def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.BaseExpression) -> cst.Call:
-    """A call with an argument set: instead of the one that it gives, or as a keyword after the others."""
+def with_argument(
+    call: cst.Call, parameters: Parameters, name: str, value: cst.BaseExpression, bare: bool = False
+) -> cst.Call:
+    """A call with an argument set: instead of the one that it gives, or as a keyword after the others.
+
+    Args:
+        bare: write `f(value)` where the call has no arguments and the parameter is the first.
+    """
     place = find(call, parameters, name)
     args = [*call.args]
     if place is not None:
@@ -132,6 +150,13 @@ def item_of(table: cst.Dict, key: str) -> int | None:
     return None
 
 
+def exchanged(node: cst.BaseExpression, old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression with a part of it exchanged."""
+    changed = node.deep_replace(old, new)
+    assert isinstance(changed, cst.BaseExpression)
+    return changed
+
+
 def with_item(table: cst.Dict, key: str, value: cst.BaseExpression) -> cst.Dict:
     """A dictionary display with an item set."""
     place = item_of(table, key)
@@ -164,8 +189,23 @@ def plain(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name)
 
 
+_PURE: Final = frozenset({"abs", "float", "int", "len", "list", "max", "min", "round", "str", "sum", "tuple"})
+_ACTING: Final = (cst.Await, cst.NamedExpr, cst.Yield, cst.Lambda, cst.BaseComp)
+
+
+def repeatable(node: cst.CSTNode) -> bool:
+    """Whether an expression can stand twice at little cost: it calls nothing but some functions for numbers."""
+    acts = isinstance(node, _ACTING) or (isinstance(node, cst.Call) and dotted(node.func) not in _PURE)
+    return not acts and all(repeatable(child) for child in node.children)
+
+
 def attached(node: cst.BaseExpression) -> str:
     """An expression as source that an attribute can follow."""
     text = written(node)
     simple = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.Dict)
     return text if isinstance(node, simple) or node.lpar else f"({text})"
+
+
+def operand(node: cst.BaseExpression) -> str:
+    """An expression as source that an operator can stand beside."""
+    return written(node) if isinstance(node, (cst.BaseNumber, cst.BaseString)) else attached(node)

@@ -38,7 +38,7 @@ class File(Fixable):
             NoFix: it can't be parsed.
         """
         try:
-            return _parsed(self.code)
+            return parsed(self.code)
         except (SyntaxError, ValueError, RecursionError) as error:
             raise NoFix(f"the file can't be parsed: {error}") from None
 
@@ -59,7 +59,7 @@ class File(Fixable):
     def edited(self, edits: Collection[Edit]) -> bytes:
         new = self.text.edited(edits)
         try:
-            _parsed(new)
+            parsed(new)
         except (SyntaxError, ValueError, RecursionError) as error:
             raise NoFix(f"the result can't be parsed ({error})") from None
         return new
@@ -70,19 +70,38 @@ class File(Fixable):
 
     def around(self, span: Span) -> list[ast.AST]:
         """The nodes that hold a span, from the module inwards; the last may be what stands there itself."""
-        found: list[ast.AST] = [self.tree]
-        inner: ast.AST | None = self.tree
-        while inner is not None:
-            inner = next((child for child in _placed(inner) if _holds(child, span)), None)
-            if inner is not None:
-                found.append(inner)
-        return found
+        return around(self.tree, span)
 
 
-def _parsed(code: bytes) -> ast.Module:
+def parsed(code: bytes) -> ast.Module:
+    """A module, without the warnings of the compiler.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: it can't be parsed.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code)
+
+
+def around(tree: ast.Module, span: Span) -> list[ast.AST]:
+    """The nodes that hold a span, from the module inwards; the last may be what stands there itself."""
+    found: list[ast.AST] = [tree]
+    inner: ast.AST | None = tree
+    while inner is not None:
+        inner = next((child for child in _placed(inner) if _holds(child, span)), None)
+        if inner is not None:
+            found.append(inner)
+    return found
+
+
+def defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """The defaults of a function's parameters, by name."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
+    pairs += [(arg, given) for arg, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if given]
+    return {arg.arg: default for arg, default in pairs}
 
 
 def span_of(node: ast.expr | ast.stmt) -> Span:
@@ -101,7 +120,9 @@ def _placed(node: ast.AST) -> Iterator[ast.AST]:
 
 def _holds(node: ast.AST, span: Span) -> bool:
     own = span_of(node)  # type: ignore[arg-type]
-    return (own.line, own.column) <= (span.line, span.column) and (span.end_line, span.end_column) <= (
+    # A function's own place begins at `def`, below its decorators.
+    first = next((span_of(decorator) for decorator in getattr(node, "decorator_list", ())), own)
+    return (first.line, first.column) <= (span.line, span.column) and (span.end_line, span.end_column) <= (
         own.end_line,
         own.end_column,
     )

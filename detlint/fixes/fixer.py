@@ -72,10 +72,18 @@ def _first_content(path: str, before: dict[str, bytes]) -> bytes:
     return before[path]
 
 
+FIRST: Final = ("set-default", "set-seed"), ("start-run",)
+"""Kinds of recipes that come before the others, the first of all first."""
+
+
 def _first(fixes: list[Fix]) -> list[Fix]:
-    """Runs are seeded before anything else is changed: with their streams seeded, much of the rest is in order."""
-    seeding = [fix for fix in fixes if fix.finding.fix is not None and fix.finding.fix.kind == "start-run"]
-    return seeding or fixes
+    """Seeds that are there get their numbers, then runs are seeded, before anything else is changed: with that done, much
+    of the rest is in order."""
+    for kinds in FIRST:
+        found = [fix for fix in fixes if fix.finding.fix is not None and fix.finding.fix.kind in kinds]
+        if found:
+            return found
+    return fixes
 
 
 def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:

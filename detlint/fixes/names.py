@@ -63,21 +63,20 @@ class Names:
             raise NoFix(f"`{local}` means something else in the file")
         return ".".join([local, *rest.split(".")]), f"import {root}" + (f" as {local}" if local != root else "")
 
+    def source(self, local: str) -> str:
+        """What a name stands for, dotted; "" where the top level imports nothing under it."""
+        if local in self._taken:
+            return ""
+        return next((d for d, known in self._imported.items() if any(name == local for name, _ in known)), "")
+
     def beside(self, local: str, name: str) -> tuple[str, str]:
         """Another member of the module that a name is imported from: `CenterCrop` where `RandomCrop` is; and the import.
 
         Raises:
             NoFix: it isn't known where the name comes from, or the other one means something else.
         """
-        module = next(
-            (
-                d.rpartition(".")[0]
-                for d, known in self._imported.items()
-                if "." in d and any(n == local for n, _ in known)
-            ),
-            "",
-        )
-        if not module or local in self._taken:
+        module = self.source(local).rpartition(".")[0]
+        if not module:
             raise NoFix(f"where `{local}` comes from isn't known")
         known = self._known(f"{module}.{name}", None)
         if known:

@@ -20,7 +20,7 @@ from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
-from detlint.fixes.text import Edit, Text, Undecodable
+from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.notebook import cell_of, is_notebook, open_notebook
 from detlint.source import Source
 
@@ -141,7 +141,7 @@ class _Page:
 class _Python(_Page):
     def _closed(self) -> set[int]:
         try:
-            self.text = Text(self.data)
+            self.text = of_python(self.data)
         except Undecodable as error:
             raise CannotStand(f"the file can't be read: {error}") from None
         closed, self.comments = _comments(self.text.text)

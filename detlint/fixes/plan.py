@@ -14,6 +14,7 @@ from detlint.fixes import seeding
 from detlint.fixes.file import File
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Placed
+from detlint.fixes.place import applicability
 from detlint.fixes.recipe import NoFix, Order, Parameters
 from detlint.fixes.text import Edit
 from detlint.report.apis import fix_text
@@ -75,15 +76,23 @@ class Planner:
     def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
         if finding.path not in self.may:
             raise NoFix("the file isn't among those that are checked")
-        order = Order(recipe, finding.span, self._parameters(finding), self.settings.fix_seed)
-        change = self.files[finding.path].follow(order)
-        return Fix(
-            finding, recipe.applicability, message(recipe), {finding.path: change.edits}, {finding.path: change.imports}
-        )
+        file = self.files[finding.path]
+        others = tuple(step.span for step in finding.steps if step.path == finding.path)
+        order = Order(
+            recipe, finding.span, self._parameters(finding), self.settings.fix_seed, finding.api, others, self._aliases,
+            self.catalog.factories,
+        )  # fmt: skip
+        change, kind = file.follow(order), recipe.applicability
+        if isinstance(file, File):
+            kind = applicability(recipe, file.tree, finding.span)
+        return Fix(finding, kind, message(recipe), {finding.path: change.edits}, {finding.path: change.imports})
 
     def _parameters(self, finding: Finding) -> Parameters:
-        """The signature of what a finding is about."""
-        return self.catalog.signatures.get(finding.api) or []
+        """The signature of what a finding is about; what is known by its last name alone has that of one such API."""
+        catalog, api = self.catalog, finding.api
+        entries = [*catalog.methods.get(api, ()), *catalog.copies.get(api, ())]
+        known = (name for i in entries for name in catalog.entries[i].names if name.rpartition(".")[2] == api)
+        return next((catalog.signatures[name] for name in (api, *known) if name in catalog.signatures), [])
 
     def _seeded(self, finding: Finding, recipe: Recipe) -> Fix:
         fix = Fix(finding, recipe.applicability, message(recipe))
@@ -99,15 +108,15 @@ class Planner:
             raise NoFix("it may be a module that others import in a way that can't be followed")
         inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
         inner.append(finding.span if finding.path == start.path else None)
-        if inner[0] is None and not starts:
+        here = (start.path, start.span) == (finding.path, finding.span)
+        first = start.span if starts or here else inner[0]
+        if first is None:
             raise NoFix("it is drawn while modules are imported")
-        first = start.span if starts else inner[0]
-        assert first is not None
         self._seat(
             fix, recipe, start.path, seeding.start(self._file(start.path), first, inner[1] if inner[1:] else None)
         )
         for step in way:
-            if step.message == ANOTHER_RUN and step.path in self.may:
+            if step.message == ANOTHER_RUN and step.path in self.may and step.path not in fix.edits:
                 self._seat(fix, recipe, step.path, seeding.start(self.files.code(step.path), step.span, None))
         return fix
 
@@ -132,9 +141,14 @@ class Planner:
         fix.edits.setdefault(path, []).extend(seeding.inserted(file, seat, statements))
 
     def _aliases(self, dotted: str) -> list[str]:
-        """The other names of something: `tensorflow.keras.utils...` for `keras.utils...`."""
+        """The other names of something: `tensorflow.keras.utils...` for `keras.utils...`. Those within one library are
+        mostly of the modules that define some of its members."""
         known = self.catalog.aliases.items()
-        return [alias + dotted.removeprefix(name) for alias, name in known if f"{dotted}.".startswith(f"{name}.")]
+        return [
+            alias + dotted.removeprefix(name)
+            for alias, name in known
+            if f"{dotted}.".startswith(f"{name}.") and alias.partition(".")[0] != name.partition(".")[0]
+        ]
 
 
 def message(recipe: Recipe) -> str:

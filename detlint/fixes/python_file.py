@@ -11,5 +11,5 @@ class PythonFile(File):
     """A file of code in which recipes are followed."""
 
     def follow(self, order: Order) -> Change:
-        spot = rewrites.Spot(self, order.span, order.parameters, order.seed)
-        return Change(rewrites.edits(order.recipe, spot), spot.imports)
+        spot = rewrites.Spot(self, order)
+        return Change(rewrites.edits(spot), spot.imports)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from detlint.catalog import Recipe
+from detlint.catalog import Factory, Recipe
 from detlint.facts.model import Span
 from detlint.fixes.text import Edit
 
@@ -25,12 +25,20 @@ class Order:
         span: what the finding stands on.
         parameters: the signature of what is called there; empty where it isn't known.
         seed: the number that seeds get.
+        api: the name of what stands there, dotted.
+        others: the other places in the file that belong to the finding.
+        aliases: gives the other names of something.
+        factories: how tables say what they build.
     """
 
     recipe: Recipe
     span: Span
     parameters: Parameters
     seed: int
+    api: str = ""
+    others: Collection[Span] = ()
+    aliases: Callable[[str], Iterable[str]] = tuple
+    factories: Sequence[Factory] = ()
 
 
 @dataclass(frozen=True)

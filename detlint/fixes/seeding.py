@@ -74,7 +74,8 @@ def start(file: File, first: Span, then: Span | None) -> Seat:
         raise NoFix("where the run starts isn't known")
     top = stands[0]
     if isinstance(top, ast.If) and _is_main(top):
-        seat, called = _in_body(file, top.body, first.line, False), _called(file, stands[-1])
+        inner = stands[-1] if stands[-1] is not top else top.body[0] if len(top.body) == 1 else top
+        seat, called = _in_body(file, top.body, first.line, False), _called(file, inner)
         if called is None or (seat.seed and seat.seed != _constant(file)):
             return seat
         before = then.line if then is not None and _inside(called, then) else called.body[0].lineno

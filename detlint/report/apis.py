@@ -138,21 +138,37 @@ def _remedy(entry: Entry) -> Iterator[str]:
 
 def fix_text(fix: Recipe) -> str:
     """A fix in words."""
-    value = f"`{fix.value!r}`" if not isinstance(fix.value, str) or not fix.value else f'`"{fix.value}"`'
-    value = "`n`" if fix.value == "{seed}" else value
     match fix.kind:
-        case "set-argument":
-            return f"pass `{fix.argument}={value.strip('`')}`"
+        case "set-argument" | "add-argument":
+            return f"pass `{fix.argument}={_written(fix)}`"
         case "remove-argument":
             return f"remove the argument `{fix.argument}`"
+        case "rename":
+            return f"call `{fix.text}` instead"
         case "replace-value":
-            return f"write {value}"
+            return f"write `{_written(fix)}`"
+        case "replace-text":
+            return f"write `{fix.text}` instead of `{fix.argument}`"
+        case "replace-target":
+            return f"set `{fix.text.strip('<>')}` instead" if fix.text else "set the member that was meant"
         case "wrap":
-            return f"write `{fix.text.format('...')}`"
+            return f"write `{_template(fix.text.replace('{}', '...'))}`"
         case "replace":
             return f"write `{_template(fix.text)}`"
         case "replace-item":
-            return f"write `{_template(fix.text)}`" if fix.text else "leave it out"
+            if fix.text:
+                return f"write `{_template(fix.text)}`"
+            return "leave it out of its list" + (
+                f", elsewhere pass `{fix.argument}={_written(fix)}`" * bool(fix.argument)
+            )
+        case "remove-statement":
+            return "remove the line"
+        case "insert-before":
+            return f"write `{_template(fix.text)}` before it"
+        case "set-default":
+            return f"give it the default `{_written(fix)}`"
+        case "set-seed":
+            return f"write `{_written(fix)}`"
         case "draw-on-cpu":
             return "draw on the CPU, then move the numbers"
         case "on-cpu":
@@ -163,9 +179,17 @@ def fix_text(fix: Recipe) -> str:
     return f"`{fix.kind}`"
 
 
+def _written(fix: Recipe) -> str:
+    """The value that a fix writes, as Python; `n` is the seed."""
+    if fix.text:
+        return _template(fix.text)
+    return "n" if fix.value == "{seed}" else f'"{fix.value}"' if isinstance(fix.value, str) else repr(fix.value)
+
+
 def _template(text: str) -> str:
     """A template as people would write it: `<torchvision.transforms.CenterCrop>({size})` is `CenterCrop(size)`."""
-    return re.sub(r"\{(\w*)\}", r"\1", re.sub(r"<(?:\w*\.)*(\w+)>", r"\1", text))
+    text = re.sub(r"\{(?:, |!)\w+=?\}", "", text.replace("{seed}", "n"))
+    return re.sub(r"\{(\w+)=?\}", r"\1", re.sub(r"<(?:\w*\.)*(\w+)>", r"\1", text))
 
 
 def condition_text(condition: Condition) -> str:

@@ -10,6 +10,8 @@ import click
 
 from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
+from detlint.fixes.file import parsed
+from detlint.fixes.place import applicability
 from detlint.report.apis import fix_text
 from detlint.report.place import Sources, line_in, shown
 from detlint.report.view import View
@@ -53,12 +55,25 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
         yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {step.message}"
     if finding.remedy:
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
-    if finding.fix is not None and finding.fix.applicability != "display":
-        option = "--fix" if finding.fix.applicability == "safe" else "--fix --unsafe-fixes"
+    kind = _applicability(finding, sources)
+    if finding.fix is not None and kind != "display":
+        option = "--fix" if kind == "safe" else "--fix --unsafe-fixes"
         yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {fix_text(finding.fix)}"
     if folded:
         yield from _elsewhere(folded, mark, sources)
     yield ""
+
+
+def _applicability(finding: Finding, sources: Sources) -> str:
+    """What the fix of a finding is where it stands; `display` where there is none."""
+    recipe, source = finding.fix, sources[finding.path]
+    if recipe is None or not recipe.seeds or source.yaml:
+        return recipe.applicability if recipe is not None else "display"
+    try:
+        tree = parsed(source.data)
+    except (SyntaxError, ValueError, RecursionError):
+        tree = None
+    return applicability(recipe, tree, finding.span)
 
 
 def _elsewhere(folded: list[Finding], mark: str, sources: Sources) -> Iterator[str]:
@@ -120,6 +135,8 @@ def summary(view: View) -> Iterator[str]:
     if report.fixed:
         said += f"; {report.fixed} fixed"
     yield said + "." + (f" {hint}." if hint else "")
+    if report.earlier:
+        yield f"{report.earlier} more {'was' if report.earlier == 1 else 'were'} there before the change."
     if report.baselined or report.stale:
         yield _of_the_baseline(report)
 
