@@ -20,7 +20,7 @@ from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
-from detlint.program.reach import Reach, flows
+from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -139,7 +139,9 @@ class Engine:
             yield None, silent
             return
         drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
-        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
+        # A layer that is random by design draws nothing where a run only infers.
+        drawing = [o for o in through if not (o.infers and not o.trains and follows_mode(match))]
+        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
         for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded):
