@@ -13,6 +13,11 @@ from detlint.facts.scope import join
 
 Verdict = bool | None
 NO_DEFAULT = "..."
+KEEPS_NUMBERS = frozenset({
+    "clone", "contiguous", "cpu", "cuda", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave",
+    "reshape", "squeeze", "to", "transpose", "type_as", "unsqueeze", "view",
+})  # fmt: skip
+"""Methods of tensors that keep the numbers, in another shape, type or place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,7 @@ class Judge:
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
+        masks: endings of the names of tensors that hold zeros and ones.
     """
 
     def __init__(
@@ -131,6 +137,7 @@ class Judge:
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
         whole: frozenset[str],
+        masks: tuple[str, ...],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -139,6 +146,7 @@ class Judge:
         self.indexable = indexable
         self.draws = draws
         self.whole = whole
+        self.masks = masks
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
@@ -294,7 +302,10 @@ class Judge:
         return self._on_accelerator(device) if device is not None and device != Const(None) else None
 
     def _is_whole(self, value: Value) -> Verdict:
-        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type."""
+        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
+        mask in another shape or type."""
+        if self._is_mask(value):
+            return True
         if not isinstance(value, Result):
             return None
         if isinstance(value.of, Member) and value.of.attr in self._whole_methods:
@@ -306,6 +317,13 @@ class Judge:
         if kind is None and converts in ("to", "type"):
             kind = self.first_argument(value.site)
         return True if isinstance(kind, Ref) and kind.name in self.whole else None
+
+    def _is_mask(self, value: Value | None) -> bool:
+        """Whether a tensor is called a mask, or made from one by methods that keep its numbers."""
+        while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in KEEPS_NUMBERS:
+            value = value.of.base
+        name = value.name if isinstance(value, Param) else value.attr if isinstance(value, Member) else ""
+        return name.endswith(self.masks) and bool(self.masks)
 
     def _is(self, value: Value, kind: str) -> Verdict:
         if kind == "whole":
