@@ -8,16 +8,11 @@ from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.model import Const, Either, Expression, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
 from detlint.facts.scope import join
 
 Verdict = bool | None
 NO_DEFAULT = "..."
-KEEPS_NUMBERS = frozenset({
-    "clone", "contiguous", "cpu", "cuda", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave",
-    "reshape", "squeeze", "to", "transpose", "type_as", "unsqueeze", "view",
-})  # fmt: skip
-"""Methods of tensors that keep the numbers, in another shape, type or place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +298,7 @@ class Judge:
 
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
-        mask in another shape or type."""
+        mask."""
         if self._is_mask(value):
             return True
         if not isinstance(value, Result):
@@ -319,10 +314,8 @@ class Judge:
         return True if isinstance(kind, Ref) and kind.name in self.whole else None
 
     def _is_mask(self, value: Value | None) -> bool:
-        """Whether a tensor is called a mask, or made from one by methods that keep its numbers."""
-        while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in KEEPS_NUMBERS:
-            value = value.of.base
-        name = value.name if isinstance(value, Param) else value.attr if isinstance(value, Member) else ""
+        """Whether a tensor is called a mask."""
+        name = value.name if isinstance(value, (Instance, Param)) else value.attr if isinstance(value, Member) else ""
         return name.endswith(self.masks) and bool(self.masks)
 
     def _is(self, value: Value, kind: str) -> Verdict:

@@ -40,6 +40,7 @@ class Levels:
         self.resolver: Resolver = matcher.resolver
         self.root = root
         self._gradient_free: dict[tuple[str, int], bool] = {}
+        self._inferring: dict[str, bool] = {}
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._indexed: tuple[Module | None, dict[str, list[int]]] = (None, {})
@@ -94,7 +95,8 @@ class Levels:
 
     def leaves_gradients_open(self, module: Module, site: Site) -> bool:
         """Whether only the caller knows that gradients are taken: a method of a class that is surely no layer (an image
-        processor, a dataset), or a function that the file calls in such alone, in a file that doesn't train."""
+        processor, a dataset), a function that the file calls in such alone, or one of a file about inference, where the file
+        doesn't train."""
         return self._leaves_open(module, module.function_of(site), frozenset())
 
     def _leaves_open(self, module: Module, function: Function, asked: frozenset[int]) -> bool:
@@ -110,9 +112,24 @@ class Levels:
         owner = function.owner or next(
             (f.owner for f in module.facts.functions if f.owner and function.name.startswith(f"{f.name}.")), ""
         )
-        if not owner or not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
+        if not owner:
+            return self._only_infers(module)
+        if not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
             return False
         return not any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
+
+    def _only_infers(self, module: Module) -> bool:
+        """Whether a file is about inference: something in it takes no gradients, and no class of it is a layer."""
+        if module.path not in self._inferring:
+            decorators = (decorator for detail in module.body.details for decorator in detail.decorators)
+            trains = any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
+            self._inferring[module.path] = (
+                any(self._is_no_grad(module, decorator) for decorator in decorators)
+                and not trains
+                and bool(module.classes)
+                and all(self.resolver.is_surely_no_layer(f"{module.path}::{name}") for name in module.classes)
+            )
+        return self._inferring[module.path]
 
     def _is_layer(self, module: Module, annotation: str) -> bool:
         value = self.resolver.name(module.path, annotation)
