@@ -137,6 +137,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What to do when a condition can't be decided from the source."""
     while_training: bool = False
     """It counts only in a run that trains; where `inside` is given too, in either place."""
+    outermost: bool = False
+    """Silent inside another call of the same API, which speaks for it."""
     becomes: list[str] = []
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     targets: list[Target] = []
@@ -269,6 +271,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    weights: list[str] = []
+    """Names of parameters that are handed stored weights, which carry no gradients."""
+    masks: list[str] = []
+    """Endings of the names of tensors that hold zeros and ones, whatever their type."""
     mode: str = ""
     """The attribute of an instance that says whether it trains."""
     layers: list[str] = []
@@ -552,6 +558,16 @@ class Catalog:
     def modes(self) -> frozenset[str]:
         """The attributes of layers that say whether they train."""
         return frozenset(framework.mode for framework in self.frameworks if framework.mode)
+
+    @cached_property
+    def weights(self) -> frozenset[str]:
+        """Names of parameters that are handed stored weights."""
+        return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    @cached_property
+    def masks(self) -> tuple[str, ...]:
+        """Endings of the names of tensors that hold zeros and ones."""
+        return tuple(sorted({ending for framework in self.frameworks for ending in framework.masks}))
 
     @cached_property
     def whole(self) -> frozenset[str]:

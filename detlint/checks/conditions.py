@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.model import Const, Either, Expression, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
 from detlint.facts.scope import join
 
 Verdict = bool | None
@@ -120,6 +120,7 @@ class Judge:
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
+        masks: endings of the names of tensors that hold zeros and ones.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class Judge:
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
         whole: frozenset[str],
+        masks: tuple[str, ...],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -139,6 +141,7 @@ class Judge:
         self.indexable = indexable
         self.draws = draws
         self.whole = whole
+        self.masks = masks
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
@@ -294,7 +297,10 @@ class Judge:
         return self._on_accelerator(device) if device is not None and device != Const(None) else None
 
     def _is_whole(self, value: Value) -> Verdict:
-        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type."""
+        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
+        mask."""
+        if self._is_mask(value):
+            return True
         if not isinstance(value, Result):
             return None
         if isinstance(value.of, Member) and value.of.attr in self._whole_methods:
@@ -306,6 +312,11 @@ class Judge:
         if kind is None and converts in ("to", "type"):
             kind = self.first_argument(value.site)
         return True if isinstance(kind, Ref) and kind.name in self.whole else None
+
+    def _is_mask(self, value: Value | None) -> bool:
+        """Whether a tensor is called a mask."""
+        name = value.name if isinstance(value, (Instance, Param)) else value.attr if isinstance(value, Member) else ""
+        return name.endswith(self.masks) and bool(self.masks)
 
     def _is(self, value: Value, kind: str) -> Verdict:
         if kind == "whole":

@@ -15,12 +15,12 @@ from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Either, Ref, Site
+from detlint.facts.model import Either, Ref, Site, Span
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
-from detlint.program.reach import Reach, flows
+from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
 
 SWITCH: Final = "deterministic-algorithms"
@@ -139,7 +139,9 @@ class Engine:
             yield None, silent
             return
         drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
-        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
+        # A layer that is random by design draws nothing where a run only infers.
+        drawing = [o for o in through if not (o.infers and not o.trains and follows_mode(match))]
+        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
         for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded):
@@ -224,6 +226,10 @@ class Engine:
             return "no run that trains comes here"
         if entry.inside and not entry.while_training:
             return f"it stands in no class that is a {' or '.join(entry.inside)}"
+        if entry.outermost and any(
+            other.target == site.target and _holds(other.span, site.span) for other in module.sites
+        ):
+            return "it stands inside another, which speaks for it"
         if entry.becomes and not site.use.startswith(tuple(entry.becomes)):
             return "what becomes of its result is none of what matters"
         return ""
@@ -319,3 +325,10 @@ def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:
     if len(alike) != 1:
         return msgspec.structs.replace(recipe, applicability="display", text=f"<{owner}.{known[0]}>")
     return msgspec.structs.replace(recipe, text=f"<{owner}.{alike[0]}>")
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    """Whether a place lies within another, larger one."""
+    begins = (outer.line, outer.column) <= (inner.line, inner.column)
+    ends = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return begins and ends and outer != inner

@@ -40,6 +40,7 @@ class Levels:
         self.resolver: Resolver = matcher.resolver
         self.root = root
         self._gradient_free: dict[tuple[str, int], bool] = {}
+        self._inferring: dict[str, bool] = {}
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._indexed: tuple[Module | None, dict[str, list[int]]] = (None, {})
@@ -94,16 +95,41 @@ class Levels:
 
     def leaves_gradients_open(self, module: Module, site: Site) -> bool:
         """Whether only the caller knows that gradients are taken: a method of a class that is surely no layer (an image
-        processor, a dataset), in a file that doesn't train."""
-        function = module.function_of(site)
+        processor, a dataset), a function that the file calls in such alone, or one of a file about inference, where the file
+        doesn't train."""
+        return self._leaves_open(module, module.function_of(site), frozenset())
+
+    def _leaves_open(self, module: Module, function: Function, asked: frozenset[int]) -> bool:
+        if any(self._is_layer(module, p.annotation) for p in module.detail(function).parameters if p.annotation):
+            return False  # handed a layer: it does part of that layer's work
+        callers = self._callers(module, function) if not function.owner and function.name else []
+        if callers and function.number not in asked:
+            asked |= {function.number}
+            return all(
+                self.evaluates(module, caller) or self._leaves_open(module, module.function_of(caller), asked)
+                for caller in callers
+            )
         owner = function.owner or next(
             (f.owner for f in module.facts.functions if f.owner and function.name.startswith(f"{f.name}.")), ""
         )
-        if not owner or not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
+        if not owner:
+            return self._only_infers(module)
+        if not self.resolver.is_surely_no_layer(f"{module.path}::{owner}"):
             return False
-        if any(self._is_layer(module, p.annotation) for p in module.detail(function).parameters if p.annotation):
-            return False  # handed a layer: it does part of that layer's work
         return not any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
+
+    def _only_infers(self, module: Module) -> bool:
+        """Whether a file is about inference: something in it takes no gradients, and no class of it is a layer."""
+        if module.path not in self._inferring:
+            decorators = (decorator for detail in module.body.details for decorator in detail.decorators)
+            trains = any(site.kind == "call" and _last(site) == "backward" for site in module.sites)
+            self._inferring[module.path] = (
+                any(self._is_no_grad(module, decorator) for decorator in decorators)
+                and not trains
+                and bool(module.classes)
+                and all(self.resolver.is_surely_no_layer(f"{module.path}::{name}") for name in module.classes)
+            )
+        return self._inferring[module.path]
 
     def _is_layer(self, module: Module, annotation: str) -> bool:
         value = self.resolver.name(module.path, annotation)
@@ -126,22 +152,31 @@ class Levels:
         if key not in self._gradient_free:
             self._gradient_free[key] = False  # until it is known: so those that only call one another are none
             decorators = module.body.details[number].decorators
-            self._gradient_free[key] = any(self._is_no_grad(module, d) for d in decorators) or (
-                self._only_called_without(module, module.facts.functions[number])
+            function = module.facts.functions[number]
+            self._gradient_free[key] = (
+                any(self._is_no_grad(module, d) for d in decorators)
+                or self._handles_weights(module, function)
+                or self._only_called_without(module, function)
             )
         return self._gradient_free[key]
+
+    def _handles_weights(self, module: Module, function: Function) -> bool:
+        """Whether a function is handed stored weights, to convert or resize them."""
+        names = {parameter.name for parameter in module.detail(function).parameters}
+        return not names.isdisjoint(self.resolver.catalog.weights) and not function.owner
 
     def _only_called_without(self, module: Module, function: Function) -> bool:
         """Whether a file calls a function, and never where gradients are taken."""
         if module.functions.get(function.name) is not function:
             return False
-        called = False
-        for index in self._calls(module).get(function.name.rpartition(".")[2], ()):
-            if self.matcher.target(module, index) == Ref(f"{module.path}::{function.name}"):
-                if not self.evaluates(module, module.sites[index]):
-                    return False
-                called = True
-        return called
+        callers = self._callers(module, function)
+        return bool(callers) and all(self.evaluates(module, caller) for caller in callers)
+
+    def _callers(self, module: Module, function: Function) -> list[Site]:
+        """The calls of a function in its own file."""
+        found = self._calls(module).get(function.name.rpartition(".")[2], ())
+        own = Ref(f"{module.path}::{function.name}")
+        return [module.sites[index] for index in found if self.matcher.target(module, index) == own]
 
     def _calls(self, module: Module) -> dict[str, list[int]]:
         """The calls in a file by the last component of what they call; kept while one file is judged."""

@@ -85,6 +85,7 @@ class Matcher:
             self._indexable,
             Handed(self).draws,
             self.catalog.whole,
+            self.catalog.masks,
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}

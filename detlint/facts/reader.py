@@ -129,6 +129,7 @@ class _Reader:
         "key_words",
         "keyed",
         "keys",
+        "masks",
         "method_words",
         "module",
         "noted",
@@ -164,6 +165,7 @@ class _Reader:
         self.catalog = catalog
         self.words = catalog.words
         self.whole = catalog.whole_words
+        self.masks = catalog.masks
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order = catalog.same_order
@@ -887,7 +889,8 @@ class _Reader:
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
-            bound[name] = Instance(annotation, name if self.has_keys else "")
+            told = self.has_keys or name.endswith(self.masks)
+            bound[name] = Instance(annotation, name if told else "")
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
@@ -1037,6 +1040,10 @@ class _Reader:
             self.noted.add(step)
             self.steps.append(step)
 
+    def is_mask(self, value: Value) -> bool:
+        """Whether a tensor is called a mask; in another shape or type it stays one."""
+        return type(value) in (Instance, Param) and value.name.endswith(self.masks)  # type: ignore[union-attr]
+
     def may_run(self, base: Value, attr: str) -> bool:
         """Whether an attribute may be a property of one of the program's classes."""
         kind = type(base)
@@ -1099,6 +1106,13 @@ class _Reader:
         if callee is None:
             return None
         site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
+        if (
+            attr in _KEEPS_NUMBERS
+            and type(callee) is Member
+            and self.is_mask(callee.base)
+            and not (wanted and attr == "to")
+        ):
+            return callee.base
         if site < 0 and name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in _PASSES and args and isinstance(args[0].value, (Result, Member, Param)):
@@ -1916,6 +1930,13 @@ def _simple(value: Value | None) -> Value | None:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None
     return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
+
+
+_KEEPS_NUMBERS: Final = frozenset({
+    "clone", "contiguous", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave", "reshape", "squeeze",
+    "to", "transpose", "type_as", "unsqueeze", "view",
+})  # fmt: skip
+"""Methods of tensors that keep the numbers, in another shape, type or place."""
 
 
 def _converts(node: ast.Call, whole: frozenset[str]) -> bool:

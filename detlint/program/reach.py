@@ -16,7 +16,8 @@ from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
 READING: Final = frozenset({
-    "closed", "dataset", "device", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first", "returns-self",
+    "closed", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first",
+    "returns-self",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -209,3 +210,9 @@ def is_object(effect: Effect, weights: bool) -> bool:
     """
     used = effect.entry.rule.startswith(("DET2", "DET3"))
     return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
+
+
+def follows_mode(effect: Effect) -> bool:
+    """Whether a call builds a layer that draws while training alone: dropout and its kin."""
+    in_any_case = "draws-always" in effect.entry.contexts
+    return effect.entry.rule.startswith("DET2") and is_object(effect, weights=False) and not in_any_case

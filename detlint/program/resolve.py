@@ -317,7 +317,7 @@ class Resolver:
             return self._result(path, value, function)
         if isinstance(value, Instance):
             named = self.name(path, value.of)
-            return Instance(named.name) if isinstance(named, Ref) else None
+            return Instance(named.name, value.name) if isinstance(named, Ref) else None
         if isinstance(value, Param):
             return self._parameter(path, value, function)
         if isinstance(value, Either):

@@ -198,6 +198,7 @@ def _api(entry: Entry) -> dict[str, Any]:
         "sections": [*entry.sections],
         "copies": [*entry.copies],
         "while_training": entry.while_training,
+        "outermost": entry.outermost,
         "becomes": [*entry.becomes],
         "when": {name: condition_text(condition) for name, condition in entry.when.items()},
         "targets": [*entry.targets],
