@@ -305,6 +305,17 @@ def test_what_a_fix_replaces(project: Project, form: str) -> None:
     assert b"".join(fixed).decode() == "    return 'é𐐀', sorted(os.listdir(root))"
 
 
+@pytest.mark.parametrize("form", ["rdjson", "sarif"])
+def test_what_a_fix_does_to_cells_is_not_told(project: Project, form: str) -> None:
+    """These formats know no cells, so a place in one would be taken for a place in the JSON."""
+    project(**{"n.ipynb": notebook("import os\n\ndef names(root):\n    return os.listdir(root)\n")})
+    assert [row["fix"]["edits"][0]["cell"] for row in rows("json", "--select", "DET305")] == [1]
+    text = output(form, "--select", "DET305")
+    assert "DET305" in text
+    assert "suggestions" not in text
+    assert '"fixes"' not in text
+
+
 def test_a_suggestion_is_for_the_file_it_stands_in(project: Project) -> None:
     project(**{"data.py": DRAWS, "main.py": MAIN})
     (row,) = rows("rdjson")["diagnostics"]
@@ -357,7 +368,7 @@ def test_sarif_shows_the_way(log: Any) -> None:
     ]  # fmt: skip
     places = [step["physicalLocation"] for step in steps]
     assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
-        ("app/main.py", 9), ("app/main.py", 9), ("app/main.py", 5), ("app/data.py", 5),
+        ("app/main.py", 8), ("app/main.py", 9), ("app/main.py", 5), ("app/data.py", 5),
     ]  # fmt: skip
 
 

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import re
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Final
 
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
+from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
 from detlint.fixes.text import Edit, Undecodable, of_python
-from detlint.notebook import cell_of, is_notebook, open_notebook
+from detlint.notebook import BOM, cell_of, is_notebook, open_notebook
 from detlint.source import Source
 
 _NOQA: Final = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)", re.I)
-_LINE_END: Final = re.compile(r"(\r\n|\r|\n)")
-_LAYOUTS: Final[tuple[dict[str, Any], ...]] = tuple(
-    {"indent": indent, "ensure_ascii": ascii_only, "separators": separators}
-    for indent in (1, 2, 4, None, "\t", 0)
-    for ascii_only in (False, True)
-    for separators in (None, (",", ":"))
-)
-"""How JSON may be laid out; Jupyter's own way first."""
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
 class CannotStand(Exception):
@@ -70,7 +64,7 @@ def add(findings: Iterable[Finding], read: Callable[[str], bytes]) -> Added:
             page = _page(path, data)
             wanted = _wanted(group, page, done)
             changed = page.commented(wanted)
-        except (CannotStand, OSError) as error:
+        except (CannotStand, OSError) as error:  # one file: the others go on
             done.refused += [(finding, str(error)) for finding in group]
             continue
         if changed != data:
@@ -201,23 +195,21 @@ class _Notebook(_Page):
         return closed
 
     def _edited(self, wanted: Mapping[int, set[str]]) -> bytes:
-        text = self.data.decode("utf-8")
-        notebook = json.loads(text)
-        layout = next((layout for layout in _LAYOUTS if _laid_out(notebook, layout, text) == text), None)
-        if layout is None or not isinstance(notebook.get("cells"), list):
-            raise CannotStand("its JSON is not laid out as Jupyter writes it")
-        cells = open_notebook(self.data).cells
-        for number, codes in wanted.items():
-            cell = cell_of(cells, number)
-            if cell is None:
+        mark = BOM if self.data.startswith(BOM) else b""
+        text = self.data.removeprefix(BOM).decode()
+        parts, at = list[str](), 0
+        cells, sources = open_notebook(self.data).cells, cell_sources(text)
+        for cell, lines in groupby(sorted(wanted), key=lambda number: cell_of(cells, number)):
+            source = sources[cell.number - 1] if cell is not None else None
+            if cell is None or source is None:
                 raise CannotStand("it stands in no cell")
-            raw = notebook["cells"][cell.number - 1]
-            lines = _LINE_END.split("".join(raw["source"]))  # every second one is a line's end
-            at = 2 * (number - cell.line)
-            lines[at] = _naming(lines[at], codes, self.comments.get(number, ""))
-            new = "".join(lines)
-            raw["source"] = new if isinstance(raw["source"], str) else new.splitlines(keepends=True)
-        return _laid_out(notebook, layout, text).encode()
+            replaced = [self._replaced(source, line - cell.line, line, wanted[line]) for line in lines]
+            parts += text[at : source.start], source.replaced(replaced, is_ascii_only(text))
+            at = source.end
+        return mark + "".join([*parts, text[at:]]).encode()
+
+    def _replaced(self, source: CellSource, index: int, number: int, codes: set[str]) -> Replacement:
+        return Replacement(index, index + 1, [_naming(source.line(index), codes, self.comments.get(number, ""))])
 
     def _meaning(self, data: bytes) -> object:
         return _tree(Source("notebook.ipynb", data).data)
@@ -228,10 +220,6 @@ def _page(path: str, data: bytes) -> _Page:
     return kind(path, data)
 
 
-def _laid_out(notebook: object, layout: Mapping[str, Any], like: str) -> str:
-    return json.dumps(notebook, **layout) + like[len(like.rstrip()) :]
-
-
 # -- Python -----------------------------------------------------------------------------------------------------
 
 
@@ -239,7 +227,7 @@ def _comments(text: str) -> tuple[set[int], dict[int, str]]:
     """The lines at whose end no comment can stand, because a string goes on behind it or a backslash ends it; and the
     comments that there are."""
     closed, opened, comments = set[int](), list[int](), dict[int, str]()
-    lines = _LINE_END.split(text)[::2]
+    lines = _LINE_END.split(text)
     try:
         for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
             name = tokenize.tok_name[token.type]

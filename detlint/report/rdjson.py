@@ -43,8 +43,7 @@ def _row(view: View, finding: Finding) -> dict[str, Any]:
 
 def _suggestions(view: View, finding: Finding) -> list[dict[str, Any]]:
     """What a fix does, if it is all in the finding's file: reviewdog takes no other."""
-    fix = view.fix(finding)
-    made = [*view.replacements(fix)] if fix is not None else []
+    made = view.replaced_in_files(finding)
     if any(one.path != finding.path for one in made):
         return []
     return [{"range": _range(view, one.path, one.start, one.end), "text": one.text} for one in made]

@@ -20,7 +20,7 @@ from detlint.fixes.plan import Fix
 from detlint.report.document import INLINE, markdown, text
 from detlint.report.place import Position
 from detlint.report.rules import family, guidance
-from detlint.report.view import View
+from detlint.report.view import Replacement, View
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PRECISION: Final = {"error": "very-high", "warning": "high", "note": "medium"}
@@ -81,9 +81,9 @@ def _result(view: View, finding: Finding, index: int, fingerprint: str) -> dict[
         result["relatedLocations"] = [_step(view, step) for step in others[:_MOST_STEPS]]
     if way := [*_way(finding)]:
         result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(view, step)} for step in way]}]}]
-    fix = view.fix(finding)
-    if fix is not None:
-        result["fixes"] = [_fix(view, fix)]
+    fix, replaced = view.fix(finding), view.replaced_in_files(finding)
+    if fix is not None and replaced:
+        result["fixes"] = [_fix(view, fix, replaced)]
     if finding.targets:
         result["properties"] = {"targets": [*finding.targets]}
     return result
@@ -122,9 +122,9 @@ def _region(start: Position, end: Position) -> dict[str, int]:
     return {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
 
 
-def _fix(view: View, fix: Fix) -> dict[str, Any]:
+def _fix(view: View, fix: Fix, replacements: list[Replacement]) -> dict[str, Any]:
     changes = []
-    for path, made in groupby(view.replacements(fix), key=lambda one: one.path):
+    for path, made in groupby(replacements, key=lambda one: one.path):
         replaced = [
             {"deletedRegion": _region(one.start, one.end), "insertedContent": {"text": one.text}} for one in made
         ]

@@ -81,13 +81,27 @@ class View:
 
     def fix(self, finding: Finding) -> Fix | None:
         """What repairs a finding; None where nothing does."""
-        return self.planner.fix(finding) if finding.fix is not None else None
+        if finding.fix is None:
+            return None
+        if finding not in self._fixes:
+            self._fixes[finding] = self.planner.fix(finding)
+        return self._fixes[finding]
+
+    @cached_property
+    def _fixes(self) -> dict[Finding, Fix | None]:
+        return {}
 
     def replacements(self, fix: Fix) -> Iterator[Replacement]:
         """What a fix replaces, file by file."""
         for path, edit in fix.placed(self.planner.files):
             start, end = (Position(edit.cell, *place) for place in (edit.start, edit.end))
             yield Replacement(path, start, end, edit.text)
+
+    def replaced_in_files(self, finding: Finding) -> list[Replacement]:
+        """What the fix of a finding replaces, for formats that know files only; nothing where it is made in a cell."""
+        fix = self.fix(finding)
+        made = [*self.replacements(fix)] if fix is not None else []
+        return [] if any(one.start.cell is not None for one in made) else made
 
     # -- files, as services know them ---------------------------------------------------------------------------
 
