@@ -169,7 +169,7 @@ fix = {{ kind = "replace-item", applicability = "unsafe"{} }}
         ("p: &p\n- type: Jitter\n- 1\nq: *p\n", None),
         ("p:\n- type: Load\n- &j\n  type: Jitter\nq: *j\n", None),
     ],
-)  # fmt: skip
+)
 def test_items_are_left_out(before: str, after: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ours.toml").write_text(ITEM.format(""))
