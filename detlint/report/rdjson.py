@@ -42,10 +42,10 @@ def _row(view: View, finding: Finding) -> dict[str, Any]:
 
 
 def _suggestions(view: View, finding: Finding) -> list[dict[str, Any]]:
-    """What a fix does, if it is all in the finding's file: reviewdog takes no other."""
+    """What a fix does, if it is all in the finding's file, and not in cells: reviewdog takes no other."""
     fix = view.fix(finding)
     made = [*view.replacements(fix)] if fix is not None else []
-    if any(one.path != finding.path for one in made):
+    if any(one.path != finding.path or one.start.cell is not None for one in made):
         return []
     return [{"range": _range(view, one.path, one.start, one.end), "text": one.text} for one in made]
 

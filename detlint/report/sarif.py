@@ -82,7 +82,7 @@ def _result(view: View, finding: Finding, index: int, fingerprint: str) -> dict[
     if way := [*_way(finding)]:
         result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(view, step)} for step in way]}]}]
     fix = view.fix(finding)
-    if fix is not None:
+    if fix is not None and all(one.start.cell is None for one in view.replacements(fix)):
         result["fixes"] = [_fix(view, fix)]
     if finding.targets:
         result["properties"] = {"targets": [*finding.targets]}
