@@ -294,6 +294,15 @@ def test_standard_input() -> None:
     assert cells_of(result.stdout_bytes) == [SEEDED, DRAWN]
 
 
+@pytest.mark.parametrize("form", ["sarif", "rdjson"])
+def test_formats_without_cells_have_no_fixes(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.ipynb"
+    file.write_text(notebook(SEEDED, DRAW), "utf-8")
+    told = detlint("check", "--isolated", "--no-cache", "--output-format", form, file).stdout
+    assert "DET501" in told and ".to(" in told
+    assert DRAWN not in told and "deletedRegion" not in told and "suggestions" not in told
+
+
 @pytest.mark.parametrize("margin", ["", "  "])
 def test_edits_in_json_are_those_of_cells(margin: str, tmp_path: Path) -> None:
     """Whoever makes them gets what `--fix` does."""

@@ -169,7 +169,7 @@ fix = {{ kind = "replace-item", applicability = "unsafe"{} }}
         ("p: &p\n- type: Jitter\n- 1\nq: *p\n", None),
         ("p:\n- type: Load\n- &j\n  type: Jitter\nq: *j\n", None),
     ],
-)  # fmt: skip
+)
 def test_items_are_left_out(before: str, after: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ours.toml").write_text(ITEM.format(""))
@@ -280,3 +280,17 @@ def test_edits_in_json(tmp_path: Path) -> None:
 def test_by_design_stays_where_runs_are_only_to_be_repeated(tmp_path: Path) -> None:
     text = f"{DROPOUT}\np: 0.5\n"
     assert fixed(tmp_path, text, "--unsafe-fixes", "--show-notes").decode() == text
+
+
+@pytest.mark.parametrize("depth", [100, 400, 900])
+def test_deep_nesting(depth: int, tmp_path: Path) -> None:
+    keys = "".join(f"{' ' * i}k:\n" for i in range(depth))
+    before = f"{keys}{' ' * depth}{DROPOUT}\n{' ' * depth}p: 0.5\n---\n{'- ' * depth}{{{DROPOUT}, p: 0.5}}\n"
+    assert fixed(tmp_path, before, *EVERYTHING).decode() == before.replace("0.5", "0.0")
+
+
+def test_several_keys_of_one_table(tmp_path: Path) -> None:
+    text = "seed_everything: false\ntrainer:\n  benchmark: true\n  max_epochs: 1\n  deterministic: false\n"
+    after = fixed(tmp_path, text, *EVERYTHING).decode()
+    assert loaded(after)[0]["trainer"].keys() == {"max_epochs", "deterministic"}
+    assert after.startswith("seed_everything: 0\ntrainer:\n  max_epochs: 1\n")

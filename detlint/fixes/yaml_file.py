@@ -11,7 +11,7 @@ from detlint.fixes.fixable import Fixable
 from detlint.fixes.recipe import Change, NoFix, Order
 from detlint.fixes.text import Edit, Text, of_yaml
 from detlint.fixes.yaml_rewrites import rewrite
-from detlint.fixes.yaml_tree import Tree
+from detlint.fixes.yaml_tree import Meant, Tree
 
 
 class YamlFile(Fixable):
@@ -30,6 +30,8 @@ class YamlFile(Fixable):
         super().__init__(path, of_yaml(data))
         self._data = data
         self._catalog = catalog
+        self._meant: dict[Edit, Meant] = {}
+        """What the edits that were planned are to mean."""
 
     @cached_property
     def _tree(self) -> Tree:
@@ -41,12 +43,13 @@ class YamlFile(Fixable):
         return frozenset(d.line for d in directives if d.scope == "line" and not d.problem)
 
     def follow(self, order: Order) -> Change:
-        found = rewrite(self._tree, order, self._catalog)
+        try:
+            found = rewrite(self._tree, order, self._catalog)
+        except RecursionError:
+            raise NoFix("it is nested too deeply") from None
         if found is None:
             return Change([])
-        new = Tree(Text(self.text.edited_text([found.edit])))
-        if new.plain({}) != self._tree.plain(found.changes):
-            raise NoFix("it would change something else")
+        self._meant[found.edit] = found.meant
         return Change([found.edit])
 
     def apart(self, edit: Edit, other: Edit) -> bool:
@@ -54,5 +57,7 @@ class YamlFile(Fixable):
         return edit == other or edit.end < other.start or other.end < edit.start
 
     def edited(self, edits: Collection[Edit]) -> bytes:
-        Tree(Text(self.text.edited_text(edits)))
+        new = Tree(Text(self.text.edited_text(edits)))
+        if new.plain() != self._tree.plain(self._meant[edit] for edit in edits):
+            raise NoFix("the file would say something else")
         return self.text.edited(edits)

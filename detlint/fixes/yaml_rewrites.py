@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -15,24 +15,19 @@ from detlint.catalog import Catalog, Scalar
 from detlint.facts.yaml_file import MERGE, composed, pairs_of
 from detlint.fixes.recipe import NoFix, Order
 from detlint.fixes.text import Edit
-from detlint.fixes.yaml_tree import Tree
+from detlint.fixes.yaml_tree import BEGIN, BOOL, END, Meant, Said, Tree
 
 _BLOCK_LEAD: Final = re.compile(r" *(?:- +)*")
 """What may stand on a line before a key of a block."""
-_BOOL: Final = "tag:yaml.org,2002:bool"
 _STR: Final = "tag:yaml.org,2002:str"
+_MAP: Final = "tag:yaml.org,2002:map"
 
 
-@dataclass
-class Rewrite:
-    """An edit, and what it is to mean.
-
-    Attributes:
-        changes: what nodes become, as `Tree.plain` takes it.
-    """
+class Rewrite(NamedTuple):
+    """An edit, and what it is to mean."""
 
     edit: Edit
-    changes: dict[int, Any]
+    meant: Meant
 
 
 @dataclass
@@ -139,13 +134,13 @@ def _replaced(tree: Tree, key: yaml.Node | None, node: yaml.Node, value: Scalar,
     old = tree.literal(node)
     text = _spelled(tree, seed if value == "{seed}" else value, old)
     start, end = tree.start(node), tree.end(node)
-    changes = {id(node): _meaning(text)}
+    meant = Meant(node, 0, [_meaning(text)])
     if start < end:
-        return Rewrite(Edit(start, end, text), changes) if _meaning(text) != (old.tag, old.value) else None
+        return Rewrite(Edit(start, end, text), meant) if _meaning(text) != (old.tag, old.value) else None
     colon = re.compile(r"[ \t]*:").match(tree.text.text, tree.end(key)) if key is not None else None
     if colon is None:
         raise NoFix("it has no value")
-    return Rewrite(Edit(colon.end(), colon.end(), f" {text}"), changes)
+    return Rewrite(Edit(colon.end(), colon.end(), f" {text}"), meant)
 
 
 def _spelled(tree: Tree, value: Scalar, old: yaml.ScalarNode | None) -> str:
@@ -154,7 +149,7 @@ def _spelled(tree: Tree, value: Scalar, old: yaml.ScalarNode | None) -> str:
         return json.dumps(value, ensure_ascii=False) if old.style == '"' else "'" + value.replace("'", "''") + "'"
     text: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=math.inf).strip()[1:-1]
     if isinstance(value, bool):
-        like = old if old is not None and old.tag == _BOOL else next((n for n in tree.nodes if n.tag == _BOOL), None)
+        like = old if old is not None and old.tag == BOOL else tree.boolean
         text = next((f for f in (str.title, str.upper) if like is not None and like.value == f(like.value)), str)(text)
     return text
 
@@ -180,15 +175,14 @@ def _set_argument(tree: Tree, order: Order, named: Named) -> Rewrite | None:
         key, node = item if isinstance(holder, yaml.MappingNode) else (None, item)
         return _replaced(tree, key, tree.own(node), recipe.value, order.seed)
     text = _spelled(tree, order.seed if recipe.value == "{seed}" else recipe.value, None)
-    new = ("tag:yaml.org,2002:str", recipe.argument), _meaning(text)
+    new = [(_STR, recipe.argument), _meaning(text)]
     if named.tables:
-        return _added(tree, _table(tree, named.tables[0]), [(recipe.argument, text)], [new])
+        return _added(tree, _table(tree, named.tables[0]), [(recipe.argument, text)], new)
     if not named.home:
         raise NoFix("it takes no named arguments")
     table = _table(tree, named.node)
-    return _added(tree, table, [(named.home, ""), (recipe.argument, text)], [
-        (("tag:yaml.org,2002:str", named.home), ("tag:yaml.org,2002:map", new))
-    ])  # fmt: skip
+    held = [(_STR, named.home), (_MAP, BEGIN), *new, END]
+    return _added(tree, table, [(named.home, ""), (recipe.argument, text)], held)
 
 
 def _table(tree: Tree, node: yaml.Node) -> yaml.MappingNode:
@@ -197,12 +191,12 @@ def _table(tree: Tree, node: yaml.Node) -> yaml.MappingNode:
     return own
 
 
-def _added(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, str]], new: list[Any]) -> Rewrite:
+def _added(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, str]], new: Sequence[Said]) -> Rewrite:
     """A table with one more key.
 
     Args:
         keys: the key and what it is set to; where that is a table, the key, and that table's only one.
-        new: the same as plain data.
+        new: the same as `Tree.plain` says it.
     """
     if table.flow_style:
         return _added_in_flow(tree, table, keys, new)
@@ -223,8 +217,7 @@ def _added(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, str]], new
     place = tree.end(behind) + len(rest)
     ended = rest.endswith(("\n", "\r"))
     text = newline.join([*lines, ""] if ended else ["", *lines])
-    pairs = [*table.value[: places[-1] + 1], *new, *table.value[places[-1] + 1 :]]
-    return Rewrite(Edit(place, place, text), {id(table): pairs})
+    return Rewrite(Edit(place, place, text), Meant(table, places[-1], new))
 
 
 def _on_a_line(tree: Tree, key: yaml.Node, value: yaml.Node) -> bool:
@@ -239,7 +232,7 @@ def _on_a_line(tree: Tree, key: yaml.Node, value: yaml.Node) -> bool:
     )
 
 
-def _added_in_flow(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, str]], new: list[Any]) -> Rewrite:
+def _added_in_flow(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, str]], new: Sequence[Said]) -> Rewrite:
     quote = _quote(table)
     text = ""
     for key, value in reversed(keys):
@@ -247,7 +240,7 @@ def _added_in_flow(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, st
     if not table.value:
         if tree.source(table)[1:-1].strip():
             raise NoFix("it can't be told where its keys go")
-        return Rewrite(Edit(tree.end(table) - 1, tree.end(table) - 1, text), {id(table): new})
+        return Rewrite(Edit(tree.end(table) - 1, tree.end(table) - 1, text), Meant(table, -1, new))
     key, value = table.value[-1]
     if tree.start(value) < tree.end(key):
         raise NoFix("an alias stands before its place")
@@ -256,7 +249,7 @@ def _added_in_flow(tree: Tree, table: yaml.MappingNode, keys: list[tuple[str, st
         between = tree.text.text[tree.end(table.value[-2][1]) : tree.start(key)]
     place = tree.end(value)
     edit = Edit(place, place, (between if re.fullmatch(r"\s*,\s*", between) else ", ") + text)
-    return Rewrite(edit, {id(table): [*table.value, *new]})
+    return Rewrite(edit, Meant(table, len(table.value) - 1, new))
 
 
 def _quote(table: yaml.MappingNode) -> str:
@@ -284,9 +277,7 @@ def _remove_argument(tree: Tree, order: Order, named: Named) -> Rewrite | None:
     table, place = found
     if not isinstance(table, yaml.MappingNode):
         raise NoFix("it is given by position")
-    pairs = _table(tree, table).value
-    edit = _without(tree, [(key, value) for key, value in pairs], place, table, "")
-    return Rewrite(edit, {id(table): [*pairs[:place], *pairs[place + 1 :]]})
+    return Rewrite(_without(tree, _table(tree, table).value, place, table, ""), Meant(table, place, []))
 
 
 def _replace_item(tree: Tree, order: Order, named: Named) -> Rewrite | None:
@@ -298,7 +289,7 @@ def _replace_item(tree: Tree, order: Order, named: Named) -> Rewrite | None:
     if len(listed.value) == 1 and not order.recipe.argument:
         raise NoFix("nothing else stands in the list")
     edit = _without(tree, [(item, item) for item in listed.value], place, listed, "-")
-    return Rewrite(edit, {id(listed): [*listed.value[:place], *listed.value[place + 1 :]]})
+    return Rewrite(edit, Meant(listed, place, []))
 
 
 def _without(tree: Tree, members: list[tuple[yaml.Node, yaml.Node]], place: int, holder: yaml.Node, mark: str) -> Edit:

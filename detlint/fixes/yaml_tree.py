@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -15,9 +16,39 @@ from detlint.facts.yaml_text import of_lines
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Text
 
+BOOL: Final = "tag:yaml.org,2002:bool"
+Said = tuple[str, str]
+"""A tag, and what it is of: the text of a scalar, or `BEGIN`."""
+BEGIN: Final = "begin"
+END: Final = ("", "end")
 Pair = tuple[yaml.Node, yaml.Node]
 _TAG: Final = re.compile(r"![^\s,\]}]+")
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%")
+
+
+class Meant(NamedTuple):
+    """What an edit is to mean.
+
+    Attributes:
+        node: what it changes.
+        place: in a mapping or a sequence, the position of the member that is meant.
+        new: as `Tree.plain` says it: what a scalar becomes, or what follows the member, which may be -1; nothing where the
+            member goes.
+    """
+
+    node: yaml.Node
+    place: int
+    new: Sequence[Said]
+
+
+def _members(node: yaml.Node, changes: Iterable[Meant]) -> Iterator[yaml.Node | Said]:
+    """What is in a table or a list after some changes."""
+    made = {change.place: change.new for change in changes}
+    yield from made.get(-1, ())
+    for place, member in enumerate(node.value):
+        if place not in made or made[place]:
+            yield from member if isinstance(member, tuple) else (member,)
+        yield from made.get(place, ())
 
 
 class Tree:
@@ -78,21 +109,26 @@ class Tree:
 
     def pair_at(self, span: Span) -> tuple[yaml.MappingNode, Pair] | None:
         """The key that stands at a span, with its value and the table that they are in."""
-        at = self.text.offset(span.line, span.column)
+        return self._pairs.get(self.text.offset(span.line, span.column))
+
+    @cached_property
+    def _pairs(self) -> dict[int, tuple[yaml.MappingNode, Pair]]:
         tables = (node for node in self.nodes if isinstance(node, yaml.MappingNode))
-        return next(
-            ((table, (key, value)) for table in tables for key, value in table.value if self.start(key) == at), None
-        )
+        return {self.start(key): (table, (key, value)) for table in tables for key, value in table.value}
 
     def tagged_at(self, span: Span) -> yaml.Node | None:
         """The node whose tag stands at a span."""
-        at = self.text.offset(span.line, span.column)
-        for node in self.nodes:
-            if node.tag.startswith("!"):
-                found = _TAG.search(self.text.text, self.start(node))
-                if found is not None and found.start() == at:
-                    return node
-        return None
+        return self._tagged.get(self.text.offset(span.line, span.column))
+
+    @cached_property
+    def _tagged(self) -> dict[int, yaml.Node]:
+        tagged = ((node, _TAG.search(self.text.text, self.start(node))) for node in self.nodes if node.tag[:1] == "!")
+        return {found.start(): node for node, found in tagged if found is not None}
+
+    @cached_property
+    def boolean(self) -> yaml.ScalarNode | None:
+        """The first boolean, which shows how the file writes them."""
+        return next((n for n in self.nodes if isinstance(n, yaml.ScalarNode) and n.tag == BOOL), None)
 
     def holder(self, node: yaml.Node) -> yaml.Node | None:
         """The node that another is a child of."""
@@ -129,29 +165,31 @@ class Tree:
 
     # -- changes ------------------------------------------------------------------------------------------------
 
-    def plain(self, changes: Mapping[int, Any]) -> list[Any]:
-        """What the documents say, without their layout.
+    def plain(self, changes: Iterable[Meant] = ()) -> list[Said]:
+        """What the documents say, without their layout: scalars, and where tables and lists begin and end.
 
         Args:
-            changes: what some nodes, by identity, would be instead: a scalar of them `scalar`, the pairs of a mapping, the
-                items of a sequence.
+            changes: what is to become of them.
         """
-        seen: dict[int, int] = {}
-        return [self._plain(document, changes, seen) for document in self.documents]
-
-    def _plain(self, node: Any, changes: Mapping[int, Any], seen: dict[int, int]) -> Any:
-        if not isinstance(node, yaml.Node):
-            return node
-        if id(node) in seen:
-            return "*", seen[id(node)]
-        if self._uses[id(node)] > 1:
-            seen[id(node)] = len(seen)
-        value = changes.get(id(node), node.value)
-        if isinstance(node, yaml.ScalarNode):
-            return value if id(node) in changes else (node.tag, value)
-        if isinstance(node, yaml.MappingNode):
-            return node.tag, *((self._plain(k, changes, seen), self._plain(v, changes, seen)) for k, v in value)
-        return node.tag, *(self._plain(item, changes, seen) for item in value)
+        made: dict[int, list[Meant]] = {}
+        for change in changes:
+            made.setdefault(id(change.node), []).append(change)
+        said, seen = list[Said](), dict[int, int]()
+        waiting: list[yaml.Node | Said] = [*reversed(self.documents)]
+        while waiting:
+            node = waiting.pop()
+            if not isinstance(node, yaml.Node):
+                said.append(node)
+            elif id(node) in seen:
+                said.append(("alias", str(seen[id(node)])))
+            elif isinstance(node, yaml.ScalarNode):
+                said += made[id(node)][0].new if id(node) in made else [(node.tag, node.value)]
+            else:
+                said.append((node.tag, BEGIN))
+                waiting += [END, *reversed([*_members(node, made.get(id(node), ()))])]
+            if isinstance(node, yaml.Node) and self._uses[id(node)] > 1:
+                seen.setdefault(id(node), len(seen))
+        return said
 
 
 def _children(node: yaml.Node) -> Sequence[yaml.Node]:

@@ -19,9 +19,9 @@ def lines(view: View) -> Iterator[str]:
     """All findings as a JSON list.
 
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
-    characters), `fix` (null, or `applicability`, `message`, `edits`, which name another file than the finding's where they
-    are made in one, and have a `cell` of their own), `cell` (null, or the number of a notebook's cell, in
-    which the rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
+    characters), `fix` (null, or `applicability`, `message`, `edits`, which have a `cell` of their own, and name another
+    file than the finding's where they are made in one), `cell` (null, or the number of a notebook's cell, in which the
+    rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
     yield msgspec.json.format(msgspec.json.encode([*rows(view)]), indent=2).decode()
