@@ -381,6 +381,8 @@ def test_only_what_can_be_sorted_is(tmp_path: Path) -> None:
     source = """\
         import json
 
+        import torch
+
         def names(rows):
             tags = {str(row) for row in rows}
             json.dump(list(tags), open("tags.json", "w"))
