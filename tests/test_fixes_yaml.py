@@ -6,6 +6,7 @@ import difflib
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import yaml
@@ -177,6 +178,19 @@ def test_items_are_left_out(before: str, after: str | None, tmp_path: Path, monk
     Path("a.yaml").write_text(before)
     detlint("check", "--no-cache", "--fix", "--unsafe-fixes", "--show-notes", "--profile", "align", "a.yaml")
     assert Path("a.yaml").read_text() == (before if after is None else after)
+
+
+@pytest.mark.parametrize("between", ["", "\n", "# why\n"])
+def test_the_last_item_that_is_left_is_turned_off(
+    between: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ours.toml").write_text(ITEM.format(', argument = "prob", value = 0.0'))
+    Path("detlint.toml").write_text('catalogs = ["ours.toml"]\n')
+    Path("a.yaml").write_text(between.join(["p:\n", *(f"- type: Jitter\n  by: {i}\n" for i in range(20))]))
+    result = detlint("check", "--no-cache", "--fix", "--unsafe-fixes", "--show-notes", "--profile", "align", "a.yaml")
+    assert result.stderr == ""
+    assert [*loaded(Path("a.yaml").read_text())[0]["p"]] == [{"type": "Jitter", "by": ANY, "prob": 0.0}]
 
 
 def test_what_takes_an_items_place_is_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Set
 from functools import cached_property
 
+import yaml
+
 from detlint.catalog import Catalog
 from detlint.facts import yaml_file
 from detlint.fixes.fixable import Fixable
@@ -53,8 +55,15 @@ class YamlFile(Fixable):
         return Change([found.edit])
 
     def apart(self, edit: Edit, other: Edit) -> bool:
-        """Two keys that are put in one place may be the same."""
+        """Two keys that are put in one place may be the same. What is last goes alone, so that something always stays."""
+        if edit != other and self._empties(self._meant[edit], self._meant[other]):
+            return False
         return edit == other or edit.end < other.start or other.end < edit.start
+
+    def _empties(self, one: Meant, other: Meant) -> bool:
+        """Whether two members of one table or list go, the last among them."""
+        gone = one.node is other.node and isinstance(one.node, yaml.CollectionNode) and not one.new and not other.new
+        return gone and len(one.node.value) - 1 in (one.place, other.place)
 
     def edited(self, edits: Collection[Edit]) -> bytes:
         new = Tree(Text(self.text.edited_text(edits)))

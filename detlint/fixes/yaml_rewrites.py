@@ -281,13 +281,13 @@ def _remove_argument(tree: Tree, order: Order, named: Named) -> Rewrite | None:
 
 
 def _replace_item(tree: Tree, order: Order, named: Named) -> Rewrite | None:
-    """Nothing instead of an item of a list."""
+    """Nothing instead of an item of a list. Elsewhere, and as the only item, the argument is set that turns it off."""
     listed = tree.holder(tree.own(named.node))
-    if named.value is not None or not isinstance(listed, yaml.SequenceNode):
-        raise NoFix("it stands in no list")
+    if named.value is not None or not isinstance(listed, yaml.SequenceNode) or len(listed.value) == 1:
+        if order.recipe.argument:
+            return _set_argument(tree, order, named)
+        raise NoFix("it stands in no list with others")
     place = next(i for i, item in enumerate(listed.value) if item is named.node)
-    if len(listed.value) == 1 and not order.recipe.argument:
-        raise NoFix("nothing else stands in the list")
     edit = _without(tree, [(item, item) for item in listed.value], place, listed, "-")
     return Rewrite(edit, Meant(listed, place, []))
 
