@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from detlint import __version__
+from detlint.cache import Cache
 from detlint.checks.finding import Finding, Report
 from detlint.checks.identity import Identities
 from detlint.config import BASELINE, Config, ConfigError, selected
@@ -75,9 +77,13 @@ class Baseline:
     files: dict[str, list[Entry]] = field(default_factory=dict)
     content: bytes | None = None
 
-    def silence(self, report: Report, config: Config) -> None:
-        """Take what the baseline has out of a report, and count in it how many that are, and how many entries are stale."""
-        kept, left, gone = self.matched(report)
+    def silence(self, report: Report, config: Config, cache: Path | None) -> None:
+        """Take what the baseline has out of a report, and count in it how many that are, and how many entries are stale.
+
+        Args:
+            cache: where to keep what is found out about files.
+        """
+        kept, left, gone = self.matched(report, cache)
         report.baselined = len(report.findings) - len(kept)
         report.findings = kept
         checked = [count for name, count in left.items() if self.path(name) in report.paths]
@@ -85,17 +91,22 @@ class Baseline:
             checked.append(gone)
         report.stale = sum(n for count in checked for key, n in count.items() if selected(config.settings, key.rule))
 
-    def matched(self, report: Report) -> tuple[list[Finding], dict[str, Counter[Key]], Counter[Key]]:
+    def matched(
+        self, report: Report, cache: Path | None = None
+    ) -> tuple[list[Finding], dict[str, Counter[Key]], Counter[Key]]:
         """The findings that the baseline hasn't; and what of it nothing matches: file by file, and of files that are gone."""
         left = {name: _counted(entries) for name, entries in self.files.items()}
         gone = Counter[Key]()
         for name in sorted(left):
             if self.path(name) not in report.paths and not os.path.lexists(self.path(name)):
                 gone += left.pop(name)
-        identities = Identities(Sources(report))
+        database = Cache(cache, f"identities-{__version__}")
+        identities = Identities(Sources(report), database)
         kept = _without(report.findings, {self.path(name): count for name, count in left.items()}, identities)
         if gone:
             kept = _without(kept, {finding.path: gone for finding in kept}, identities)
+        identities.keep()
+        database.close()
         return kept, left, gone
 
     def entries(self, findings: Iterable[Finding], report: Report) -> dict[str, list[Entry]]:
@@ -124,6 +135,10 @@ class Baseline:
             blocks.append(f"    {msgspec.json.encode(name).decode()}: [\n{rows}\n    ]")
         inside = "{\n" + ",\n".join(blocks) + "\n  }" if blocks else "{}"
         return f'{{\n  "version": {_VERSION},\n  "findings": {inside}\n}}\n'
+
+    def differs(self) -> bool:
+        """Whether the file has something else."""
+        return self.content is None or self.content.replace(b"\r\n", b"\n") != self.text().encode()
 
     def write(self, file: Path) -> None:
         """Put it into a file, which must have what it had.
@@ -154,35 +169,35 @@ def place(config: Config) -> Path:
     return config.root.absolute() / (config.settings.baseline or BASELINE)
 
 
-def load(config: Config, required: bool | None = None) -> Baseline | None:
+def load(config: Config, anew: bool = False) -> Baseline | None:
     """The baseline that holds; None where there is none.
 
     Args:
-        required: whether it must be there; None: if it was named.
+        anew: it is going to be written anew, so it need not be there, nor be one.
 
     Raises:
-        ConfigError: it must be there and isn't, or it can't be read.
+        ConfigError: it was named and isn't there, or it can't be read.
     """
     if not config.settings.baseline:
         return None
     file = place(config)
-    if required is None:
-        required = config.settings.baseline != BASELINE
     try:
         content = file.read_bytes()
     except FileNotFoundError:
-        if required:
+        if config.settings.baseline != BASELINE and not anew:
             raise ConfigError(f"{file}: no such baseline; `detlint baseline` writes one") from None
         return None
     except OSError as error:
         raise ConfigError(f"{file}: can't be read: {error.strerror}") from None
-    return Baseline(config.root.absolute(), _decoded(content, file), content)
+    return Baseline(config.root.absolute(), _decoded(content, file, anew), content)
 
 
-def _decoded(content: bytes, file: Path) -> dict[str, list[Entry]]:
+def _decoded(content: bytes, file: Path, anew: bool) -> dict[str, list[Entry]]:
     try:
         read = msgspec.json.decode(content, type=_File)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if anew:
+            return {}
         raise ConfigError(f"{file}: not a baseline: {error}; `detlint baseline` writes it anew") from None
     if read.version != _VERSION:
         raise ConfigError(f"{file}: a baseline of another version of detlint ({read.version}, not {_VERSION})")

@@ -463,12 +463,12 @@ def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict
     from detlint.report.place import shown
 
     project = _project(paths[0], {name: value for name, value in _overrides(options).items() if value != ""}, options)
-    file, old = baselines.place(project.config), baselines.load(project.config, required=False)
+    file, old = baselines.place(project.config), baselines.load(project.config, anew=not prune)
     found = discover(paths, project.config)
     with _Bar() as bar:
         report = project.bare().check(found.files, paths, None, found.problems, bar.advance)
     new, change = baselines.renewed(old, report, project.config, prune)
-    differs = old is None or new.text() != old.text()
+    differs = new.differs()
     said = (
         f"{change.total} finding{'s' * (change.total != 1)} in {change.files} file{'s' * (change.files != 1)}: "
         f"{change.added} new, {change.dropped} gone"

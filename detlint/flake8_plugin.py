@@ -76,9 +76,9 @@ class Plugin:
             print(f"detlint: {warning}", file=sys.stderr)
         try:
             cls.options.project()
+            cls.options.prepare()
         except (ConfigError, CatalogError) as error:
             raise ExecutionError(f"detlint: {error}") from None
-        cls.options.prepare()
 
     def run(self) -> Iterator[Row]:
         """What is found in the file."""

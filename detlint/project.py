@@ -97,7 +97,7 @@ class Project:
         around = program(paths, self.config)
         report = run.check(files, self.config, self.catalog, cache or self.cache, problems, texts, progress, around)
         if accepted is not None:
-            accepted.silence(report, self.config)
+            accepted.silence(report, self.config, cache or self.cache)
         return report
 
     def _baseline(self) -> Baseline | None:

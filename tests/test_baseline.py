@@ -233,6 +233,18 @@ def test_one_that_cannot_be_read(project: Project, content: str, said: str) -> N
     assert result.exit_code == 2
     assert FILE in result.stderr
     assert said in result.stderr
+    assert detlint("baseline", "--no-cache", "--prune").exit_code == 2
+    if "`detlint baseline` writes it anew" in result.stderr:
+        baseline()
+        assert check() == ""
+    else:
+        assert detlint("baseline", "--no-cache").exit_code == 2
+
+
+def test_what_is_no_baseline_is_written_anew_where_nothing_is_found(project: Project) -> None:
+    project(**{"pyproject.toml": "", "a.py": "x = 1\n", FILE: "<<<<<<<\n"})
+    assert baseline() == f"Wrote {FILE}: 0 findings in 0 files: 0 new, 0 gone.\n"
+    assert check() == ""
 
 
 def test_rules_that_are_off_are_not_stale(project: Project) -> None:

@@ -51,6 +51,20 @@ def test_verdicts_are_the_whole_programs(project: Path, jobs: str) -> None:
     assert named.startswith("noise.py:5:12: DET104")
 
 
+def test_what_the_baseline_has_is_silent(project: Path) -> None:
+    (project / "train.py").write_text(DRAW)
+    written = subprocess.run(
+        [sys.executable, "-m", "detlint", "baseline"], cwd=project, capture_output=True, timeout=120
+    )
+    assert written.returncode == 0
+    assert flake8(project).stdout == ""
+    (project / "train.py").write_text(DRAW.replace("rand(3)", "rand(4)"))
+    assert "./train.py:3:7: DET104" in flake8(project).stdout
+    (project / ".detlint-baseline.json").write_text("<<<<<<<")
+    assert "detlint: " in flake8(project).stderr + flake8(project).stdout
+    assert "not a baseline" in flake8(project).stderr + flake8(project).stdout
+
+
 def test_an_unsaved_buffer_is_judged_within_its_program(project: Path) -> None:
     (project / "noise.py").write_text("import torch\n\n\ndef noise():\n    return torch.rand(3)\n")
     (project / "train.py").write_text("print('saved before')\n")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
+from detlint.cache import Cache
 from detlint.checks.finding import Finding
 from detlint.facts.model import Span
 from detlint.source import Source
@@ -36,18 +41,43 @@ class Identity(NamedTuple):
 
 
 class Identities:
-    """The identities of findings. A file is parsed once, and only if something in it is asked for.
+    """The identities of findings. A file is parsed if something in it is asked for, and once if all is in a row.
 
     Args:
         sources: the files.
+        cache: what is known of files from earlier.
     """
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+    def __init__(self, sources: Mapping[str, Source], cache: Cache | None = None) -> None:
         self._sources = sources
-        self._trees: dict[str, ast.Module | None] = {}
+        self._cache = cache or Cache(None, "")
+        self._known: dict[str, tuple[bytes, dict[Span, Identity]]] = {}
+        self._fresh: set[str] = set()
+        self._latest: tuple[str, ast.Module | None] = ("", None)
 
     def of(self, finding: Finding) -> Identity:
         """The identity of a finding's place. What stands in no statement (a comment, YAML) goes by its own text."""
+        if finding.path not in self._known:
+            self._known[finding.path] = self._remembered(self._sources[finding.path])
+        known = self._known[finding.path][1]
+        if finding.span not in known:
+            known[finding.span] = self._made(finding)
+            self._fresh.add(finding.path)
+        return known[finding.span]
+
+    def _remembered(self, source: Source) -> tuple[bytes, dict[Span, Identity]]:
+        key = hashlib.blake2b(source.data, digest_size=16, person=b"identity").digest()
+        with contextlib.suppress(msgspec.DecodeError):
+            rows = self._cache.get([key]).values()
+            return key, dict(next(map(_ROWS.decode, rows), []))
+        return key, {}
+
+    def keep(self) -> None:
+        """Remember what has been found out."""
+        known = (self._known[path] for path in sorted(self._fresh))
+        self._cache.put({key: msgspec.msgpack.encode([*rows.items()]) for key, rows in known})
+
+    def _made(self, finding: Finding) -> Identity:
         source, span = self._sources[finding.path], finding.span
         function, statement = _statement(self._tree(finding.path), span)
         if statement is None:
@@ -66,18 +96,26 @@ class Identities:
         return made.hexdigest()
 
     def _tree(self, path: str) -> ast.Module | None:
-        if path not in self._trees:
-            self._trees[path] = None if self._sources[path].yaml else _parsed(self._sources[path].data)
-        return self._trees[path]
+        if path != self._latest[0]:
+            self._latest = path, None if self._sources[path].yaml else _parsed(self._sources[path].data)
+        return self._latest[1]
+
+
+_ROWS: Final = msgspec.msgpack.Decoder(list[tuple[Span, Identity]])
 
 
 def _parsed(data: bytes) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
+    collecting = gc.isenabled()
+    gc.disable()  # looking through a tree that is being made takes longer than making it
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return ast.parse(data)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _statement(tree: ast.Module | None, span: Span) -> tuple[str, _Block | None]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
@@ -122,6 +121,8 @@ class View:
 
     def uri(self, path: str) -> str:
         """A file as a URI: from the repository's folder, absolute where it lies outside of it."""
+        from urllib.parse import quote
+
         real, top = os.path.realpath(path), self.top.rstrip(os.sep) + os.sep
         if not real.startswith(top):
             return Path(real).as_uri()
