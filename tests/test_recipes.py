@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import detlint
+from conftest import detlint, notebook
 from test_fixtures import EXPECT, FIXTURES, arguments, options
 
 from detlint.catalog import Catalog, Entry, Recipe, load
@@ -369,3 +369,31 @@ def test_commands(tmp_path: Path) -> None:
     )
     result = fixed(tmp_path, source, *SAFE, "--select", "DET111")
     assert result == source.replace("type=int)", "type=int, default=0)")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "flip:\n  _target_: torchvision.transforms.RandomHorizontalFlip\n  p: 0.5\n",
+            "flip:\n  _target_: torchvision.transforms.RandomHorizontalFlip\n  p: 0.0\n",
+        ),
+        (
+            "steps:\n  - _target_: torchvision.transforms.RandomHorizontalFlip\n  - _target_: torchvision.transforms.ToTensor\n",
+            "steps:\n  - _target_: torchvision.transforms.ToTensor\n",
+        ),
+        ("crop:\n  _target_: torchvision.transforms.RandomCrop\n  size: 8\n", None),
+    ],
+)
+def test_configurations(tmp_path: Path, text: str, expected: str | None) -> None:
+    path = tmp_path / "data.yaml"
+    path.write_text(text)
+    run(path, "--isolated", *ALIGN)
+    assert path.read_text() == (text if expected is None else expected)
+
+
+def test_a_notebook(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook("import torch\nfrom torch import nn", "drop = nn.Dropout(0.5)"))
+    run(path, "--isolated", *ALIGN)
+    assert "nn.Dropout(0.0)" in path.read_text()

@@ -407,6 +407,8 @@ def _wrap(recipe: Recipe, spot: Spot) -> list[Edit]:
     node = calls.parse(text)
     if isinstance(node, cst.GeneratorExp) and not node.lpar:
         text = f"({text})"
+    if isinstance(node, cst.Call) and calls.dotted(node.func) == "list" and template.startswith("sorted("):
+        text = calls.written(node.args[0].value) if len(node.args) == 1 and "#" not in text else text
     around = spot.file.around(spot.span)[-2:]
     if isinstance(around[0], (ast.With, ast.AsyncWith)):
         raise NoFix("a `with` block closes it")
