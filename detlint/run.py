@@ -221,7 +221,7 @@ class Run:
         """
         files, record = self.store.files, record or self.record
         paths = paths & self.reported
-        report = Report(paths=frozenset(paths), files=len(paths))
+        report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
         findings = _once(finding for path in sorted(self.inside) for finding in _found(record, path, path in paths))
         for path, reason in self.problems:

@@ -473,7 +473,8 @@ def test_rule(name: str) -> None:
 def test_rule_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for line in detlint("rule", "--all").stdout.splitlines():
-        assert len(line) <= 80 or " " not in line.strip(), line
+        # Code that a sentence shows is not broken.
+        assert len(line) <= 80 or re.fullmatch(r"[^ ]*`?[^`]*`[^ ]*|[^ ]*", line.strip()), line
 
 
 def test_rule_all() -> None:

@@ -73,6 +73,8 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     paths: frozenset[str] = frozenset()
     """The files that were checked, absolute."""
+    program: frozenset[str] = frozenset()
+    """The files that they are judged with, themselves included."""
     files: int = 0
     lines: int = 0
     suppressed: int = 0

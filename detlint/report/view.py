@@ -76,7 +76,7 @@ class View:
 
         texts = self.report.texts
         files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self.catalog)
-        return Planner(self.catalog, self.config.settings, files, self.report.paths)
+        return Planner(self.catalog, self.config.settings, files, self.report.program)
 
     def fix(self, finding: Finding) -> Fix | None:
         """What repairs a finding; None where nothing does."""
