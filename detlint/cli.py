@@ -585,6 +585,19 @@ def graph(start: str, form: str, output: Path | None) -> None:
         output.write_text(text, "utf-8")
 
 
+@main.command()
+@click.option("--stdio", is_flag=True, hidden=True, help="Accepted because many editors pass it.")
+def server(stdio: bool) -> None:
+    """Run the language server, over standard input and output: editors start it. Needs detlint[server]."""
+    try:
+        from detlint.language_server import main as serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        _fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
+    serve()
+
+
 _T = TypeVar("_T")
 
 

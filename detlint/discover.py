@@ -56,13 +56,14 @@ def program(paths: Sequence[Path], config: Config) -> Sequence[Path]:
 
     Where nothing marks a project, they are those in the same package or folder.
     """
-    tops = [config.root] if config.project else [_top(path) for path in paths]
-    if all(path.resolve() in {top.resolve() for top in tops} for path in paths):
+    tops = [config.root] if config.project else [top(path) for path in paths]
+    if all(path.resolve() in {folder.resolve() for folder in tops} for path in paths):
         return ()
-    return discover([top for top in tops if top.is_dir()], config).files
+    return discover([folder for folder in tops if folder.is_dir()], config).files
 
 
-def _top(path: Path) -> Path:
+def top(path: Path) -> Path:
+    """The folder of the outermost package that a path is in; its own folder where that is no package."""
     folder = path.absolute() if path.is_dir() else path.absolute().parent
     while (folder.parent / "__init__.py").is_file():
         folder = folder.parent

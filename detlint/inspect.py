@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,12 +47,16 @@ class Traced:
 class Inspection:
     """One file, and the runs that may reach it.
 
+    Args:
+        text: what stands for its content.
+
     Raises:
         NotThere: the file can't be read.
     """
 
-    def __init__(self, opened: run.Opened, path: str) -> None:
+    def __init__(self, opened: run.Opened, path: str, text: bytes | None = None) -> None:
         self.engine: Engine = opened.engine
+        self.source = Source(path, text)
         self.starts = opened.starts
         self.ignored = opened.ignored
         module = self.engine.resolver.module(path)
@@ -103,7 +107,7 @@ class Inspection:
 
     def reported(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
         """The findings in a module that no comment covers and no configuration leaves out."""
-        source = Source(module.path)
+        source = self.source if module is self.module else Source(module.path)
         found = self.findings(module, runs)
         kept, _ = suppress(found, module.facts.directives, module.path, source, None, self.engine.on)
         return [finding for finding in kept if not self.ignored(finding)]
@@ -119,8 +123,13 @@ def passages_of(reaches: Sequence[Reach], module: Module) -> list[Passage]:
 
 
 @contextlib.contextmanager
-def inspect(path: Path, config: Config, catalog: Catalog, cache_folder: Path | None) -> Iterator[Inspection]:
+def inspect(
+    path: Path, config: Config, catalog: Catalog, cache_folder: Path | None, texts: Mapping[str, bytes] | None = None
+) -> Iterator[Inspection]:
     """Open a file's program.
+
+    Args:
+        texts: what stands for the content of some files, by absolute path.
 
     Raises:
         NotThere: there is no such file, or it can't be read.
@@ -128,5 +137,5 @@ def inspect(path: Path, config: Config, catalog: Catalog, cache_folder: Path | N
     if not path.is_file():
         raise NotThere(f"no such file: {path}")
     real = path.resolve()
-    with run.opened(real, config, catalog, cache_folder, program([real], config)) as opened:
-        yield Inspection(opened, str(real))
+    with run.opened(real, config, catalog, cache_folder, program([real], config), texts) as opened:
+        yield Inspection(opened, str(real), (texts or {}).get(str(real)))

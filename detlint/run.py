@@ -37,6 +37,7 @@ from detlint.source import Source
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
+    from detlint.program.flow import Recorder
 
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
@@ -77,14 +78,16 @@ def check(
     gc.disable()  # most of what is made lives as long as the run
     store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
-        run = _Run(store, config, [*problems])
+        run = Run(store, config, [*problems])
         for path in files:
             run.add(path, texts.get(os.path.abspath(path)) if texts else None)
         run.reported = set(store.files)
         for path in around:
             if os.path.abspath(path) not in store.files:
                 run.add(path, texts.get(os.path.abspath(path)) if texts else None)
-        report = run.report(progress)
+        run.settle(run.recorded(), progress)
+        run.judge()
+        report = run.told(run.reported)
         run.remember()
         store.keep()
     finally:
@@ -92,10 +95,6 @@ def check(
         if collecting:
             gc.enable()
     report.seconds = time.perf_counter() - started
-    report.cells = {
-        real: file.head.cells for real, file in store.files.items() if file.head is not None and file.head.cells
-    }
-    report.texts = {real: file.text for real, file in store.files.items() if file.text is not None}
     return report
 
 
@@ -116,20 +115,27 @@ class Opened(NamedTuple):
 
 @contextlib.contextmanager
 def opened(
-    path: Path, config: Config, catalog: Catalog, cache_folder: Path | None, around: Sequence[Path]
+    path: Path,
+    config: Config,
+    catalog: Catalog,
+    cache_folder: Path | None,
+    around: Sequence[Path],
+    texts: Mapping[str, bytes] | None = None,
 ) -> Iterator[Opened]:
     """A file's program, read and linked but not judged.
 
     Args:
         path: the file that is asked about.
         around: the program's other files.
+        texts: what stands for the content of some files, by absolute path.
     """
     store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
-        run = _Run(store, config, [])
+        run = Run(store, config, [])
         for file in (path, *around):
-            if os.path.abspath(file) not in store.files:
-                run.add(file)
+            real = os.path.abspath(file)
+            if real not in store.files:
+                run.add(file, (texts or {}).get(real))
         run.reported = {os.path.abspath(path)}
         jobs = processes(config.settings.jobs)
         store.fill(run._look(Record()), jobs, None)
@@ -152,7 +158,7 @@ class _Part:
     fresh: dict[bytes, bytes] = field(default_factory=dict)
 
 
-class _Run:
+class Run:
     """One run over a program.
 
     Args:
@@ -171,8 +177,12 @@ class _Run:
         """The program's own files; what they import from outside of it is in the store too."""
         self.reported: set[str] = set()
         """Those of them to report on."""
+        self.before = Record()
+        """What was known at first."""
         self.record = Record()
         self.engine: Engine | None = None
+        self.recorder: Recorder | None = None
+        """Is told what happens in the runs that are followed."""
         self.consulted: set[str] = set()
         """The folders whose listing an answer may depend on."""
         self.followed = False
@@ -186,10 +196,15 @@ class _Run:
         self.store.files[real] = File(path, *self.names.of(real), text=text)
         self.inside.add(real)
 
-    def report(self, progress: Progress | None) -> Report:
-        """Read what has changed, link, judge anew what that touches, and suppress."""
+    def settle(self, before: Record, progress: Progress | None) -> None:
+        """Read what has changed, link, and keep what that leaves as it was.
+
+        Args:
+            before: the program as it was when it was last checked.
+            progress: as in `check`.
+        """
         jobs = processes(self.config.settings.jobs)
-        before = self._recorded()
+        self.before = before
         unsettled = self._look(before)
         same = self._same_listing(before)
         if not same:
@@ -197,22 +212,46 @@ class _Run:
         self.store.fill(unsettled, jobs, progress)
         self._link(before.imports if same else {}, {os.path.abspath(file.path) for file in unsettled}, jobs)
         self.record = self._kept(before) if same and before.files.keys() == self.store.files.keys() else Record()
-        self._judge_the_rest(before, jobs)
-        report = Report(paths=frozenset(self.reported), files=len(self.reported))
-        report.lines = sum(head.lines for path in self.reported if (head := self.store.files[path].head) is not None)
-        findings = _once(finding for path in sorted(self.inside) for finding in self._found(path))
+
+    def told(self, paths: set[str], record: Record | None = None) -> Report:
+        """What is found in some files, comments and configuration considered.
+
+        Args:
+            record: what is known, if it isn't what this run has found out.
+        """
+        files, record = self.store.files, record or self.record
+        paths = paths & self.reported
+        report = Report(paths=frozenset(paths), files=len(paths))
+        report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
+        findings = _once(finding for path in sorted(self.inside) for finding in _found(record, path, path in paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         report.findings = sorted(
             (f for f in self._unsuppressed(findings, report) if not self._ignored(f)), key=Finding.sort_key
         )
+        report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
+        report.texts = {path: file.text for path, file in files.items() if file.text is not None}
         return report
 
-    def _found(self, path: str) -> Iterator[Finding]:
-        for followed in self.record.followed.get(path, ()):
-            yield from followed.findings
-        if path in self.reported and path in self.record.judged:
-            yield from self.record.judged[path].findings
+    def waits(self) -> bool:
+        """Whether runs have to be followed before the files to report on can be judged."""
+        return any(path not in self.record.followed for path in self._starts())
+
+    def likely(self, carried: Callable[[Followed], Followed]) -> Record:
+        """What is probably known once the runs have been followed that wait for it: as if they did what they did before.
+
+        Args:
+            carried: what was known of a run, with the sites and places of the files as they are now.
+        """
+        followed = {path: [carried(run) for run in runs] for path, runs in self.before.followed.items()}
+        followed |= self.record.followed
+        passages = _passages(Record(followed=followed))
+        engine = self.engine = self.engine or self._engine()
+        known = {path: judged for path, judged in self.record.judged.items() if path in self.reported}
+        judged = with_deep_stack(
+            lambda: {path: self._judged(engine, path, passages.get(path, [])) for path in self._unjudged()}
+        )
+        return Record(followed=followed, judged=known | judged)
 
     # -- what there is, and what has changed --------------------------------------------------------------------
 
@@ -305,7 +344,7 @@ class _Run:
             for path, module in before.judged.items()
             if path not in touched and changed.isdisjoint(module.opened)
         }
-        return Record(followed=followed, judged=judged, others=before.others, folders=before.folders)
+        return Record(followed=followed, judged=judged, others={**before.others}, folders={**before.folders})
 
     def _rebuilt(self, before: Record, moved: set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
@@ -325,7 +364,8 @@ class _Run:
         before, now = self.store.known(old), self.store.known(new)
         return before is not None and now is not None and same_outline(before, now)
 
-    def _recorded(self) -> Record:
+    def recorded(self) -> Record:
+        """What the last run found out, whichever process that was."""
         row = self.store.cache.get([self._key()])
         with contextlib.suppress(msgspec.DecodeError):
             return next(map(DECODER.decode, row.values()), Record())
@@ -346,6 +386,12 @@ class _Run:
 
     def remember(self) -> None:
         """Keep what was found out for the next run."""
+        record = self.known()
+        with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
+            self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
+
+    def known(self) -> Record:
+        """All that was found out."""
         record = self.record
         record.files = {
             path: Row(file.size, file.changed, file.key, path in self.inside, file.head and file.head.brief())
@@ -353,13 +399,13 @@ class _Run:
         }
         record.imports, record.written = self.links.imports, time.time_ns()
         record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
-        with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
-            self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
+        return record
 
     # -- judging ------------------------------------------------------------------------------------------------
 
-    def _judge_the_rest(self, before: Record, jobs: int) -> None:
+    def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
+        before, jobs = self.before, processes(self.config.settings.jobs)
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         jobs = jobs if len(runs) + len(self._unjudged()) >= FEWEST_FOR_FORKS else 1
         then = _passages(before)
@@ -447,9 +493,12 @@ class _Run:
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
-        return Engine(
+        engine = Engine(
             resolver, self.config.settings, self.modules.root, hidden, properties(heads), registered(heads.items())
         )
+        if self.recorder is not None:
+            engine.flow.recorder = self.recorder
+        return engine
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))
@@ -507,7 +556,7 @@ class _Run:
         rule = self.store.catalog.rules.get("DET002")
         unused = rule if rule is not None and selected(self.config.settings, rule.code) else None
         on = {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
-        by_file: dict[str, list[Finding]] = {path: [] for path in self.reported}
+        by_file: dict[str, list[Finding]] = {path: [] for path in report.paths}
         kept = []
         for finding in findings:
             if finding.path in by_file:
@@ -554,6 +603,14 @@ class _Run:
         return False
 
 
+def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:
+    """What is known of a file: of the runs that start in it, and of itself if it is to be reported on."""
+    for followed in record.followed.get(path, ()):
+        yield from followed.findings
+    if reported and path in record.judged:
+        yield from record.judged[path].findings
+
+
 def _once(findings: Iterable[Finding]) -> list[Finding]:
     """What several entry points say of one place in the same words is said once, with where the others start."""
     found: dict[tuple[object, ...], Finding] = {}
@@ -594,7 +651,7 @@ def _chunks(work: list[Work]) -> list[list[Work]]:
     return parts + [modules[i : i + CHUNK] for i in range(0, len(modules), CHUNK)]
 
 
-_forked: _Run | None = None
+_forked: Run | None = None
 
 
 def _start_fork() -> None:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -177,7 +178,9 @@ class _Work(NamedTuple):
 
 def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File, bytes]]:
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
-        yield from zip(files, with_deep_stack(lambda: work.read(files)), strict=True)
+        for start in range(0, len(files), CHUNK):
+            part = files[start : start + CHUNK]
+            yield from zip(part, with_deep_stack(partial(work.read, part)), strict=True)
         return
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]

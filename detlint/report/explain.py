@@ -50,7 +50,7 @@ def explain(inspection: Inspection, line: int, cell: int | None = None) -> Itera
         NotThere: the file has no such line.
     """
     module = inspection.module
-    source = Source(module.path)
+    source = inspection.source
     line = _line(module, source, line, cell)
     indexes = _sites_at(module.sites, line)
     runs = inspection.runs()

@@ -18,7 +18,6 @@ from detlint.inspect import Inspection, Traced, passages_of
 from detlint.program.reach import Place, Reach
 from detlint.report.apis import condition_text
 from detlint.report.place import at
-from detlint.source import Source
 
 FLOW: Final = {
     "DET110": "the seed flow of a run found a seed that isn't the same in every run",
@@ -114,7 +113,7 @@ class Verdicts:
     def _hidden(self, finding: Finding) -> str:
         """What keeps a finding out of the report."""
         directives = self.module.facts.directives
-        _, covered = suppress([finding], directives, finding.path, Source(finding.path), None, self.engine.on)
+        _, covered = suppress([finding], directives, finding.path, self.inspection.source, None, self.engine.on)
         if covered:
             return "a comment suppresses it"
         return "`per-file-ignores` leaves it out" if self.inspection.ignored(finding) else ""

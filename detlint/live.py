@@ -1,0 +1,211 @@
+"""A program that is kept in memory while its files are edited, and checked each time that their texts have changed.
+
+What it says in the end is what a run over the same texts says. Where runs have to be followed anew for that, which may take a
+second, it first says what is likely: what the runs did before, at the sites as they are now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from detlint.cache import Cache
+from detlint.carry import Carried, Shift, carried
+from detlint.checks.finding import Report
+from detlint.discover import program
+from detlint.facts.gate import yaml_gate_of
+from detlint.facts.model import Facts, Function
+from detlint.facts.store import Progress, Store
+from detlint.program.flow import Recorder
+from detlint.program.reach import Place
+from detlint.program.resolve import Module
+from detlint.project import Project
+from detlint.record import Record
+from detlint.run import Run
+from detlint.source import Source
+
+Reports = dict[str, Report]
+"""What is found in each file, as if it was checked alone within its program."""
+
+
+class Superseded(BaseException):
+    """A newer text has come: nobody waits for the answer any more. (No `Exception`: what can go wrong in one file ends
+    there, and the run goes on.)"""
+
+
+class _Interruptible(Recorder):
+    """Gives a run that is followed the occasion to stop.
+
+    Args:
+        stop: raises `Superseded` if it shall.
+    """
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+
+    def enter(self, how: str, module: Module, function: Function, place: Place | None) -> None:
+        self._stop()
+
+
+class _Memory(Cache):
+    """A cache that keeps the facts of unsaved texts to itself: every key that is pressed makes another such text."""
+
+    def __init__(self, folder: Path | None, fingerprint: str) -> None:
+        super().__init__(folder, fingerprint)
+        self.unsaved: dict[bytes, bytes] = {}
+        self._saved: dict[bytes, bytes] | None = {} if folder is None else None
+        """What there is besides, if there is no folder for it."""
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        wanted = [*keys]
+        found = {key: row for key in wanted if (row := self.unsaved.get(key)) is not None}
+        if self._saved is not None:
+            return found | {key: self._saved[key] for key in wanted if key in self._saved}
+        return found | super().get(key for key in wanted if key not in found)
+
+    def put(self, rows: Mapping[bytes, bytes]) -> None:
+        if self._saved is not None:
+            self._saved.update(rows)
+        else:
+            super().put(rows)
+
+
+class Live:
+    """A program, and what is known of it.
+
+    Used by one thread at a time.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        settings = project.config.settings
+        self._cache = _Memory(project.cache, f"{project.catalog.fingerprint}-{settings.max_file_size}")
+        self._known: Record | None = None
+        self._texts: dict[str, tuple[Source, Facts]] = {}
+        """The open files as they were when that was found out."""
+        self._around: Sequence[Path] | None = None
+        self.inside: frozenset[str] = frozenset()
+        """The program's own files."""
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache.close()
+
+    def files_changed(self) -> None:
+        """Files may have come or gone."""
+        self._around = None
+
+    def check(
+        self,
+        files: Sequence[str],
+        texts: Mapping[str, bytes],
+        stop: Callable[[float], None],
+        early: Callable[[Reports], None],
+        mend: Callable[[str, Facts], bytes | None],
+        pause: float = 0.0,
+        progress: Progress | None = None,
+    ) -> Reports:
+        """Check some files.
+
+        Args:
+            files: absolute paths.
+            texts: what stands for the content of some of them.
+            stop: raises `Superseded` if the answer isn't wanted any more, or will not be within some seconds.
+            early: is told what is likely, if finding out more takes longer.
+            mend: is given the path and the facts of a text that can't be read, and gives another that stands for it.
+            pause: how many seconds to wait after that.
+            progress: as in `run.check`.
+
+        Raises:
+            Superseded: by way of `stop`.
+        """
+        run, store = self._run(texts, files, lambda: stop(0))
+
+        def advance(done: int, total: int) -> None:
+            stop(0)
+            if progress is not None:
+                progress(done, total)
+
+        try:
+            self._mend(store, mend)
+            before = self._known if self._known is not None else run.recorded()
+            run.settle(before, advance)
+            if before.followed and run.waits():
+                early(self._told(run, files, self._likely(run, before)))
+                stop(pause)
+            run.judge()
+        finally:
+            self._keep(store)
+        reports = self._told(run, files)
+        self._settled(run, files)
+        return reports
+
+    def _run(self, texts: Mapping[str, bytes], files: Iterable[str], stop: Callable[[], None]) -> tuple[Run, Store]:
+        settings = self.project.config.settings
+        store = Store(self.project.catalog, self._cache, settings.max_file_size)
+        run = Run(store, self.project.config, [])
+        run.recorder = _Interruptible(stop)
+        for path in files:
+            run.add(Path(path), texts.get(path))
+        run.reported = {*store.files}
+        if self._around is None:
+            self._around = program([*map(Path, files)], self.project.config)
+        for file in self._around:
+            if os.path.abspath(file) not in store.files:
+                run.add(file, texts.get(os.path.abspath(file)))
+        return run, store
+
+    def _mend(self, store: Store, mend: Callable[[str, Facts], bytes | None]) -> None:
+        """Put other texts in the place of those that can't be read."""
+        gate = partial(yaml_gate_of, store.catalog)
+        for path, file in store.files.items():
+            if file.text is None:
+                continue
+            file.hash(gate)
+            if not self._cache.get([file.key]):
+                store.fill([file], 1, None)
+                self._cache.unsaved.update(store.fresh)
+            facts = store.known(file.key)
+            if facts is not None and (facts.problem or facts.left_out) and (better := mend(path, facts)) is not None:
+                file.text = better
+
+    def _likely(self, run: Run, before: Record) -> Record:
+        """What is probably known when runs have been followed anew."""
+        files = {}
+        for path, (source, facts) in self._texts.items():
+            file, row = run.store.files.get(path), before.files.get(path)
+            if file is not None and row is not None and row.key != file.key:
+                shift = Shift(source.lines, Source(path, file.text).lines)
+                files[path] = Carried(shift, facts, run.store.known(file.key))
+        return run.likely(lambda followed: carried(followed, files))
+
+    def _told(self, run: Run, files: Iterable[str], record: Record | None = None) -> Reports:
+        return {path: run.told({path}, record) for path in files}
+
+    def _keep(self, store: Store) -> None:
+        """Keep what was read, on disk if it stands there."""
+        unsaved = {file.key for file in store.files.values() if file.text is not None}
+        fresh = store.fresh
+        store.fresh = {key: row for key, row in fresh.items() if key not in unsaved}
+        store.keep()
+        known = self._cache.unsaved | fresh
+        self._cache.unsaved = {key: known[key] for key in unsaved if key in known}
+
+    def _settled(self, run: Run, files: Iterable[str]) -> None:
+        """Remember what was found out, for the next check; on disk, if that is where all texts stand."""
+        store = run.store
+        if all(file.text is None for file in store.files.values()):
+            run.remember()
+            store.keep()
+        self.inside = frozenset(run.inside)
+        self._known = run.known()
+        self._texts = {}
+        for path in files:
+            file = store.files.get(path)
+            facts = store.known(file.key) if file is not None else None
+            if file is not None and facts is not None:
+                with contextlib.suppress(OSError):
+                    self._texts[path] = (Source(path, file.read()), facts)

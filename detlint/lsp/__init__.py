@@ -1,0 +1,1 @@
+"""What the language server is made of. Needs `pip install detlint[server]`."""
