@@ -318,10 +318,14 @@ def did_open(ls: Server, params: Any) -> None:
 
 @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
 @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
-@server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-@server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
 def did_change(ls: Server, params: Any) -> None:
     ls.look(())
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+@server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+def did_close(ls: Server, params: Any) -> None:
+    ls.look()
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -365,8 +369,9 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
     types.TEXT_DOCUMENT_CODE_ACTION,
     types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
 )
-async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    uri, kinds = params.text_document.uri, [str(kind) for kind in params.context.only or ()]
+async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
+    uri = params.text_document.uri
+    kinds = [kind.value if isinstance(kind, types.CodeActionKind) else kind for kind in params.context.only or ()]
     answer = await ls.answer(uri)
     if answer is None or answer.report is None or answer.live is None:
         return []

@@ -21,6 +21,7 @@ from detlint.notebook import is_notebook
 from detlint.source import Source
 
 FIX_ALL: Final = "source.fixAll.detlint"
+QUICK_FIX: Final = types.CodeActionKind.QuickFix.value
 EXPLAIN: Final = "detlint.explain"
 """The command."""
 
@@ -50,13 +51,13 @@ class Actions:
     def _catalog(self) -> Catalog:
         return self._live.project.catalog
 
-    def of(self, shown: Sequence[Shown], kinds: Sequence[str]) -> Iterator[types.CodeAction]:
+    def of(self, shown: Sequence[Shown], kinds: Sequence[str]) -> Iterator[types.CodeAction | types.Command]:
         """What can be done about some findings.
 
         Args:
             kinds: what the client asks for; nothing: everything.
         """
-        if wanted(types.CodeActionKind.QuickFix, kinds):
+        if wanted(QUICK_FIX, kinds):
             for one in shown:
                 yield from self._fixing(one)
             for one in shown:
@@ -73,9 +74,7 @@ class Actions:
         if edit is not None:
             safe = made.applicability == "safe"
             title = f"{made.message} ({shown.finding.code}{'' if safe else ', unsafe'})"
-            yield types.CodeAction(
-                title, types.CodeActionKind.QuickFix, [shown.diagnostic], is_preferred=safe or None, edit=edit
-            )
+            yield types.CodeAction(title, QUICK_FIX, [shown.diagnostic], is_preferred=safe or None, edit=edit)
 
     def _edit(self, made: Fix) -> types.WorkspaceEdit | None:
         changes: dict[str, list[types.TextEdit]] = {}
@@ -123,14 +122,14 @@ class Actions:
         if place is not None:
             edit = types.TextEdit(types.Range(place[1], place[1]), made.text)
             yield types.CodeAction(
-                f"Ignore {finding.code} here", types.CodeActionKind.QuickFix, [shown.diagnostic],
+                f"Ignore {finding.code} here", QUICK_FIX, [shown.diagnostic],
                 edit=self.workspace_edit({place[0]: [edit]}),
             )  # fmt: skip
 
-    def _explaining(self, shown: Shown) -> types.CodeAction:
+    @staticmethod
+    def _explaining(shown: Shown) -> types.Command:
         arguments = [shown.uri, shown.diagnostic.range.start.line]
-        title = f"Explain {shown.finding.code}"
-        return types.CodeAction(title, command=types.Command(title, EXPLAIN, arguments=arguments))
+        return types.Command(f"Explain {shown.finding.code}", EXPLAIN, arguments=arguments)
 
     def fixable(self) -> bool:
         """Whether something in the document can be repaired safely."""
