@@ -42,6 +42,7 @@ class Editor:
         self.messages: list[str] = []
         self.registered: list[types.Registration] = []
         self.shown: list[types.ShowDocumentParams] = []
+        self.progress: list[str] = []
         self.refreshed = 0
         self.versions: dict[str, int] = {}
         self._changed = asyncio.Event()
@@ -194,6 +195,13 @@ async def editor(
         own.refreshed += 1
         own.told()
 
+    def created(params: types.WorkDoneProgressCreateParams) -> None:
+        own.progress.clear()
+
+    def progressed(params: types.ProgressParams) -> None:
+        own.progress.append(params.value["kind"] if isinstance(params.value, dict) else params.value.kind)
+        own.told()
+
     def document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
         own.shown.append(params)
         own.told()
@@ -206,6 +214,8 @@ async def editor(
         types.CLIENT_REGISTER_CAPABILITY: registered,
         types.WORKSPACE_DIAGNOSTIC_REFRESH: refresh,
         types.WINDOW_SHOW_DOCUMENT: document,
+        types.PROGRESS: progressed,
+        types.WINDOW_WORK_DONE_PROGRESS_CREATE: created,
     }.items():
         client.feature(name)(told)
     await client.start_io(sys.executable, "-m", "detlint", "server")

@@ -508,6 +508,19 @@ def test_files_that_come_and_go_count(folder: Path) -> None:
     session(work())
 
 
+def test_reading_a_program_shows_progress(folder: Path) -> None:
+    able = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
+
+    async def work() -> None:
+        async with editor(folder, able) as person:
+            person.open("noise.py")
+            await person.codes("noise.py", "DET104:5")
+            await person.until(lambda: "end" in person.progress)
+            assert person.progress[0] == "begin"
+
+    session(work())
+
+
 # -- when things go wrong ---------------------------------------------------------------------------------------
 
 
