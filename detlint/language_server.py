@@ -428,7 +428,7 @@ async def resolve(ls: Server, action: types.CodeAction) -> types.CodeAction:
     places, opened = ls.places(answer), ls.documents
     edits = await asyncio.wrap_future(ls.checker.perform(lambda: fixed(answer, opened, places)))
     actions = Actions(answer, places, opened, ls.versioned)
-    action.edit = actions.workspace_edit({uri: edits} if edits else {})
+    action.edit = actions.workspace_edit(edits)
     return action
 
 

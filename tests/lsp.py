@@ -48,7 +48,7 @@ class Editor:
         self._changed = asyncio.Event()
 
     def uri(self, name: str) -> str:
-        return from_fs_path(str(self.root / name)) or ""
+        return name if ":" in name else from_fs_path(str(self.root / name)) or ""
 
     def told(self) -> None:
         self._changed.set()
@@ -199,7 +199,8 @@ async def editor(
         own.progress.clear()
 
     def progressed(params: types.ProgressParams) -> None:
-        own.progress.append(params.value["kind"] if isinstance(params.value, dict) else params.value.kind)
+        value: Any = params.value
+        own.progress.append(value["kind"] if isinstance(value, dict) else value.kind)
         own.told()
 
     def document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:

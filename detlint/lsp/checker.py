@@ -183,6 +183,9 @@ class Checker(threading.Thread):
                 continue
             try:
                 self._check_program(live, [documents[p] for p in together if p in documents])
+            except ConfigError as error:
+                self._listener.refused(str(error))
+                self._check_program(None, [documents[p] for p in together if p in documents])
             except Superseded:
                 with self._asked:
                     self._due |= {p: None for p in taken if p not in self._due}
