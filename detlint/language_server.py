@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 from lsprotocol import types
@@ -34,6 +34,8 @@ CONFIGURATIONS: Final = ("pyproject.toml", "detlint.toml", ".detlint.toml", "set
 """Files that say how to check, or which files there are."""
 VERSIONS: Final = ("*requirements*.txt", "*.lock", "pylock*.toml", "Pipfile", "environment*.yml", "environment*.yaml")
 """Files that say which versions of libraries a project uses."""
+READING: Final = "detlint/reading"
+"""The token of the progress of reading a program."""
 SWITCH_SECONDS: Final = 0.001
 """How long the checker may keep the interpreter while a message waits. (Python's own choice is five times as long, and a
 message needs it several times.)"""
@@ -65,8 +67,10 @@ class Server(LanguageServer):
         """By URI."""
         self._waiting: list[tuple[str, tuple[object, ...], asyncio.Future[None]]] = []
         self._refused: set[str] = set()
-        self._folder = tempfile.TemporaryDirectory(prefix="detlint-")
-        self._token = "detlint/reading"
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        """Where texts are that the client is to show."""
+        self._percent: int | None = None
+        """How much is read of a program that is read for the first time; None: none is, or the client isn't told."""
 
     # -- what the client can do ---------------------------------------------------------------------------------
 
@@ -114,6 +118,7 @@ class Server(LanguageServer):
             self.answers.pop(path, None)
             self._found.pop(path, None)
         self._clear()
+        self._wake()
         self.checker.ask(self.documents, [*changed, *chosen], reload, listing)
 
     def _clear(self) -> None:
@@ -224,6 +229,25 @@ class Server(LanguageServer):
         if not isinstance(error, Cancelled):
             self.log(f"{type(error).__name__}: {error}")
 
+    def show_reading(self, done: int, total: int) -> None:
+        """Tell how much is read of a program."""
+        window = self.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return
+        percent = 100 * done // max(total, 1)
+        if self._percent is None and percent < 100:
+            self._percent = percent
+            self.window_work_done_progress_create(types.WorkDoneProgressCreateParams(READING))
+            begin = types.WorkDoneProgressBegin("detlint: reading the program", percentage=percent)
+            self.work_done_progress.begin(READING, begin)
+        elif self._percent is not None and percent > self._percent:
+            self._percent = percent
+            if percent < 100:
+                self.work_done_progress.report(READING, types.WorkDoneProgressReport(percentage=percent))
+            else:
+                self.work_done_progress.end(READING, types.WorkDoneProgressEnd())
+                self._percent = None
+
     def configure(self, settings: Any) -> None:
         """Take what the client says of how to check."""
         settings = dict(settings) if isinstance(settings, Mapping) else {}
@@ -237,6 +261,7 @@ class Server(LanguageServer):
 
     def write(self, name: str, text: str) -> str:
         """Write a text to be shown; its URI."""
+        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="detlint-")
         file = Path(self._folder.name) / name
         file.write_text(text, "utf-8")
         return from_fs_path(str(file)) or ""
@@ -260,11 +285,8 @@ class _Listener:
     def failed(self, error: BaseException) -> None:
         self._call(self._server.log, f"a fault of detlint's (please report it): {error!r}")
 
-    def began(self) -> None:
-        pass
-
-    def ended(self) -> None:
-        pass
+    def reading(self, done: int, total: int) -> None:
+        self._call(self._server.show_reading, done, total)
 
 
 def _told(one: Shown) -> types.Diagnostic:
@@ -280,16 +302,26 @@ def _table(value: Any) -> Any:
     return [_table(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
-server = Server()
+_F = TypeVar("_F", bound=Callable[..., Any])
+_FEATURES: Final[list[tuple[str, Any, Callable[..., Any]]]] = []
+"""What the server answers to: the method, its options, and what is called."""
 
 
-@server.feature(types.INITIALIZE)
+def _on(*methods: str, options: Any = None) -> Callable[[_F], _F]:
+    def register(function: _F) -> _F:
+        _FEATURES.extend((method, options, function) for method in methods)
+        return function
+
+    return register
+
+
+@_on(types.INITIALIZE)
 def initialize(ls: Server, params: types.InitializeParams) -> None:
     ls.protocol._workspace = Documents(ls.workspace)
     ls.configure(_table(params.initialization_options))
 
 
-@server.feature(types.INITIALIZED)
+@_on(types.INITIALIZED)
 async def initialized(ls: Server, params: types.InitializedParams) -> None:
     ls.loop = asyncio.get_running_loop()
     ls.checker.start()
@@ -305,42 +337,38 @@ async def initialized(ls: Server, params: types.InitializedParams) -> None:
         await ls.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-@server.feature(types.SHUTDOWN)
+@_on(types.SHUTDOWN)
 def shutdown(ls: Server, params: None) -> None:
     ls.checker.end()
 
 
-@server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-@server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+@_on(types.TEXT_DOCUMENT_DID_OPEN, types.NOTEBOOK_DOCUMENT_DID_OPEN)
 def did_open(ls: Server, params: Any) -> None:
     ls.look((), listing=True)
 
 
-@server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-@server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+@_on(types.TEXT_DOCUMENT_DID_CHANGE, types.NOTEBOOK_DOCUMENT_DID_CHANGE)
 def did_change(ls: Server, params: Any) -> None:
     ls.look(())
 
 
-@server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-@server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+@_on(types.TEXT_DOCUMENT_DID_CLOSE, types.NOTEBOOK_DOCUMENT_DID_CLOSE)
 def did_close(ls: Server, params: Any) -> None:
     ls.look()
 
 
-@server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-@server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+@_on(types.TEXT_DOCUMENT_DID_SAVE, types.NOTEBOOK_DOCUMENT_DID_SAVE)
 def did_save(ls: Server, params: Any) -> None:
     ls.look(reload=True, listing=True)
 
 
-@server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+@_on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
 def did_change_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
     paths = [to_fs_path(change.uri) or "" for change in params.changes]
     ls.look(reload=not all(path.endswith(SUFFIXES) for path in paths), listing=True)
 
 
-@server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+@_on(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
 def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
     settings = _table(params.settings)
     if isinstance(settings, Mapping) and isinstance(settings.get("detlint"), Mapping):
@@ -348,14 +376,14 @@ def did_change_configuration(ls: Server, params: types.DidChangeConfigurationPar
         ls.look(reload=True)
 
 
-@server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+@_on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
 def did_change_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
     ls.look(reload=True, listing=True)
 
 
-@server.feature(
+@_on(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
-    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="detlint"),
+    options=types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="detlint"),
 )
 async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     uri = params.text_document.uri
@@ -365,9 +393,9 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
     return types.RelatedFullDocumentDiagnosticReport(items)
 
 
-@server.feature(
+@_on(
     types.TEXT_DOCUMENT_CODE_ACTION,
-    types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
+    options=types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
 )
 async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
     uri = params.text_document.uri
@@ -391,7 +419,7 @@ def _resolves(ls: Server) -> bool:
     return support is not None and "edit" in support.properties
 
 
-@server.feature(types.CODE_ACTION_RESOLVE)
+@_on(types.CODE_ACTION_RESOLVE)
 async def resolve(ls: Server, action: types.CodeAction) -> types.CodeAction:
     uri = str(action.data)
     answer = await ls.answer(uri)
@@ -400,11 +428,11 @@ async def resolve(ls: Server, action: types.CodeAction) -> types.CodeAction:
     places, opened = ls.places(answer), ls.documents
     edits = await asyncio.wrap_future(ls.checker.perform(lambda: fixed(answer, opened, places)))
     actions = Actions(answer, places, opened, ls.versioned)
-    action.edit = actions.workspace_edit({uri: edits} if edits else {})
+    action.edit = actions.workspace_edit(edits)
     return action
 
 
-@server.feature(types.TEXT_DOCUMENT_HOVER)
+@_on(types.TEXT_DOCUMENT_HOVER)
 async def on_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     uri, position = params.text_document.uri, params.position
     answer = await ls.answer(uri)
@@ -418,7 +446,6 @@ async def on_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     return await ls.loop.run_in_executor(None, lambda: hover(found, catalog, as_markdown))
 
 
-@server.command(EXPLAIN)
 async def explain(ls: Server, uri: str, line: int) -> str:
     """The reasoning for a line, counted from 0; it is shown too, where the client can show a document."""
     answer = await ls.answer(uri)
@@ -455,4 +482,8 @@ def _explained(answer: Answer, uri: str, line: int) -> str:
 def main() -> None:
     """Serve until the client says that it is enough."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    server = Server()
+    for method, options, function in _FEATURES:
+        server.feature(method, options)(function)
+    server.command(EXPLAIN)(explain)
     server.start_io()

@@ -121,6 +121,7 @@ class Live:
 
         Raises:
             Superseded: by way of `stop`.
+            ConfigError: the baseline can't be read.
         """
         run, store = self._run(texts, files, lambda: stop(0))
 
@@ -183,7 +184,12 @@ class Live:
         return run.likely(lambda followed: carried(followed, files))
 
     def _told(self, run: Run, files: Iterable[str], record: Record | None = None) -> Reports:
-        return {path: run.told({path}, record) for path in files}
+        accepted = self.project.accepted()
+        reports = {path: run.told({path}, record) for path in files}
+        if accepted is not None:
+            for report in reports.values():
+                accepted.silence(report, self.project.config, None)
+        return reports
 
     def _keep(self, store: Store) -> None:
         """Keep what was read, on disk if it stands there."""

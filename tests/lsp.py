@@ -42,12 +42,13 @@ class Editor:
         self.messages: list[str] = []
         self.registered: list[types.Registration] = []
         self.shown: list[types.ShowDocumentParams] = []
+        self.progress: list[str] = []
         self.refreshed = 0
         self.versions: dict[str, int] = {}
         self._changed = asyncio.Event()
 
     def uri(self, name: str) -> str:
-        return from_fs_path(str(self.root / name)) or ""
+        return name if ":" in name else from_fs_path(str(self.root / name)) or ""
 
     def told(self) -> None:
         self._changed.set()
@@ -194,6 +195,14 @@ async def editor(
         own.refreshed += 1
         own.told()
 
+    def created(params: types.WorkDoneProgressCreateParams) -> None:
+        own.progress.clear()
+
+    def progressed(params: types.ProgressParams) -> None:
+        value: Any = params.value
+        own.progress.append(value["kind"] if isinstance(value, dict) else value.kind)
+        own.told()
+
     def document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
         own.shown.append(params)
         own.told()
@@ -206,6 +215,8 @@ async def editor(
         types.CLIENT_REGISTER_CAPABILITY: registered,
         types.WORKSPACE_DIAGNOSTIC_REFRESH: refresh,
         types.WINDOW_SHOW_DOCUMENT: document,
+        types.PROGRESS: progressed,
+        types.WINDOW_WORK_DONE_PROGRESS_CREATE: created,
     }.items():
         client.feature(name)(told)
     await client.start_io(sys.executable, "-m", "detlint", "server")

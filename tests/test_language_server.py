@@ -391,12 +391,12 @@ def test_all_that_is_safe_can_be_repaired_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("    x = os.listdir(a)\n", "x = os.listdir(a)  # detlint: ignore[DET305]\n"),
-        ("    x = os.listdir(a)  # why\n", "  # why  # detlint: ignore[DET305]\n"),
+        ("    x = os.listdir(a)\n", "x = os.listdir(a)  # noqa: DET305\n"),
+        ("    x = os.listdir(a)  # why\n", "  # why  # noqa: DET305\n"),
         ("    x = os.listdir(a)  # noqa: DET201\n", "# noqa: DET201, DET305\n"),
-        ("    x = os.listdir(a)  # detlint: ignore[DET201] why\n", "ignore[DET201, DET305] why\n"),
-        ("    x = os.listdir('''\n''')\n", "''')  # detlint: ignore[DET305]\n"),
-        ("    x = os.listdir( \\\n a)\n", " a)  # detlint: ignore[DET305]\n"),
+        ("    x = os.listdir(a)  # detlint: ignore[DET201] why\n", "ignore[DET201] why  # noqa: DET305\n"),
+        ("    x = os.listdir('''\n''')\n", "''')  # noqa: DET305\n"),
+        ("    x = os.listdir( \\\n a)\n", " a)  # noqa: DET305\n"),
     ],
 )
 def test_a_finding_can_be_ignored_where_it_stands(folder: Path, line: str, expected: str) -> None:
@@ -411,6 +411,37 @@ def test_a_finding_can_be_ignored_where_it_stands(folder: Path, line: str, expec
             assert expected in new
             person.change("new.py", new)
             await person.codes("new.py")
+
+    session(work())
+
+
+def test_cells_are_repaired_and_commented(folder: Path) -> None:
+    lines = LISTED.replace("os.listdir(b)", "[]").partition("def load")
+    first, second = lines[0], lines[1] + lines[2]
+
+    async def work(title: str, expected: str) -> None:
+        async with editor(folder) as person:
+            cells = Cells(person, "new.ipynb", first, second)
+            await cells.see([], ["DET305:2"])
+            change = await person.edits(cells.uri(1), 2, title)
+            assert change.text_document.uri == cells.uri(1)
+            assert expected in edited(second, change.edits)
+            cells.type(1, edited(second, change.edits))
+            await cells.see([], [])
+
+    session(work(SORT, "sorted(os.listdir(a))"))
+    session(work("Ignore DET305 here", "os.listdir(a)  # noqa: DET305"))
+
+
+def test_what_a_baseline_has_is_left_out(folder: Path) -> None:
+    assert detlint("baseline", folder).exit_code == 0
+
+    async def work() -> None:
+        async with editor(folder) as person:
+            person.open("noise.py")
+            await person.codes("noise.py")
+            person.change("noise.py", NOISE + LISTED)
+            await person.codes("noise.py", "DET305:11", "DET305:12")
 
     session(work())
 
@@ -504,6 +535,19 @@ def test_files_that_come_and_go_count(folder: Path) -> None:
                 event = types.FileEvent(person.uri(name), kind)
                 person.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
                 await person.codes("noise.py", *codes)
+
+    session(work())
+
+
+def test_reading_a_program_shows_progress(folder: Path) -> None:
+    able = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
+
+    async def work() -> None:
+        async with editor(folder, able) as person:
+            person.open("noise.py")
+            await person.codes("noise.py", "DET104:5")
+            await person.until(lambda: "end" in person.progress)
+            assert person.progress[0] == "begin"
 
     session(work())
 

@@ -231,6 +231,35 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
     return encode(Facts(file.module, problem=problem))
 
 
+class _Deep:
+    """While it is entered, threads start with a large stack, and recursion may go as deep as that allows. Both hold for the
+    whole process: they are put back when the last thread that asked for them has left."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = (0, 0)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                limit = sys.getrecursionlimit()
+                self._before = limit, threading.stack_size(STACK)
+                sys.setrecursionlimit(max(limit, RECURSION))
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                limit, size = self._before
+                threading.stack_size(size)
+                sys.setrecursionlimit(limit)
+
+
+_deep: Final = _Deep()
+
+
 def with_deep_stack(work: Callable[[], _T]) -> _T:
     """Run where deeply nested code can be walked: in a thread with a large stack."""
     result: list[_T] = []
@@ -245,15 +274,10 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
         except BaseException as error:  # handed to the thread that waits
             failure.append(error)
 
-    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
-    sys.setrecursionlimit(max(limit, RECURSION))
-    try:
-        thread = threading.Thread(target=target)
+    thread = threading.Thread(target=target)
+    with _deep:
         thread.start()
         thread.join()
-    finally:
-        threading.stack_size(size)
-        sys.setrecursionlimit(limit)
     if failure:
         raise failure[0]
     return result[0]

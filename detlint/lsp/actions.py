@@ -6,22 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from lsprotocol import types
 
 from detlint.catalog import Catalog
-from detlint.facts.yaml_text import is_yaml
+from detlint.checks.finding import Report
+from detlint.fixes import noqa
 from detlint.fixes.files import Files
 from detlint.fixes.fixer import fix
-from detlint.fixes.ignore import ignoring, reader
 from detlint.fixes.plan import Fix, Planner
 from detlint.fixes.recipe import NoFix
-from detlint.fixes.text import Edit, Text, of_python, of_yaml, shortest
+from detlint.fixes.text import Text, shortest
 from detlint.lsp.checker import Answer
 from detlint.lsp.diagnostics import Shown
 from detlint.lsp.documents import Document
 from detlint.lsp.places import Places
-from detlint.notebook import is_notebook
-from detlint.source import Source
 
 FIX_ALL: Final = "source.fixAll.detlint"
 QUICK_FIX: Final = types.CodeActionKind.QuickFix.value
@@ -46,10 +45,13 @@ class Actions:
         self._places = places
         self._versions = {part.uri: part.version for document in documents.values() for part in document.parts}
         self._versioned = versioned
-        texts = self._report.texts
-        self._files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self._catalog)
+        self._files = Files(self._content, self._catalog)
         settings = self._live.project.config.settings
         self._planner = Planner(self._catalog, settings, self._files, self._live.inside)
+
+    def _content(self, path: str) -> bytes:
+        text = self._report.texts.get(path)
+        return text if text is not None else Path(path).read_bytes()
 
     @property
     def _catalog(self) -> Catalog:
@@ -83,26 +85,14 @@ class Actions:
     def _edit(self, made: Fix) -> types.WorkspaceEdit | None:
         changes: dict[str, list[types.TextEdit]] = {}
         try:
-            for path, edits in made.edits.items():
-                file, needed = self._files[path], made.imports.get(path)
-                every = sorted([*edits, *(file.importing(needed, edits) if needed else ())])
-                list(file.placed(every))  # refused where one of them can't be made, as in a line of magic
-                for edit in every:
-                    uri, change = self._change(path, file.text, edit)
-                    changes.setdefault(uri, []).append(change)
+            for path, edit in made.placed(self._files):
+                start, end = (self._places.placed(path, edit.cell, *place) for place in (edit.start, edit.end))
+                if start is None or end is None:
+                    return None
+                changes.setdefault(start[0], []).append(types.TextEdit(types.Range(start[1], end[1]), edit.text))
         except NoFix:
             return None
         return self.workspace_edit(changes)
-
-    def _change(self, path: str, text: Text, edit: Edit) -> tuple[str, types.TextEdit]:
-        ends = []
-        for offset in (edit.start, edit.end):
-            line, character = text.place(offset)
-            ends.append(self._places.place(path, line, len(text.line(line)[:character].encode())))
-        start, end = ends
-        if start is None or end is None or start[0] != end[0]:
-            raise NoFix("its place is in no text that the editor has")
-        return start[0], types.TextEdit(types.Range(start[1], end[1]), edit.text)
 
     def workspace_edit(self, changes: Mapping[str, Sequence[types.TextEdit]]) -> types.WorkspaceEdit:
         """Some edits of texts, for the versions that they are made for."""
@@ -118,20 +108,13 @@ class Actions:
         )
 
     def _ignoring(self, shown: Shown) -> Iterator[types.CodeAction]:
-        path, finding = self._answer.document.path, shown.finding
-        source = Source(path, self._report.texts.get(path))
-        if self._answer.read:
-            return
-        lines = source.data.splitlines() if is_notebook(path) else source.lines
-        made = ignoring(finding, lines, reader(path, self._catalog))
-        if made is None or lines[made.line - 1] != source.lines[made.line - 1]:
-            return
-        place = self._places.place(path, made.line, made.column)
-        if place is not None:
-            edit = types.TextEdit(types.Range(place[1], place[1]), made.text)
+        document = self._answer.document
+        data = document.data({})
+        new = noqa.add([shown.finding], lambda _: data).texts.get(document.path) if not self._answer.read else None
+        if new is not None:
             yield types.CodeAction(
-                f"Ignore {finding.code} here", QUICK_FIX, [shown.diagnostic],
-                edit=self.workspace_edit({place[0]: [edit]}),
+                f"Ignore {shown.finding.code} here", QUICK_FIX, [shown.diagnostic],
+                edit=self.workspace_edit(changes(document, new, self._places)),
             )  # fmt: skip
 
     @staticmethod
@@ -140,46 +123,51 @@ class Actions:
         return types.Command(f"Explain {shown.finding.code}", EXPLAIN, arguments=arguments)
 
     def fixable(self) -> bool:
-        """Whether something in the document can be repaired safely."""
-        if self._answer.read or is_notebook(self._answer.document.path):
+        """Whether something can be repaired safely, without a change to any other file."""
+        if self._answer.read:
             return False
-        notes = self._live.project.config.settings.show_notes
-        found = (f for f in self._report.findings if notes or f.severity != "note")
-        return any(
-            finding.fix is not None
-            and (made := self._planner.fix(finding)) is not None
-            and made.applicability == "safe"
-            for finding in found
-        )
+        settings = self._live.project.config.settings
+        planner = Planner(self._catalog, settings, self._files, {self._answer.document.path})
+        shown = (f for f in self._report.findings if settings.show_notes or f.severity != "note")
+        fixes = (planner.fix(finding) for finding in shown)
+        return any(made is not None and made.applicability == "safe" for made in fixes)
 
 
-def fixed(answer: Answer, documents: Mapping[str, Document], places: Places) -> list[types.TextEdit]:
-    """The edits that repair all that can be repaired safely in a document, as `detlint --fix` does for the file alone.
+def fixed(answer: Answer, documents: Mapping[str, Document], places: Places) -> dict[str, list[types.TextEdit]]:
+    """The edits that repair all that can be repaired safely in a document, by URI, as `detlint --fix` does for it alone.
 
     To be called where programs may be looked into.
     """
-    live, path = answer.live, answer.document.path
+    live, document = answer.live, answer.document
     assert live is not None
     unsaved = {d.path: data for d in documents.values() if (data := d.unsaved()) is not None}
-    before: dict[str, bytes] = {path: answer.document.data({})}
-    settings = live.project.config.settings
-    done = fix(
-        lambda texts: live.check(
-            [path], {**unsaved, **texts}, lambda _: None, lambda _: None, lambda *_: None
-        )[path],
-        live.project.catalog, settings, before,
-    )  # fmt: skip
-    if path not in done.texts:
-        return []
-    decoded = of_yaml if is_yaml(path) else of_python
-    old, new = decoded(before[path]), decoded(done.texts[path])
-    edit = shortest(old.text, new.text, 0)
-    ends = []
-    for offset in (edit.start, edit.end):
-        line, character = old.place(offset)
-        ends.append(places.place(path, line, len(old.line(line)[:character].encode())))
-    start, end = ends
-    return [types.TextEdit(types.Range(start[1], end[1]), edit.text)] if start and end else []
+    before = {document.path: document.data({})}
+
+    def check(texts: Mapping[str, bytes]) -> Report:
+        found = live.check([document.path], {**unsaved, **texts}, lambda _: None, lambda _: None, lambda *_: None)
+        return found[document.path]
+
+    settings = msgspec.structs.replace(live.project.config.settings, unsafe_fixes=False)
+    done = fix(check, live.project.catalog, settings, before)
+    new = done.texts.get(document.path)
+    return changes(document, new, places) if new is not None else {}
+
+
+def changes(document: Document, data: bytes, places: Places) -> dict[str, list[types.TextEdit]]:
+    """The edits that give a document another content, by URI."""
+    found = {}
+    new = document.texts(data)
+    for number, part in enumerate(document.parts, 1):
+        if new[part.uri] == part.text:
+            continue
+        edit, text = shortest(part.text, new[part.uri], 0), Text(part.text)
+        cell = number if document.notebook else None
+        ends = [text.place(offset) for offset in (edit.start, edit.end)]
+        start, end = (places.placed(document.path, cell, line, column + 1) for line, column in ends)
+        assert start is not None
+        assert end is not None
+        found[part.uri] = [types.TextEdit(types.Range(start[1], end[1]), edit.text)]
+    return found
 
 
 def wanted(kind: str, kinds: Sequence[str]) -> bool:

@@ -68,11 +68,8 @@ class Listener(Protocol):
     def failed(self, error: BaseException) -> None:
         """Something went wrong that is a fault of detlint's."""
 
-    def began(self) -> None:
-        """A program is read for the first time."""
-
-    def ended(self) -> None:
-        """It was."""
+    def reading(self, done: int, total: int) -> None:
+        """A program is read for the first time: how many files of how many; all of them at last, or none."""
 
 
 class Checker(threading.Thread):
@@ -99,6 +96,7 @@ class Checker(threading.Thread):
         self._projects: dict[Path, Live | None] = {}
         """By the folder of a file."""
         self._lives: dict[tuple[Path, Path | None], Live] = {}
+        self._excluded: dict[str, bool] = {}
         self._good: dict[str, str] = {}
         """The last text of each part that could be read, by URI."""
 
@@ -171,7 +169,7 @@ class Checker(threading.Thread):
             reload, self._reload = self._reload, False
             listing, self._listing = self._listing, False
         if reload:
-            self._projects = {}  # programs whose settings are as before stay
+            self._projects, self._excluded = {}, {}  # programs whose settings are as before stay
         if listing:
             for known in self._lives.values():
                 known.files_changed()
@@ -185,6 +183,9 @@ class Checker(threading.Thread):
                 continue
             try:
                 self._check_program(live, [documents[p] for p in together if p in documents])
+            except ConfigError as error:
+                self._listener.refused(str(error))
+                self._check_program(None, [documents[p] for p in together if p in documents])
             except Superseded:
                 with self._asked:
                     self._due |= {p: None for p in taken if p not in self._due}
@@ -216,14 +217,12 @@ class Checker(threading.Thread):
                  for d in documents]
             )  # fmt: skip
 
-        first = not live.inside
-        if first:
-            self._listener.began()
-        try:
-            reports = live.check([*by_path], texts, stop, lambda likely: answer(likely, False), mend, self.told.pause)
-        finally:
-            if first:
-                self._listener.ended()
+        first = self._listener.reading if not live.inside else None
+        reports = live.check(
+            [*by_path], texts, stop, lambda likely: answer(likely, False), mend, self.told.pause, first
+        )
+        if first is not None:
+            first(1, 1)
         answer(reports, True)
 
     def _forget(self, documents: Mapping[str, Document]) -> None:
@@ -239,9 +238,10 @@ class Checker(threading.Thread):
         if folder not in self._projects:
             self._projects[folder] = self._load(Path(path))
         live = self._projects[folder]
-        if live is not None and Path(path).exists() and not discover([Path(path)], live.project.config).files:
-            return None
-        return live
+        if live is not None and path not in self._excluded:
+            exists = Path(path).exists()
+            self._excluded[path] = exists and not discover([Path(path)], live.project.config).files
+        return live if live is not None and not self._excluded[path] else None
 
     def _load(self, path: Path) -> Live | None:
         try:

@@ -15,6 +15,8 @@ from pygls.uris import to_fs_path
 from pygls.workspace import Workspace
 
 from detlint.discover import SUFFIXES
+from detlint.facts.yaml_text import is_yaml
+from detlint.fixes.text import of_python, of_yaml
 from detlint.notebook import BOM, NotANotebook, open_notebook
 
 
@@ -72,6 +74,16 @@ class Document:
         ]
         return msgspec.json.encode({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
+    def texts(self, data: bytes) -> dict[str, str]:
+        """The texts of the parts, by URI, if this was the file's content."""
+        if not self.notebook:
+            return {self.parts[0].uri: of_yaml(data).text if is_yaml(self.path) else of_python(data).text}
+        cells = msgspec.json.decode(data, type=_Notebook).cells
+        return {
+            part.uri: cell.source if isinstance(cell.source, str) else "".join(cell.source)
+            for part, cell in zip(self.parts, cells, strict=True)
+        }
+
     def unsaved(self) -> bytes | None:
         """The content, if it is another than the file's on disk."""
         data = self.data({})
@@ -83,6 +95,14 @@ class Document:
             return None if (one.code, one.cells) == (other.code, other.cells) else data
         except (OSError, NotANotebook):
             return data
+
+
+class _Cell(msgspec.Struct):
+    source: str | list[str]
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell]
 
 
 def encoded(text: str) -> bytes:

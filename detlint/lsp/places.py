@@ -78,6 +78,18 @@ class Places:
             return part.uri, NOWHERE
         return self._in_part(part, line - cell.line + 1, column + cell.margin)
 
+    def placed(self, path: str, cell: int | None, line: int, column: int) -> tuple[str, types.Position] | None:
+        """Where a place is, as edits have it: the line and the column in characters, both from 1, those of a notebook inside
+        a cell."""
+        document = self._documents.get(path)
+        if cell is not None and (document is None or cell > len(document.parts)):
+            return None
+        part = document.parts[(cell or 1) - 1] if document is not None else None
+        lines = _lines(part.text) if part is not None else self._source(path).lines
+        text = lines[line - 1].decode("utf-8", "replace") if 0 < line <= len(lines) else ""
+        uri = part.uri if part is not None else self.uri(path)
+        return uri, types.Position(line - 1, units(text[: column - 1], self._encoding))
+
     def _in_part(self, part: Part, line: int, column: int) -> tuple[str, types.Position] | None:
         if part.uri in self._read:
             moved = self._shift(part).place(line, column)
