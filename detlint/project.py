@@ -93,14 +93,19 @@ class Project:
         """
         from detlint.discover import program
 
-        accepted = self._baseline()
+        accepted = self.baseline()
         around = program(paths, self.config)
         report = run.check(files, self.config, self.catalog, cache or self.cache, problems, texts, progress, around)
         if accepted is not None:
             accepted.silence(report, self.config, cache or self.cache)
         return report
 
-    def _baseline(self) -> Baseline | None:
+    def baseline(self) -> Baseline | None:
+        """The baseline as it is now; None where there is none.
+
+        Raises:
+            ConfigError: it can't be read.
+        """
         name = self.config.settings.baseline
         if not name or (name == BASELINE and not (self.config.root / name).exists()):
             return None
