@@ -15,6 +15,7 @@ from pathlib import Path
 from detlint.cache import Cache
 from detlint.carry import Carried, Shift, carried
 from detlint.checks.finding import Report
+from detlint.config import ConfigError
 from detlint.discover import program
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
@@ -184,10 +185,14 @@ class Live:
         return run.likely(lambda followed: carried(followed, files))
 
     def _told(self, run: Run, files: Iterable[str], record: Record | None = None) -> Reports:
-        accepted = self.project.accepted()
         reports = {path: run.told({path}, record) for path in files}
-        if accepted is not None:
-            for report in reports.values():
+        with contextlib.suppress(ConfigError):  # of a baseline that can't be read, the command line tells
+            accepted = self.project.accepted()
+            if accepted is None:
+                return reports
+            for path, report in reports.items():
+                file = run.store.files.get(path)
+                report.texts = {path: file.text} if file is not None and file.text is not None else {}
                 accepted.silence(report, self.project.config, None)
         return reports
 

@@ -139,6 +139,21 @@ def test_notes_are_shown_where_they_are_asked_for(folder: Path) -> None:
     session(work({"show-notes": True}, "DET201:4"))
 
 
+def test_what_the_baseline_has_is_silent(folder: Path) -> None:
+    assert detlint("baseline", "--no-cache", folder).exit_code == 0
+
+    async def work() -> None:
+        async with editor(folder) as person:
+            person.open("noise.py")
+            await person.codes("noise.py")
+            person.change("noise.py", f"# text\n{NOISE}".replace("rand(3)", "rand(4)"))
+            await person.codes("noise.py", "DET104:6")
+            person.change("noise.py", f"# text\n{NOISE}")
+            await person.codes("noise.py")
+
+    session(work())
+
+
 def test_excluded_files_are_left_alone(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.detlint]\nextend-exclude = ['old']\n")
     (folder / "old").mkdir()

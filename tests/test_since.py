@@ -239,3 +239,12 @@ def test_no_git(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_it_cannot_be_combined_with(repository: Callable[..., Path], option: str) -> None:
     repository(**{"a.py": WARP})
     assert "--diff-base" in refused("--diff-base", "HEAD", option)
+
+
+def test_comments_for_what_a_change_brings_in(repository: Callable[..., Path]) -> None:
+    root = repository(**{"a.py": WARP})
+    (root / "a.py").write_text(TWO)
+    result = detlint("check", "--no-cache", "--diff-base", "HEAD", "--add-noqa")
+    assert (result.exit_code, result.stdout) == (0, "Added `# noqa` to 1 line of 1 file.\n")
+    assert (root / "a.py").read_text() == TWO.replace("grid_sample(\n", "grid_sample(  # noqa: DET403\n")
+    assert new() == []
