@@ -89,7 +89,7 @@ def test_import(project: Project, text: str) -> None:
         "import sys\nif sys.version_info >= (3, 8):\n    import torch.nn.functional as F\n"
         "else:\n    import torch.nn.functional as F\nF.grid_sample(1, 2)  #!",
         "if x:\n    from torch.nn.functional import grid_sample as f\n"
-        "else:\n    from torch.nn.functional import pad as f\nf(1, 2)",
+        "else:\n    from torch.nn.functional import pad as f\nf(1, 2)  #!",
         "import contextlib\nwith contextlib.suppress(ImportError):\n"
         "    import torch.nn.functional as F\nF.grid_sample(1, 2)  #!",
     ],
