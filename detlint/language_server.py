@@ -7,6 +7,7 @@ input and output, by way of pygls.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -481,6 +482,7 @@ def _explained(answer: Answer, uri: str, line: int) -> str:
 
 def main() -> None:
     """Serve until the client says that it is enough."""
+    gc.disable()  # the checker collects garbage when it has nothing else to do
     sys.setswitchinterval(SWITCH_SECONDS)
     server = Server()
     for method, options, function in _FEATURES:

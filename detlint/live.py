@@ -90,6 +90,8 @@ class Live:
         self._around: Sequence[Path] | None = None
         self.inside: frozenset[str] = frozenset()
         """The program's own files."""
+        self.garbage = 0
+        """How many modules were loaded in checks that are over. Python frees them when it looks for cycles."""
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -141,6 +143,7 @@ class Live:
             run.judge()
         finally:
             self._keep(store)
+            self.garbage += len(run.engine.resolver.by_path) if run.engine is not None else 0
         reports = self._told(run, files)
         self._settled(run, files)
         return reports
