@@ -14,7 +14,7 @@ from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
 _T = TypeVar("_T")
-PATIENCE = 20
+PATIENCE = 120
 """Seconds after which a test fails that waits for the server."""
 PUSHED = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(

@@ -448,19 +448,6 @@ def test_cells_are_repaired_and_commented(folder: Path) -> None:
     session(work("Ignore DET305 here", "os.listdir(a)  # noqa: DET305"))
 
 
-def test_what_a_baseline_has_is_left_out(folder: Path) -> None:
-    assert detlint("baseline", folder).exit_code == 0
-
-    async def work() -> None:
-        async with editor(folder) as person:
-            person.open("noise.py")
-            await person.codes("noise.py")
-            person.change("noise.py", NOISE + LISTED)
-            await person.codes("noise.py", "DET305:11", "DET305:12")
-
-    session(work())
-
-
 def test_pointing_at_a_finding_shows_the_rule(folder: Path) -> None:
     async def work() -> None:
         async with editor(folder) as person:
