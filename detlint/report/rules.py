@@ -154,8 +154,6 @@ def _apis(catalog: Catalog, rule: Rule) -> Iterator[Block]:
 
 def _notes(entries: list[Entry]) -> Iterator[str]:
     """What the tables promise and isn't released yet."""
-    if any(entry.fix for entry in entries) and not find_spec("detlint.fixes"):
-        yield "*Fix* is what `--fix` will do. It is not released yet."
     if any(entry.runtime for entry in entries) and not find_spec("detlint.runtime"):
         yield "*Runtime* is what the runtime companion, `detlint run`, will do. It is not released yet."
 
