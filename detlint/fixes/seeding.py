@@ -59,19 +59,24 @@ def _repeatable(node: ast.expr) -> bool:
     return number and all(isinstance(inner, allowed) for inner in ast.walk(node))
 
 
-def start(file: File, first: Span, then: Span | None) -> Seat:
+def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
     """The seat at the start of a run.
 
     Args:
-        first: the first step that the run takes to what draws, in the file that it starts in.
+        begins: where it starts.
+        first: the first step that it takes to what draws, in the file that it starts in. A step that stands in a function
+            which it doesn't start in is one of a callback: nobody knows when it is taken.
         then: the step after it, where that is in this file too.
 
     Raises:
         NoFix: the run draws before there is a place.
     """
-    stands = [node for node in file.around(first) if isinstance(node, ast.stmt)]
+    stands = _statements(file, first)
     if not stands:
         raise NoFix("where the run starts isn't known")
+    begun = _statements(file, begins)
+    if begun and begun[0] is not stands[0] and isinstance(stands[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        stands, first, then = begun, begins, None
     top = stands[0]
     if isinstance(top, ast.If) and _is_main(top):
         inner = stands[-1] if stands[-1] is not top else top.body[0] if len(top.body) == 1 else top
@@ -85,6 +90,10 @@ def start(file: File, first: Span, then: Span | None) -> Seat:
     if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
         raise NoFix("it is drawn while modules are imported")
     return _in_body(file, file.tree.body, top.lineno, True)
+
+
+def _statements(file: File, span: Span) -> list[ast.stmt]:
+    return [node for node in file.around(span) if isinstance(node, ast.stmt)]
 
 
 def _is_main(node: ast.If) -> bool:
