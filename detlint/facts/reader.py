@@ -1242,8 +1242,8 @@ class _Reader:
             return None
         kind = sets.joined(kinds)
         if name in self.ordering:
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            for item, arg in zip(given, args, strict=True):
+            items = [*node.args, *(keyword.value for keyword in node.keywords)]
+            for item, arg in zip(items, args, strict=True):
                 if not arg.name.startswith("*"):
                     self.order(name, self.unordered(arg.value), item, use)
             return None

@@ -15,6 +15,8 @@ from detlint.fixes.text import Edit
 
 SEED: Final = re.compile(r"(?:(?:random|manual|global|rng|base|train)_?)?seed", re.I)
 """What people call the number."""
+OPTIONS: Final = frozenset({"ArgumentParser", "add_argument", "add_argument_group", "parse_args"})
+"""What reads the command line."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,11 @@ def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
     if not stands:
         raise NoFix("where the run starts isn't known")
     begun = _statements(file, begins)
-    if begun and begun[0] is not stands[0] and isinstance(stands[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if (
+        begun
+        and begun[0] is not stands[0]
+        and isinstance(stands[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ):
         stands, first, then = begun, begins, None
     top = stands[0]
     if isinstance(top, ast.If) and _is_main(top):
@@ -83,8 +89,8 @@ def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
         seat, called = _in_body(file, top.body, first.line, False), _called(file, inner)
         if called is None or (seat.seed and seat.seed != _constant(file)):
             return seat
-        before = then.line if then is not None and _inside(called, then) else called.body[0].lineno
-        return _in_function(file, called, before)
+        inside = then is not None and _inside(called, then)
+        return _in_function(file, called, then.line if then is not None and inside else _behind_options(called.body))
     if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _in_function(file, top, first.line)
     if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
@@ -153,6 +159,21 @@ def _option(file: File) -> str | None:
             if long and SEED.fullmatch(long[0]) and default is not None and _number(default):
                 return next((k.value.value for k in node.keywords if k.arg == "dest"), long[0])  # type: ignore[attr-defined]
     return None
+
+
+def _behind_options(body: Sequence[ast.stmt]) -> int:
+    """The line of the first statement that does more than to describe the function and to read the command line."""
+    for statement in body:
+        value = getattr(statement, "value", None)
+        function = getattr(value, "func", None)
+        reads = getattr(function, "attr", getattr(function, "id", "")) in OPTIONS
+        if (
+            not reads
+            and not isinstance(statement, (ast.Import, ast.ImportFrom))
+            and not isinstance(value, ast.Constant)
+        ):
+            return statement.lineno
+    return (body[-1].end_lineno or body[-1].lineno) + 1
 
 
 def _parsed(statement: ast.stmt) -> str | None:
