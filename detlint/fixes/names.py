@@ -17,9 +17,10 @@ class Names:
 
     Args:
         tree: the module.
+        nodes: all that is in it.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
         self._imported: dict[str, list[tuple[str, int]]] = {}
         """Dotted name -> the local names for it, and the lines from which they are known."""
         self._taken: set[str] = set()
@@ -28,7 +29,7 @@ class Names:
         for node in imports:
             self._read(node)
         known = {id(node) for node in imports}
-        for inner in ast.walk(tree):
+        for inner in nodes:
             if id(inner) not in known:
                 self._taken.update(_bound(inner))
 

@@ -133,10 +133,9 @@ def _in_function(file: File, function: ast.FunctionDef | ast.AsyncFunctionDef, b
 def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Seat:
     """The seat in a list of statements, ahead of a line: behind what gives the seed, else as early as can be."""
     earlier = [statement for statement in body if (statement.end_lineno or statement.lineno) < before]
-    option = _option(file)
     for statement in earlier:
         parsed = _parsed(statement)
-        if parsed is not None and option is not None:
+        if parsed is not None and (option := _option(file)) is not None:
             return Seat(body, statement, top, f"{parsed}.{option}")
         if (name := _constant_in(statement)) is not None:
             return Seat(body, statement, top, name)
@@ -151,7 +150,7 @@ def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Se
 
 def _option(file: File) -> str | None:
     """The attribute of the command line's seed, where it has a number by default."""
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             long = [name[2:].replace("-", "_") for name in names if name.startswith("--")]
