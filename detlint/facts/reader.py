@@ -1664,7 +1664,7 @@ class _Reader:
                 self.scope.names.pop(name, None)
             else:
                 self.scope.names[name] = outside
-        return sets.SETS[sets.element(node.elt)] if kind is ast.SetComp else None
+        return sets.SETS[sets.comprehended(node)] if kind is ast.SetComp else None
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):

@@ -13,7 +13,7 @@ class Sentences(Dataset):
 
     def __init__(self, samples=SAMPLES):
         self.samples = samples
-        self.classes = {label for _, label in samples}
+        self.classes = {label.strip() for _, label in samples}
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
         self.vocabulary = {}
         for word in {word for text, _ in samples for word in text.split()}:
