@@ -185,6 +185,63 @@ def test_several_runs_that_draw_in_one_place_are_each_seeded(tmp_path: Path) -> 
     assert "manual_seed" not in (tmp_path / "noise.py").read_text()
 
 
+def test_what_a_callback_draws_is_seeded_where_the_run_starts(tmp_path: Path) -> None:
+    source = """\
+        import random
+
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Noisy(Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return index + random.random()
+
+
+        def loader():
+            return DataLoader(Noisy())
+
+
+        if __name__ == "__main__":
+            for batch in loader():
+                print(batch)
+        """
+    assert '"__main__":\n    random.seed(0)\n    for' in fixed(tmp_path, source)
+
+
+def test_what_a_callback_draws_is_seeded_with_the_number_of_the_command_line(tmp_path: Path) -> None:
+    source = """\
+        import argparse
+        import random
+
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Noisy(Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return index + random.random()
+
+
+        def main():
+            \"\"\"Go through the data.\"\"\"
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--seed", type=int, default=3)
+            args = parser.parse_args()
+            for batch in DataLoader(Noisy()):
+                print(batch, args)
+
+
+        if __name__ == "__main__":
+            main()
+        """
+    assert "parse_args()\n    random.seed(args.seed)\n    for" in fixed(tmp_path, source)
+
+
 def test_comments_above_the_first_statement_stay_with_it(tmp_path: Path) -> None:
     source = """\
         import torch

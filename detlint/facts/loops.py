@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
+JOINS: Final = frozenset({"append", "cat", "concat", "concatenate", "hstack", "vstack"})
+"""Functions that give a longer one: `x = np.concatenate([x, more])`."""
 WRITES: Final = frozenset({"write", "writelines", "writerow", "writerows"})
 MAPS: Final = frozenset({"map", "imap", "starmap"})
 """Methods of pools that give a result for each item, in order."""
@@ -78,6 +80,11 @@ def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         if not _is_whole(node.value):
             yield dotted(node.target), _is_sequence(node.value)
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+        name = dotted(node.targets[0])
+        in_order = _regrown(node.value, name)
+        if in_order is not None:
+            yield name, in_order
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = node.func.value
         if node.func.attr in GROWS:
@@ -93,6 +100,20 @@ def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]
             yield f"{NUMBERED}{table}", True
         elif _counts(target.slice, table.removesuffix(".loc"), counters):
             yield table, True  # `images[i] = load(file)`
+
+
+def _regrown(value: ast.expr, name: str) -> bool | None:
+    """Whether what a name is bound to is surely in the order of the loop; None where it isn't itself with more: `x = x + more`."""
+    if isinstance(value, ast.Call):
+        last = dotted(value.func).rpartition(".")[2]
+        return True if last in JOINS and any(name in _chains(given) for given in value.args) else None
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return None
+    for own, more in ((value.left, value.right), (value.right, value.left)):
+        if dotted(own) == name:
+            return None if _is_whole(more) else _is_sequence(more)
+    # `x = 0.9 * x + more`: each counts for less than the next.
+    return True if isinstance(value.left, ast.BinOp) and name in _chains(value.left) else None
 
 
 def _counts(node: ast.expr, table: str, counters: set[str]) -> bool:
@@ -119,6 +140,11 @@ def _is_sequence(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str)
     return isinstance(node, (ast.List, ast.ListComp, ast.Tuple, ast.JoinedStr))
+
+
+def _chains(node: ast.AST) -> set[str]:
+    """The chains of names in an expression."""
+    return {dotted(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -1205,7 +1205,7 @@ class _Reader:
                 ("builtins.iter", _passed(attr, function, "")) if attr == "extend" else ("builtins.str.join", use)
             )
             for given, arg in zip(node.args[:1], args, strict=False):
-                self.order(name, self.unordered(arg.value), given if attr == "extend" else node, into)
+                self.order(name, self.unordered(arg.value), given, into)
         elif attr == "add_argument":
             self.option(args, node, callee)
         elif attr == "register_module":
@@ -1242,7 +1242,10 @@ class _Reader:
             return None
         kind = sets.joined(kinds)
         if name in self.ordering:
-            self.order(name, kind, node, use)
+            items = [*node.args, *(keyword.value for keyword in node.keywords)]
+            for item, arg in zip(items, args, strict=True):
+                if not arg.name.startswith("*"):
+                    self.order(name, self.unordered(arg.value), item, use)
             return None
         # `map(f, names)` gives something else than names.
         return sets.SETS[kind if name != "builtins.map" else sets.items_of(node, None)]
@@ -1661,7 +1664,7 @@ class _Reader:
                 self.scope.names.pop(name, None)
             else:
                 self.scope.names[name] = outside
-        return sets.SETS[sets.element(node.elt)] if kind is ast.SetComp else None
+        return sets.SETS[sets.comprehended(node)] if kind is ast.SetComp else None
 
     def _compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from detlint.facts.model import Const, Either, Instance, Items, Member, Result, Value
+from detlint.facts.model import Const, Either, Instance, Items, Member, Ref, Result, Value
 
 Elements = Literal["", "str", "int", "int?", "-"]
 """Unknown; texts, or what holds texts; numbers; numbers by the look of a name; nothing yet."""
@@ -79,6 +79,8 @@ def items_of(node: ast.expr, value: Value | None) -> Elements:
     """What is in an iterable, by what is known of it, else by how it is written."""
     if type(value) is Items and value.values:
         return joined(map(_of_value, value.values))
+    if _gives_texts(value):
+        return "str"
     return elements_of(value) or _items(node)
 
 
@@ -94,15 +96,33 @@ def _of_value(value: Value | None) -> Elements:
     if kind is Instance:
         return _TYPES.get(value.of, "")  # type: ignore[union-attr, arg-type]
     if kind is Member:
-        return "int" if value.base == _RANGE and value.attr == "[*]" else ""  # type: ignore[union-attr]
+        if value.attr != "[*]":  # type: ignore[union-attr]
+            return ""
+        return "int" if value.base == _RANGE else "str" if _gives_texts(value.base) else ""  # type: ignore[union-attr]
     if kind is Items:
         return joined(map(_of_value, value.values)) if value.values else ""  # type: ignore[union-attr]
     return ""
 
 
+def _gives_texts(value: Value | None) -> bool:
+    """Whether something is what `text.split()` gave, or the like."""
+    of = value.of if type(value) is Result else None
+    last = of.attr if type(of) is Member else of.name.rpartition(".")[2] if type(of) is Ref else ""
+    return last in _LISTS_OF_TEXTS
+
+
+def comprehended(node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Elements:
+    """What a comprehension gives, one by one."""
+    if isinstance(node.elt, ast.Name):
+        for generator in node.generators:
+            if isinstance(generator.target, ast.Name) and generator.target.id == node.elt.id:
+                return _items(generator.iter)
+    return element(node.elt)
+
+
 def _items(node: ast.expr) -> Elements:
     if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-        return element(node.elt)
+        return comprehended(node)
     if isinstance(node, ast.Constant):
         return "str" if isinstance(node.value, str) else ""
     if isinstance(node, ast.Call):

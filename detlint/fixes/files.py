@@ -41,6 +41,13 @@ class Files(dict[str, Fixable]):
             return NotebookFile(path, data)
         return YamlFile(path, data, self._catalog) if is_yaml(path) else PythonFile(path, data)
 
+    def renew(self, path: str) -> None:
+        """Open a file again whose content is another one now."""
+        before = self.pop(path)
+        after = self[path]
+        if isinstance(before, File) and isinstance(after, File):
+            after.takes_over(before)
+
     def code(self, path: str) -> File:
         """A file of Python, or a notebook.
 

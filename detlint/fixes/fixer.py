@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Applicability, Catalog
-from detlint.checks.finding import Report
+from detlint.checks.finding import Finding, Report
 from detlint.config import Settings
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Fixable
@@ -48,16 +49,29 @@ def fix(check: Check, catalog: Catalog, settings: Settings, before: dict[str, by
     """
     allowed: set[Applicability] = {"safe", "unsafe"} if settings.unsafe_fixes else {"safe"}
 
+    collecting = gc.isenabled()
+    gc.disable()  # syntax trees are no garbage, and take twice as long while it is looked for
+    try:
+        return _rounds(check, catalog, settings, before, allowed)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _rounds(
+    check: Check, catalog: Catalog, settings: Settings, before: dict[str, bytes], allowed: Set[Applicability]
+) -> Fixed:
     done = Fixed(check({}))
+    files = Files(lambda path: done.texts.get(path, _first_content(path, before)), catalog)
     for _ in range(MOST_PASSES):
-        sources = Files(lambda path: done.texts.get(path, _first_content(path, before)), catalog)
-        planner = Planner(catalog, settings, sources, done.report.paths - done.faults.keys())
+        planner = Planner(catalog, settings, files, done.report.paths - done.faults.keys())
         shown = [f for f in done.report.findings if settings.show_notes or f.severity != "note"]
-        fixes = [made for f in shown if (made := planner.fix(f)) is not None and made.applicability in allowed]
-        changed = _apply(_first(fixes), sources, done)
+        changed = _apply(_first(planner, shown, allowed), files, done)
         if not changed:
             break
         done.texts.update(changed)
+        for path in changed:
+            files.renew(path)
         done.report = check(done.texts)
     else:
         done.faults |= dict.fromkeys(changed, f"fixes are still being made after {MOST_PASSES} rounds")
@@ -76,14 +90,17 @@ FIRST: Final = ("set-default", "set-seed"), ("start-run",)
 """Kinds of recipes that come before the others, the first of all first."""
 
 
-def _first(fixes: list[Fix]) -> list[Fix]:
-    """Seeds that are there get their numbers, then runs are seeded, before anything else is changed: with that done, much
-    of the rest is in order."""
-    for kinds in FIRST:
-        found = [fix for fix in fixes if fix.finding.fix is not None and fix.finding.fix.kind in kinds]
-        if found:
-            return found
-    return fixes
+def _first(planner: Planner, findings: list[Finding], allowed: Set[Applicability]) -> list[Fix]:
+    """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything else is
+    changed: with that done, much of the rest is in order."""
+    fixable = [(f, f.fix.kind) for f in findings if f.fix is not None and f.fix.applicability in allowed]
+    rest = {kind for _, kind in fixable}.difference(*FIRST)
+    for kinds in (*FIRST, rest):
+        made = [planner.fix(finding) for finding, kind in fixable if kind in kinds]
+        fixes = [fix for fix in made if fix is not None and fix.applicability in allowed]
+        if fixes:
+            return fixes
+    return []
 
 
 def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:

@@ -17,9 +17,10 @@ class Names:
 
     Args:
         tree: the module.
+        nodes: all that is in it.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
         self._imported: dict[str, list[tuple[str, int]]] = {}
         """Dotted name -> the local names for it, and the lines from which they are known."""
         self._taken: set[str] = set()
@@ -28,8 +29,8 @@ class Names:
         for node in imports:
             self._read(node)
         known = {id(node) for node in imports}
-        for inner in ast.walk(tree):
-            if id(inner) not in known:
+        for inner in nodes:
+            if type(inner) in _BINDS and id(inner) not in known:
                 self._taken.update(_bound(inner))
 
     def _read(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -104,15 +105,19 @@ def _imports(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _imports(node.body)
 
 
+_BINDS: Final = frozenset({
+    ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arg, ast.ExceptHandler,
+})  # fmt: skip
+"""Not imports: one in a function hides the module's name there, mostly by the same thing."""
+
+
 def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         yield node.id
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield node.name
     elif isinstance(node, ast.arg):
         yield node.arg
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        # An import in a function hides the module's name there, mostly by the same thing.
-        yield from ()
     elif isinstance(node, ast.ExceptHandler) and node.name:
         yield node.name

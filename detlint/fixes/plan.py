@@ -112,12 +112,12 @@ class Planner:
         first = start.span if starts or here else inner[0]
         if first is None:
             raise NoFix("it is drawn while modules are imported")
-        self._seat(
-            fix, recipe, start.path, seeding.start(self._file(start.path), first, inner[1] if inner[1:] else None)
-        )
+        then = inner[1] if inner[1:] else None
+        self._seat(fix, recipe, start.path, seeding.start(self._file(start.path), start.span, first, then))
         for step in way:
             if step.message == ANOTHER_RUN and step.path in self.may and step.path not in fix.edits:
-                self._seat(fix, recipe, step.path, seeding.start(self.files.code(step.path), step.span, None))
+                place = seeding.start(self.files.code(step.path), step.span, step.span, None)
+                self._seat(fix, recipe, step.path, place)
         return fix
 
     def _file(self, path: str) -> File:

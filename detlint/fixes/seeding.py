@@ -15,6 +15,8 @@ from detlint.fixes.text import Edit
 
 SEED: Final = re.compile(r"(?:(?:random|manual|global|rng|base|train)_?)?seed", re.I)
 """What people call the number."""
+OPTIONS: Final = frozenset({"ArgumentParser", "add_argument", "add_argument_group", "parse_args"})
+"""What reads the command line."""
 
 
 @dataclass(frozen=True)
@@ -59,32 +61,45 @@ def _repeatable(node: ast.expr) -> bool:
     return number and all(isinstance(inner, allowed) for inner in ast.walk(node))
 
 
-def start(file: File, first: Span, then: Span | None) -> Seat:
+def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
     """The seat at the start of a run.
 
     Args:
-        first: the first step that the run takes to what draws, in the file that it starts in.
+        begins: where it starts.
+        first: the first step that it takes to what draws, in the file that it starts in. A step that stands in a function
+            which it doesn't start in is one of a callback: nobody knows when it is taken.
         then: the step after it, where that is in this file too.
 
     Raises:
         NoFix: the run draws before there is a place.
     """
-    stands = [node for node in file.around(first) if isinstance(node, ast.stmt)]
+    stands = _statements(file, first)
     if not stands:
         raise NoFix("where the run starts isn't known")
+    begun = _statements(file, begins)
+    if (
+        begun
+        and begun[0] is not stands[0]
+        and isinstance(stands[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ):
+        stands, first, then = begun, begins, None
     top = stands[0]
     if isinstance(top, ast.If) and _is_main(top):
         inner = stands[-1] if stands[-1] is not top else top.body[0] if len(top.body) == 1 else top
         seat, called = _in_body(file, top.body, first.line, False), _called(file, inner)
         if called is None or (seat.seed and seat.seed != _constant(file)):
             return seat
-        before = then.line if then is not None and _inside(called, then) else called.body[0].lineno
-        return _in_function(file, called, before)
+        inside = then is not None and _inside(called, then)
+        return _in_function(file, called, then.line if then is not None and inside else _behind_options(called.body))
     if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _in_function(file, top, first.line)
     if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
         raise NoFix("it is drawn while modules are imported")
     return _in_body(file, file.tree.body, top.lineno, True)
+
+
+def _statements(file: File, span: Span) -> list[ast.stmt]:
+    return [node for node in file.around(span) if isinstance(node, ast.stmt)]
 
 
 def _is_main(node: ast.If) -> bool:
@@ -118,10 +133,9 @@ def _in_function(file: File, function: ast.FunctionDef | ast.AsyncFunctionDef, b
 def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Seat:
     """The seat in a list of statements, ahead of a line: behind what gives the seed, else as early as can be."""
     earlier = [statement for statement in body if (statement.end_lineno or statement.lineno) < before]
-    option = _option(file)
     for statement in earlier:
         parsed = _parsed(statement)
-        if parsed is not None and option is not None:
+        if parsed is not None and (option := _option(file)) is not None:
             return Seat(body, statement, top, f"{parsed}.{option}")
         if (name := _constant_in(statement)) is not None:
             return Seat(body, statement, top, name)
@@ -136,7 +150,7 @@ def _in_body(file: File, body: Sequence[ast.stmt], before: int, top: bool) -> Se
 
 def _option(file: File) -> str | None:
     """The attribute of the command line's seed, where it has a number by default."""
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             long = [name[2:].replace("-", "_") for name in names if name.startswith("--")]
@@ -144,6 +158,21 @@ def _option(file: File) -> str | None:
             if long and SEED.fullmatch(long[0]) and default is not None and _number(default):
                 return next((k.value.value for k in node.keywords if k.arg == "dest"), long[0])  # type: ignore[attr-defined]
     return None
+
+
+def _behind_options(body: Sequence[ast.stmt]) -> int:
+    """The line of the first statement that does more than to describe the function and to read the command line."""
+    for statement in body:
+        value = getattr(statement, "value", None)
+        function = getattr(value, "func", None)
+        reads = getattr(function, "attr", getattr(function, "id", "")) in OPTIONS
+        if (
+            not reads
+            and not isinstance(statement, (ast.Import, ast.ImportFrom))
+            and not isinstance(value, ast.Constant)
+        ):
+            return statement.lineno
+    return (body[-1].end_lineno or body[-1].lineno) + 1
 
 
 def _parsed(statement: ast.stmt) -> str | None:

@@ -1,0 +1,158 @@
+"""Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them.
+
+Each folder beside this file is a program as people write them. It is run in fresh processes, each with a hash seed of its
+own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
+in between.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from conftest import detlint
+
+HERE = Path(__file__).parent
+BEFORE, AFTER = 2, 3
+FEWEST_CHARACTERS = 40
+MEASUREMENTS = 16
+UNSAFE = ("--unsafe-fixes",)
+ALIGN = ("--profile", "align", "--unsafe-fixes")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to be fixed.
+
+    Attributes:
+        folder: where it stands.
+        script: what is started, from that folder.
+        needs: the framework without which it can't run.
+        options: what `detlint check --fix` gets, for each time that the program is fixed.
+        listing: it reads a folder, which is made anew for each run, its files in another order.
+    """
+
+    folder: str
+    script: str = "train.py"
+    needs: str = "torch"
+    options: Sequence[tuple[str, ...]] = ((),)
+    listing: bool = False
+
+
+# Without `--unsafe-fixes`: where it is enough that runs are seeded, and listings sorted.
+PROGRAMS = [
+    Program("gan"),
+    Program("classifier", options=((), ALIGN)),
+    Program("detector", options=(ALIGN,)),
+    Program("deformable", options=((*ALIGN, "--target", "cuda", "--target", "ascend"),)),
+    Program("language_model", "main.py", options=(UNSAFE,)),
+    Program("diffusion", options=(UNSAFE,)),
+    Program("vae", "main.py"),
+    Program("augmented", options=(UNSAFE,)),
+    Program("spawn"),
+    Program("listing", listing=True),
+    Program("classes", options=(UNSAFE,)),
+    Program("replay", "dqn.py"),
+    Program("half_seeded"),
+    Program("optional_seed", "main.py", options=(UNSAFE,)),
+    Program("lenet", needs="mindspore", options=(ALIGN,)),
+    Program("generator_dataset", needs="mindspore", options=(ALIGN,)),
+    Program("pipeline", needs="tensorflow", options=(UNSAFE, ALIGN)),
+    Program("keras_dropout", needs="tensorflow"),
+    Program("forest", needs="sklearn"),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.folder)
+def test_runs_agree_once_fixed(program: Program, tmp_path: Path) -> None:
+    if find_spec(program.needs) is None:
+        pytest.skip(f"{program.needs} is not installed")
+    code = copy(program, tmp_path / "before")
+    with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
+        check(program, code, data)
+
+
+def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
+    before = [run(code / program.script, number, data[number]) for number in range(BEFORE)]
+    assert len(set(before)) == BEFORE, "it does the same each time although it is not fixed"
+
+    for number, options in enumerate(program.options):
+        fixed = copy(program, code.with_name(f"fixed-{number}"))
+        result = detlint("check", "--isolated", "--no-cache", "--fix", *options, fixed)
+        assert result.stderr == ""
+        after = {run(fixed / program.script, place, data[place]) for place in range(AFTER)}
+        assert len(after) == 1, f"{options}: what {difference(code, fixed)} leads to differs from run to run"
+
+
+def copy(program: Program, folder: Path) -> Path:
+    """A program where it may be changed."""
+    return shutil.copytree(HERE / program.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def difference(before: Path, after: Path) -> str:
+    """What fixing has changed."""
+    return subprocess.run(["diff", "-ru", before, after], capture_output=True, text=True, check=False).stdout
+
+
+def run(script: Path, number: int, arguments: Sequence[str]) -> str:
+    """What a program prints in a process of its own.
+
+    Args:
+        number: which run it is.
+    """
+    environment = os.environ | {
+        "PYTHONHASHSEED": str(number + 1),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Sums of several threads depend on how the work was shared out. That is no business of the code.
+        "OMP_NUM_THREADS": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, script.name, *arguments],
+        cwd=script.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout) >= FEWEST_CHARACTERS
+    return done.stdout
+
+
+@contextmanager
+def listings(tmp_path: Path) -> Iterator[list[tuple[str]]]:
+    """Folders with the same measurements, one for each run, which the file system lists in different orders.
+
+    The order in which it lists them is its own affair: some go by when files were made, others by a hash of their names.
+    The temporary folder is tried, and memory.
+    """
+    for place in (tmp_path, Path("/dev/shm")):
+        if not place.is_dir():
+            continue
+        with tempfile.TemporaryDirectory(dir=place) as name:
+            folders = [Path(name, str(number)) for number in range(AFTER)]
+            for number, folder in enumerate(folders):
+                measure(folder, number)
+            if len({str(os.listdir(folder / "train")) for folder in folders}) == AFTER:
+                yield [(str(folder),) for folder in folders]
+                return
+    pytest.skip("no file system here lists the same files in different orders")
+
+
+def measure(folder: Path, number: int) -> None:
+    """Write the files that `listing/train.py` reads, beginning with another one for each run."""
+    for part in ("train", "held-out"):
+        (folder / part).mkdir(parents=True)
+        for place in range(MEASUREMENTS):
+            i = (place + 5 * number) % MEASUREMENTS
+            values = (i / MEASUREMENTS, i * i % 7 / 7, i % 3 / 3, i % 2)
+            (folder / part / f"m{i:02}.txt").write_text(" ".join(map(str, values)))
