@@ -1,0 +1,36 @@
+"""What fixes the randomness of a run while it runs: the names that programs import.
+
+Importing this package imports no framework, and none of the linter: each name is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from detlint.runtime.enforce import enforce as enforce
+    from detlint.runtime.seeding import seed_all as seed_all
+    from detlint.runtime.trace import log as log
+    from detlint.runtime.trace import trace as trace
+
+_HOMES: Final = {
+    "enforce": "detlint.runtime.enforce",
+    "log": "detlint.runtime.trace",
+    "seed_all": "detlint.runtime.seeding",
+    "trace": "detlint.runtime.trace",
+}
+"""Public name -> the module that has it."""
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Kept, so that it is looked up once, and so that a submodule of the same name doesn't hide it.
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
