@@ -228,6 +228,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """The switch that it is about; the rule's page lists what sets it."""
     seeding: dict[str, str] = {}
     """The call that seeds a stream at the start of a run: `random.seed({seed})`."""
+    runtime_seeding: str = msgspec.field(default="", name="runtime-seeding")
+    """The call of detlint's runtime that seeds all of its streams, for `fix-style = "runtime"`. `a.b:name(...)` is a name
+    that is imported from its module."""
 
     @property
     def family(self) -> int:

@@ -120,6 +120,12 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
 )
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
 @click.option("--fix-only", is_flag=True, default=None, help="Like --fix, without reporting what is left.")
+@click.option(
+    "--fix-style",
+    type=click.Choice(["plain", "runtime"]),
+    help="How fixes seed a run: by each library's own call, or by `detlint.runtime.seed_all`, which seeds all of them. "
+    "[default: plain]",
+)
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List what was fixed.")
 @click.option(
     "--add-noqa", is_flag=True, help="Write `# noqa: CODE` where something is found, instead of reporting it."
@@ -401,7 +407,7 @@ def _written(
 def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     """What the command line says, by the names of the settings."""
     names = ("select", "extend_select", "ignore", "extend_ignore", "profile", "output_format", "show_notes", "fail_on",
-             "force_exclude", "respect_gitignore", "jobs", "fix", "unsafe_fixes", "fix_only", "show_fixes")  # fmt: skip
+             "force_exclude", "respect_gitignore", "jobs", "fix", "unsafe_fixes", "fix_only", "fix_style", "show_fixes")  # fmt: skip
     chosen = {name.replace("_", "-"): options[name] for name in names if options[name] is not None}
     if options["targets"]:
         chosen["targets"] = list(options["targets"])

@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """List what was fixed."""
     fix_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
     """The number that fixes seed with where the program has none of its own."""
+    fix_style: Literal["plain", "runtime"] = "plain"
+    """How fixes seed a run: by each library's own call, or by `seed_all` of detlint's runtime."""
     baseline: str = BASELINE
     """The file with the findings that are accepted, relative to the root; empty: none."""
     cache_dir: str = ""

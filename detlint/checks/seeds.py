@@ -179,7 +179,8 @@ class SeedRules:
                 message = rule.message.format(api=api, value="") + more
             known, sure = self.catalog.rules[code], any(d.sure for _, d in group)
             found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
-            yield replace(found, fix=_seeding(known, [stream for stream, _ in group]))
+            streams = [stream for stream, _ in group]
+            yield replace(found, fix=_seeding(known, streams, self.settings.fix_style == "runtime"))
 
     def entropy(self, seedings: Iterable[Seeding], path: tuple[Step, ...]) -> Iterator[Finding]:
         """The findings of seeds that differ in every run, one for each cause.
@@ -254,9 +255,11 @@ class SeedRules:
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
 
 
-def _seeding(rule: Rule, streams: Sequence[str]) -> Recipe | None:
-    """How a run is seeded for some streams; None where no call is known for one of them."""
+def _seeding(rule: Rule, streams: Sequence[str], runtime: bool) -> Recipe | None:
+    """How a run is seeded for some streams of a rule; None where no call is known for one of them."""
     statements = list(dict.fromkeys(rule.seeding.get(stream, "") for stream in streams))
+    if runtime and rule.runtime_seeding:
+        statements = [rule.runtime_seeding]
     return Recipe("start-run", text="\n".join(statements), applicability="safe") if all(statements) else None
 
 

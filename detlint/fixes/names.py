@@ -59,10 +59,29 @@ class Names:
                 return known, ""
         root, _, rest = dotted.partition(".")
         local = USUAL.get(root, root)
-        others = {name for imported, known in self._imported.items() for name, _ in known if imported != root}
-        if local in self._taken or local in others:
+        if self._elsewhere(local, root):
             raise NoFix(f"`{local}` means something else in the file")
         return ".".join([local, *rest.split(".")]), f"import {root}" + (f" as {local}" if local != root else "")
+
+    def member(self, module: str, name: str, line: int | None = None) -> tuple[str, str]:
+        """How the file writes a member of a module that is imported from there, and the import that it needs.
+
+        Args:
+            line: where it is to be known, as in `of`.
+
+        Raises:
+            NoFix: the name means something else.
+        """
+        if known := self._known(f"{module}.{name}", line):
+            return known, ""
+        if self._elsewhere(name, f"{module}.{name}"):
+            raise NoFix(f"`{name}` means something else in the file")
+        return name, f"from {module} import {name}"
+
+    def _elsewhere(self, local: str, dotted: str) -> bool:
+        """Whether a name is bound, but to something else."""
+        others = (name for known, found in self._imported.items() if known != dotted for name, _ in found)
+        return local in self._taken or local in others
 
     def source(self, local: str) -> str:
         """What a name stands for, dotted; "" where the top level imports nothing under it."""
@@ -79,12 +98,7 @@ class Names:
         module = self.source(local).rpartition(".")[0]
         if not module:
             raise NoFix(f"where `{local}` comes from isn't known")
-        known = self._known(f"{module}.{name}", None)
-        if known:
-            return known, ""
-        if name in self._taken or any(n == name for found in self._imported.values() for n, _ in found):
-            raise NoFix(f"`{name}` means something else in the file")
-        return name, f"from {module} import {name}"
+        return self.member(module, name)
 
     def _known(self, dotted: str, line: int | None) -> str:
         """How the file writes a name, "" where it imports nothing that leads to it."""

@@ -133,8 +133,12 @@ class Planner:
         line = (seat.after.lineno if seat.after is not None else seat.body[0].lineno) + 1 if seat.top else None
         statements = []
         for call in recipe.text.splitlines():
-            dotted, _, rest = call.partition("(")
-            name, needed = file.names.of(dotted, line, self._aliases(dotted))
+            called, _, rest = call.partition("(")
+            module, _, dotted = called.rpartition(":")
+            if module:
+                name, needed = file.names.member(module, dotted, line)
+            else:
+                name, needed = file.names.of(dotted, line, self._aliases(dotted))
             statements.append(f"{name}({rest}".replace("{seed}", seat.seed or str(self.settings.fix_seed)))
             if needed:
                 fix.imports.setdefault(path, set()).add(needed)

@@ -174,9 +174,15 @@ def fix_text(fix: Recipe) -> str:
         case "on-cpu":
             return "compute it on the CPU, and move the result back"
         case "start-run":
-            calls = " and ".join(f"`{call}`" for call in fix.text.replace("{seed}", "n").splitlines())
+            calls = " and ".join(f"`{_called(call)}`" for call in fix.text.replace("{seed}", "n").splitlines())
             return f"call {calls} at the start of the run"
     return f"`{fix.kind}`"
+
+
+def _called(statement: str) -> str:
+    """A statement of a recipe as people would write it: `detlint.runtime:seed_all(n)` is `seed_all(n)`."""
+    name, bracket, rest = statement.partition("(")
+    return name.rpartition(":")[2] + bracket + rest
 
 
 def _written(fix: Recipe) -> str:
