@@ -1,0 +1,89 @@
+"""What `enforce` can be asked for, and what each profile asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+Profile = Literal["reproduce", "align"]
+Dropout = Literal["keep", "off"]
+Rng = Literal["device", "cpu"]
+Handled = Literal["listed", "keep"]
+"""`listed`: what the catalog lists. A list of APIs or of rule codes narrows it to these."""
+Loaders = Literal["seeded", "sequential", "keep"]
+Collectives = Literal["deterministic", "strict", "keep"]
+Unsupported = Literal["warn", "error", "cpu"]
+
+PROFILES: Final[dict[str, dict[str, Any]]] = {
+    "reproduce": {"dropout": "keep", "rng": "device", "loaders": "seeded"},
+    "align": {"dropout": "off", "rng": "cpu", "loaders": "sequential"},
+}
+"""What sets the profiles apart; the rest is the same in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one enforcement, with the profile's choices filled in."""
+
+    seed: int
+    profile: Profile
+    dropout: Dropout
+    rng: Rng
+    operators: Handled | frozenset[str]
+    replace: Handled | frozenset[str]
+    loaders: Loaders
+    collectives: Collectives
+    unsupported: Unsupported
+
+
+def options(
+    seed: int,
+    profile: Profile,
+    dropout: Dropout | None,
+    rng: Rng | None,
+    operators: Handled | Iterable[str] | None,
+    replace: Handled | Iterable[str] | None,
+    loaders: Loaders | None,
+    collectives: Collectives | None,
+    unsupported: Unsupported,
+) -> Options:
+    """Check what was asked for and fill in the profile's choices.
+
+    Raises:
+        ValueError: an unknown word, or a seed outside of 0 to 2**32 - 1.
+        TypeError: a value of the wrong type.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise TypeError(f"seed must be a whole number, not {seed!r}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"seed must be from 0 to 2**32 - 1, not {seed}")
+    _one_of("profile", profile, Profile)
+    chosen = PROFILES[profile]
+    return Options(
+        seed=seed,
+        profile=profile,
+        dropout=_one_of("dropout", dropout or chosen["dropout"], Dropout),
+        rng=_one_of("rng", rng or chosen["rng"], Rng),
+        operators=_handled("operators", operators),
+        replace=_handled("replace", replace),
+        loaders=_one_of("loaders", loaders or chosen["loaders"], Loaders),
+        collectives=_one_of("collectives", collectives or "deterministic", Collectives),
+        unsupported=_one_of("unsupported", unsupported, Unsupported),
+    )
+
+
+def _one_of(name: str, value: Any, words: Any) -> Any:
+    known = get_args(words)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+    return value
+
+
+def _handled(name: str, value: Handled | Iterable[str] | None) -> Any:
+    if value is None or isinstance(value, str):
+        return _one_of(name, "listed" if value is None else value, Handled)
+    names = frozenset(value)
+    if wrong := [item for item in names if not isinstance(item, str)]:
+        raise TypeError(f"{name} must hold names of APIs or codes of rules, not {wrong[0]!r}")
+    return names
