@@ -1,3 +1,24 @@
 """detlint finds, repairs and prevents nondeterminism in machine-learning code."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
 __version__ = "0.1.0"
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """`%load_ext detlint` in a notebook."""
+    from detlint import extension
+
+    extension.load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """`%unload_ext detlint` in a notebook."""
+    from detlint import extension
+
+    extension.unload(shell)

@@ -591,6 +591,81 @@ def graph(start: str, form: str, output: Path | None) -> None:
         output.write_text(text, "utf-8")
 
 
+def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> str | list[str] | None:
+    if value is None or value in ("listed", "keep"):
+        return value
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+@main.command(context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of every stream. [default: 1234]")
+@click.option(
+    "--profile",
+    type=click.Choice(["reproduce", "align"]),
+    help="reproduce: the same command gives the same result twice, and randomness by design stays. "
+    "align: dropout is off, data comes in order, random numbers come from the CPU. [default: reproduce]",
+)
+@click.option("--dropout", type=click.Choice(["keep", "off"]), help="What drops at random.")
+@click.option("--rng", type=click.Choice(["device", "cpu"]), help="Where random tensors are drawn.")
+@click.option(
+    "--operators",
+    callback=_handled,
+    metavar="listed|keep|NAMES",
+    help="Nondeterministic operators that run on the CPU: those of the catalog, none, or these APIs and rule codes.",
+)
+@click.option(
+    "--replace",
+    callback=_handled,
+    metavar="listed|keep|NAMES",
+    help="Operators that are put together from small ones, likewise.",
+)
+@click.option("--loaders", type=click.Choice(["seeded", "sequential", "keep"]), help="The order of data.")
+@click.option(
+    "--collectives", type=click.Choice(["deterministic", "strict", "keep"]), help="Communication between devices."
+)
+@click.option(
+    "--unsupported",
+    type=click.Choice(["warn", "error", "cpu"]),
+    help="What to do about a nondeterministic operator for which nothing else is known. [default: warn]",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what was done there, as JSON.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Don't print what was done.")
+@_CONFIG
+@_ISOLATED
+def run(
+    command: tuple[str, ...],
+    module: bool,
+    report: Path | None,
+    quiet: bool,
+    config_file: Path | None,
+    isolated: bool,
+    **options: Any,
+) -> None:
+    """Run a program with everything seeded and deterministic, without editing it.
+
+    Its options, its exit code and the signals that it gets are its own. What was done is printed to standard error when it
+    ends. Options not given are those of `[tool.detlint.runtime]`.
+    """
+    from detlint.config import enforced, load
+    from detlint.runtime.launch import NotStarted, launch
+
+    with _errors():
+        script = Path(command[0])
+        config = load(script if script.exists() and not module else Path.cwd(), config_file, isolated)
+        chosen = {**enforced(config.settings), **{key: value for key, value in options.items() if value is not None}}
+        written = os.path.abspath(report) if report is not None else ""
+        try:
+            launch([*["-m"] * module, *command], chosen, written, quiet)
+        except NotStarted as error:
+            _fail(str(error))
+
+
 @main.command()
 @click.option("--stdio", is_flag=True, hidden=True, help="Accepted because many editors pass it.")
 def server(stdio: bool) -> None:

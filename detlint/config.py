@@ -12,13 +12,13 @@ import msgspec
 
 from detlint.catalog import Target
 from detlint.report.formats import MODULES as FORMATS
+from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Profile, Rng, Unsupported
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-Profile = Literal["reproduce", "align"]
 Severity = Literal["error", "warning", "note"]
 
 EXCLUDE = (
@@ -35,6 +35,24 @@ BASELINE = ".detlint-baseline.json"
 
 class ConfigError(Exception):
     """Settings that can't be used. The text names the file, the key and the reason."""
+
+
+Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+
+
+class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """What `detlint run` and notebooks enforce; what is left out is as `detlint.runtime.enforce` has it."""
+
+    seed: Seed = 1234
+    profile: Profile | None = None
+    """That of the linter where it isn't given."""
+    dropout: Dropout | None = None
+    rng: Rng | None = None
+    operators: Handled | tuple[str, ...] | None = None
+    replace: Handled | tuple[str, ...] | None = None
+    loaders: Loaders | None = None
+    collectives: Collectives | None = None
+    unsupported: Unsupported = "warn"
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
@@ -74,12 +92,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """Fix, and report nothing of what is left."""
     show_fixes: bool = False
     """List what was fixed."""
-    fix_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
+    fix_seed: Seed = 0
     """The number that fixes seed with where the program has none of its own."""
     fix_style: Literal["plain", "runtime"] = "plain"
     """How fixes seed a run: by each library's own call, or by `seed_all` of detlint's runtime."""
     baseline: str = BASELINE
     """The file with the findings that are accepted, relative to the root; empty: none."""
+    runtime: Runtime = Runtime()
+    """For runs, not for checks."""
     cache_dir: str = ""
     jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
 
@@ -130,6 +150,14 @@ def load(
     return Config(settings, root, source, frozenset(overrides or ()), project)
 
 
+def enforced(settings: Settings) -> dict[str, Any]:
+    """What the settings say to `detlint.runtime.enforce`, by the names of its options."""
+    given: dict[str, Any] = msgspec.to_builtins(settings.runtime)
+    return {key: value for key, value in given.items() if value is not None} | {
+        "profile": settings.runtime.profile or settings.profile
+    }
+
+
 def _convert(raw: dict[str, Any], label: str) -> Settings:
     try:
         return msgspec.convert(raw, Settings)
@@ -137,11 +165,11 @@ def _convert(raw: dict[str, Any], label: str) -> Settings:
         reason, _, place = str(error).partition(" - at ")
         unknown = re.search(r"unknown field `(.+)`", reason)
         if unknown:
-            known = sorted(field.encode_name for field in msgspec.structs.fields(Settings))
-            close = _closest(unknown[1], known)
-            raise ConfigError(
-                f"{label}: unknown key `{unknown[1]}`" + (f"; did you mean `{close}`?" if close else "")
-            ) from None
+            table = place.strip("`").removeprefix("$").removeprefix(".")
+            struct = Runtime if table == "runtime" else Settings
+            close = _closest(unknown[1], sorted(field.encode_name for field in msgspec.structs.fields(struct)))
+            key = f"{table}.{unknown[1]}" if table else unknown[1]
+            raise ConfigError(f"{label}: unknown key `{key}`" + (f"; did you mean `{close}`?" if close else "")) from None
         raise ConfigError(f"{label}: `{place.strip('`').removeprefix('$.') or 'tool.detlint'}`: {reason}") from None
 
 

@@ -22,7 +22,7 @@ from detlint import catalog as catalogs
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
-from detlint.config import Config, selected, severity_of
+from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
@@ -376,6 +376,7 @@ class Run:
         settings = msgspec.structs.replace(
             self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
             fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
+            runtime=Runtime(),
         )  # fmt: skip
         digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))

@@ -108,9 +108,23 @@ class Report:
             indent=2,
         )
 
-    def _count(self, key: tuple[str, str, int, str, str, str, str]) -> None:
+    def add(self, written: str) -> None:
+        """Take over what another process did.
+
+        Args:
+            written: its report, as `json` gives it.
+        """
+        other = json.loads(written)
+        self.settings += [line for line in other["settings"] if line not in self.settings]
+        self.lasting += [line for line in other["lasting"] if line not in self.lasting]
+        for kind, rows in ((DONE, other["interventions"]), (REFUSED, other["refused"])):
+            for row in rows:
+                place = (row["filename"], row["location"]["row"])
+                self._count((kind, *place, row["code"], row["name"], row["api"], row["message"]), row["count"])
+
+    def _count(self, key: tuple[str, str, int, str, str, str, str], times: int = 1) -> None:
         with self._lock:
-            self._counts[key] = self._counts.get(key, 0) + 1
+            self._counts[key] = self._counts.get(key, 0) + times
 
     def _listed(self, kind: str) -> list[Intervention]:
         with self._lock:

@@ -1,0 +1,75 @@
+"""`detlint run`: starts a program in an environment where it is seeded before its first line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from detlint.runtime import environment
+from detlint.runtime.outcome import tell
+from detlint.runtime.plan import VARIABLE, Plan
+from detlint.runtime.record import Step
+
+START: Final = Path(__file__).with_name("start")
+"""The folder with what Python imports before the program."""
+
+
+class NotStarted(Exception):
+    """Why a program can't be started. The text says what to do."""
+
+
+def launch(arguments: Sequence[str], options: dict[str, Any], report: str = "", quiet: bool = False) -> NoReturn:
+    """Start a program in place of this process, as Python would have started it: what it is told, where it finds its modules,
+    its exit code and the signals that it gets are the same.
+
+    Args:
+        arguments: as for `python`: `script.py`, or `-m module`, and what the program gets.
+        options: as for `enforce`.
+        report: the file that gets the report as JSON; empty for none.
+        quiet: whether to print no report.
+
+    Raises:
+        NotStarted: this Python leaves environment variables alone.
+    """
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
+    replaces = os.name == "posix"  # elsewhere, `exec` makes another process and ends this one
+    folder = os.path.join(tempfile.gettempdir(), f"detlint-run-{uuid.uuid4().hex}")
+    plan = Plan(options, os.getpid() if replaces else 0, folder, report, quiet)
+    variables = dict(os.environ)
+    prepare(variables, plan)
+    command = [sys.executable, *_interpreter_options(), *arguments]
+    if replaces:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.execve(sys.executable, command, variables)
+    code = subprocess.call(command, env=variables)
+    tell(plan, None)
+    sys.exit(code)
+
+
+def prepare(variables: MutableMapping[str, str], plan: Plan) -> list[Step]:
+    """Set what has to be set before Python starts.
+
+    Returns:
+        What was set, and what was so already.
+    """
+    seed: int = plan.options["seed"]
+    steps = [environment.hash_seed(variables, seed), *environment.switch(variables)]
+    before = variables.get("PYTHONPATH", "")
+    paths = [path for path in before.split(os.pathsep) if path != str(START)] if before else []
+    variables["PYTHONPATH"] = os.pathsep.join([str(START), *paths])
+    variables[VARIABLE] = plan.written()
+    return steps
+
+
+def _interpreter_options() -> list[str]:
+    """The options that this Python itself was started with: `-u`, `-W error`, `-X dev`."""
+    given = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    return given[:-2] if given[-2:-1] in (["-m"], ["-c"]) else given[:-1]

@@ -1,0 +1,35 @@
+"""What Python imports before a program that `detlint run` starts, and before each Python process that this one starts.
+
+`detlint run` puts this folder in front of PYTHONPATH. The module `site` imports `sitecustomize` at the end of start-up, when
+installed packages can be imported and nothing of the program has run yet: https://docs.python.org/3/library/site.html.
+"""
+
+import os
+import sys
+
+
+def _attach() -> None:
+    try:
+        from detlint.runtime.attach import attach
+    except ImportError as error:
+        print(f"detlint run: {sys.executable} can't import detlint ({error}): it runs as it is", file=sys.stderr)
+        return
+    attach()
+
+
+def _own() -> None:
+    """Import the environment's own module of this name, which this one hides."""
+    ours = sys.modules.pop("sitecustomize")
+    try:
+        import sitecustomize  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "sitecustomize":
+            raise
+        sys.modules["sitecustomize"] = ours
+
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _here]
+if "DETLINT_RUN" in os.environ:
+    _attach()
+_own()
