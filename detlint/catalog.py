@@ -112,6 +112,16 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return self.kind not in ("start-run", "set-default") and "{seed}" in f"{self.text} {self.value}"
 
 
+class Deed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What `detlint.runtime.enforce` does with an API while a program runs (see docs/enforcing.md)."""
+
+    do: Literal["off", "cpu", "cpu-draw", "seed", "replace", "sequential"]
+    rule: str = ""
+    """The rule under which it is told, where the entry itself has none."""
+    text: str = ""
+    """What takes its place, as in recipes; where it is empty, the entry's `align` or `fix` says how."""
+
+
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
     """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
 
@@ -157,7 +167,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     fix: Recipe | None = None
     align: Recipe | None = None
     """What takes the place of `fix` where back ends are compared (profile `align`)."""
-    runtime: str = ""
+    runtime: Deed | None = None
     known: list[str] = []
     """For `unknown-member`: the members that do exist."""
     draws: list[str] = []
@@ -746,7 +756,7 @@ def parse(path: str, data: bytes) -> Document:
         label = f"[[api]] {number}"
         if isinstance(row, dict) and isinstance(row.get("names"), list) and row["names"]:
             label += f" ({row['names'][0]})"
-        row = _expand_conditions(row)
+        row = _expand(row)
         entry = _convert(path, label, row, Entry)
         _check_entry(path, label, entry)
         entries.append(entry)
@@ -776,10 +786,12 @@ def _rows(path: str, raw: dict[str, Any], table: str, kind: type[_T]) -> list[_T
     return [_convert(path, f"[[{table}]] {number}", row, kind) for number, row in enumerate(raw.get(table, []), 1)]
 
 
-def _expand_conditions(row: Any) -> Any:
-    """A list is short for `{ in = [...] }`."""
+def _expand(row: Any) -> Any:
+    """A list is short for `{ in = [...] }`, a word in `runtime` for `{ do = "..." }`."""
     if isinstance(row, dict) and isinstance(row.get("when"), dict):
         row = {**row, "when": {k: {"in": v} if isinstance(v, list) else v for k, v in row["when"].items()}}
+    if isinstance(row, dict) and isinstance(row.get("runtime"), str):
+        row = {**row, "runtime": {"do": row["runtime"]}}
     return row
 
 
@@ -874,8 +886,10 @@ def _check_rules(sources: list[tuple[str, bytes]], documents: list[Document]) ->
     kinds = {kind.name for document in documents for kind in document.settings_files}
     for (path, _), document in zip(sources, documents, strict=True):
         for number, entry in enumerate(document.entries, 1):
-            if entry.rule and entry.rule not in codes:
-                raise CatalogError(f"{path}: [[api]] {number}: key `rule`: there is no rule {entry.rule}")
+            told = entry.runtime.rule if entry.runtime is not None else ""
+            for key, code in (("rule", entry.rule), ("runtime.rule", told)):
+                if code and code not in codes:
+                    raise CatalogError(f"{path}: [[api]] {number}: key `{key}`: there is no rule {code}")
             for name in entry.names if entry.kind == "setting" else ():
                 if name.partition(".")[0] not in kinds:
                     raise CatalogError(

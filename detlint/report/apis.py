@@ -132,8 +132,8 @@ def _remedy(entry: Entry) -> Iterator[str]:
         yield entry.remedy
     if entry.fix is not None:
         yield f"*Fix:* {fix_text(entry.fix)} ({entry.fix.applicability})"
-    if entry.runtime:
-        yield f"*Runtime:* {RUNTIME.get(entry.runtime, entry.runtime)}"
+    if entry.runtime is not None:
+        yield f"*Runtime:* {RUNTIME[entry.runtime.do]}"
 
 
 def fix_text(fix: Recipe) -> str:

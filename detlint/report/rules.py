@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -153,9 +152,9 @@ def _apis(catalog: Catalog, rule: Rule) -> Iterator[Block]:
 
 
 def _notes(entries: list[Entry]) -> Iterator[str]:
-    """What the tables promise and isn't released yet."""
-    if any(entry.runtime for entry in entries) and not find_spec("detlint.runtime"):
-        yield "*Runtime* is what the runtime companion, `detlint run`, will do. It is not released yet."
+    """What the tables speak of without saying it."""
+    if any(entry.runtime is not None for entry in entries):
+        yield "*Runtime* is what `detlint.runtime.enforce` does while a program runs. It acts on PyTorch, NumPy and Python so far."
 
 
 def sources(catalog: Catalog, rule: Rule) -> list[str]:
@@ -206,7 +205,7 @@ def _api(entry: Entry) -> dict[str, Any]:
         "message": entry.message,
         "remedy": entry.remedy,
         "fix": None if entry.fix is None else {"text": fix_text(entry.fix), "applicability": entry.fix.applicability},
-        "runtime": entry.runtime,
+        "runtime": entry.runtime.do if entry.runtime is not None else "",
         "note": entry.note,
         "source": entry.source,
     }

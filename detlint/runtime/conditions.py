@@ -1,0 +1,119 @@
+"""Whether a call fulfils an entry's conditions: the same as `detlint.checks.conditions`, on the values themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from detlint.catalog import Condition
+from detlint.runtime.arguments import MISSING
+
+ON: Final = {"npu": "ascend", "hpu": "hpu"}
+"""Kind of device, as PyTorch names it -> the catalog's target, where the two differ."""
+
+
+class Bound(Protocol):
+    """What arguments can be asked of."""
+
+    def get(self, name: str) -> Any: ...
+
+    def gives(self, name: str) -> bool: ...
+
+
+def hold(when: Mapping[str, Condition], bound: Bound) -> bool:
+    """Whether all conditions hold. What can't be decided even now (which streams a data set draws from) does not."""
+    for name, condition in when.items():
+        if not _holds(name, condition, bound):
+            return False
+    return True
+
+
+def _holds(name: str, condition: Condition, bound: Bound) -> bool:
+    if condition.given is not None and condition.given != bound.gives(name):
+        return False
+    if condition.draws:
+        return False
+    value = _argument(name, bound)
+    if condition.not_in is not None and _named(value, condition.not_in):
+        return False
+    if condition.in_ is not None and not _named(value, condition.in_):
+        return False
+    if (condition.above is not None or condition.below is not None) and not _between(value, condition):
+        return False
+    if condition.under or condition.at_least:
+        return _compared(value, condition, bound)
+    return _shaped(value, condition) and _typed(value, condition)
+
+
+def _argument(name: str, bound: Bound) -> Any:
+    """`randomness.seed` is what the dictionary that `randomness` gets holds under "seed"."""
+    owner, _, key = name.partition(".")
+    value = bound.get(owner)
+    if not key:
+        return value
+    return value.get(key, MISSING) if isinstance(value, dict) else MISSING
+
+
+def _named(value: Any, known: list[Any]) -> bool:
+    """Whether it is one of these. The member of an enumeration counts by its dotted name, `True` is not 1."""
+    for item in known:
+        if type(item) is type(value) and item == value:
+            return True
+        if isinstance(item, str) and not isinstance(value, str) and str(value) == item:
+            return True
+        if type(value) in (int, float) and type(item) in (int, float) and item == value:
+            return True
+    return False
+
+
+def _between(value: Any, condition: Condition) -> bool:
+    """For a size of several dimensions it is enough that one of them is."""
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    for item in values:
+        if type(item) in (int, float):
+            above = condition.above is None or item > condition.above
+            below = condition.below is None or item < condition.below
+            if above and below:
+                return True
+    return False
+
+
+def _compared(value: Any, condition: Condition, bound: Bound) -> bool:
+    other = bound.get(condition.under or condition.at_least)
+    value = other if value is None or value is MISSING else value
+    pairs = [*zip(*_same_length(value, other), strict=False)]
+    if not pairs or not all(isinstance(item, int) for pair in pairs for item in pair):
+        return False
+    return any(a < b for a, b in pairs) if condition.under else all(a >= b for a, b in pairs)
+
+
+def _same_length(a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    long = max(len(x) if isinstance(x, (tuple, list)) else 1 for x in (a, b))
+    first, second = (tuple(x) if isinstance(x, (tuple, list)) else (x,) * long for x in (a, b))
+    return first, second
+
+
+def _shaped(value: Any, condition: Condition) -> bool:
+    listed = isinstance(value, (tuple, list))
+    if condition.sequence is not None and condition.sequence != (listed and len(set(map(repr, value))) > 1):
+        return False
+    if condition.length is not None and not (listed and len(value) in condition.length):
+        return False
+    if condition.not_length is not None and listed and len(value) in condition.not_length:
+        return False
+    return condition.contains is None or (isinstance(value, str) and condition.contains in value)
+
+
+def _typed(value: Any, condition: Condition) -> bool:
+    whole = hasattr(value, "is_floating_point") and not value.is_floating_point() and not value.is_complex()
+    if condition.not_type == "whole" and whole:
+        return False
+    if condition.type is None:
+        return True
+    return {
+        "str": isinstance(value, str),
+        "number": isinstance(value, (int, float)) and not isinstance(value, bool),
+        "tensor": hasattr(value, "is_floating_point"),
+        "whole": whole,
+        "indexable": hasattr(value, "__getitem__"),
+    }[condition.type]
