@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import os
+import sys
+import threading
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from detlint.runtime import state
+from detlint.runtime.imports import when_imported
 from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Options, Profile, Rng, Unsupported, options
 from detlint.runtime.report import Report
+from detlint.runtime.seeding import seed_all
 
-_Function = TypeVar("_Function", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from detlint.runtime.context import Context
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def enforce(
@@ -47,18 +59,57 @@ def enforce(
 
 
 class Enforcement:
-    """What `enforce` returns. `report` is what it did."""
+    """What `enforce` returns. `report` is what it did; one that is started again goes on with it."""
 
     def __init__(self, chosen: Options) -> None:
         self.options = chosen
         self.report = Report()
+        self._lock = threading.RLock()
+        self._started = 0
+        self._here = threading.local()
+        """`depth`: how often the current thread has started it. `modes`: what that entered."""
+        self._undo: list[Callable[[], None]] = []
+        self._enter: Callable[[], Any] | None = None
+        """Makes what a thread enters; None as long as PyTorch isn't imported."""
 
     def start(self) -> Enforcement:
-        """Begin. Starting what has begun counts, and is undone by as many `restore`."""
+        """Begin. Starting what has begun is counted: as many `restore` end it.
+
+        Raises:
+            CatalogError, ConfigError: a catalog or configuration of the user's can't be used.
+        """
+        with self._lock:
+            if self._started == 0:
+                try:
+                    self._begin()
+                except BaseException:
+                    self._end()
+                    raise
+            self._started += 1
+            depth = getattr(self._here, "depth", 0)
+            self._here.depth = depth + 1
+            if depth == 0:
+                self._enter_here()
         return self
 
     def restore(self) -> None:
-        """Undo everything that `start` did. Without a start before it, nothing happens."""
+        """Undo what `start` did, once it was called as often. Without a start before it, nothing happens.
+
+        Raises:
+            RuntimeError: another thread started it.
+        """
+        with self._lock:
+            if self._started == 0:
+                return
+            depth = getattr(self._here, "depth", 0)
+            if depth == 0:
+                raise RuntimeError("restore() must be called in a thread that called start()")
+            self._here.depth = depth - 1
+            if depth == 1:
+                self._leave_here()
+            self._started -= 1
+            if self._started == 0:
+                self._end()
 
     def __enter__(self) -> Enforcement:
         return self.start()
@@ -67,5 +118,82 @@ class Enforcement:
         self.restore()
 
     def __call__(self, function: _Function) -> _Function:
-        """Enforce while a function runs."""
-        raise NotImplementedError
+        """Enforce while a function runs.
+
+        Raises:
+            TypeError: calling it runs nothing yet: a coroutine or a generator.
+        """
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise TypeError(f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it")
+
+        @functools.wraps(function)
+        def enforced(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return cast(_Function, enforced)
+
+    def _begin(self) -> None:
+        # The catalog costs more to load than all else here, and is needed only now.
+        from detlint.runtime.context import Context
+        from detlint.runtime.known import known
+
+        context = Context(self.options, known(), self.report)
+        self._undo += state.noted()
+        self._undo.append(functools.partial(setattr, context, "active", False))
+        context.active = True
+        _set(self.options, self.report)
+        when_imported("torch", functools.partial(self._with_torch, context, os.getpid()))
+
+    def _with_torch(self, context: Context, pid: int, torch: ModuleType) -> None:
+        """The part that needs PyTorch: now, or when the program imports it."""
+        if not context.active or pid != os.getpid():
+            return
+        from detlint.runtime.torch_part import TorchPart
+
+        part = TorchPart(context)
+        self._undo.append(part.undo)
+        part.start()
+        self._enter = part.interception
+        if getattr(self._here, "depth", 0):
+            self._enter_here()
+
+    def _enter_here(self) -> None:
+        if self._enter is not None:
+            mode = self._here.mode = self._enter()
+            mode.__enter__()
+
+    def _leave_here(self) -> None:
+        mode = self._here.__dict__.pop("mode", None)
+        if mode is not None:
+            mode.leave()
+
+    def _end(self) -> None:
+        self._enter = None
+        while self._undo:
+            self._undo.pop()()
+
+
+def _set(chosen: Options, report: Report) -> None:
+    """Seeds and switches, and what came of them."""
+    collective = {name: os.environ.get(name) for name in _COLLECTIVE}
+    if chosen.collectives == "strict":
+        os.environ["HCCL_DETERMINISTIC"] = "strict"
+    record = seed_all(chosen.seed, mode=True)
+    if chosen.collectives == "keep":
+        for name, value in collective.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+    for step in record.of("set", "already"):
+        report.settings.append(f"{step.what}: {step.why}" if step.why else step.what)
+    for step in record.of("late", "failed"):
+        report.refuse("", "", step.what, f"{step.what}: {step.why}")
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and chosen.unsupported != "error":
+        torch.use_deterministic_algorithms(True, warn_only=True)
+
+
+_COLLECTIVE = ("HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC")
+"""The variables that switch the communication of Ascend devices."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, NamedTuple
 
 
@@ -26,9 +27,9 @@ def find(name: str) -> Found | None:
             return None
         owner = above.value
     try:
-        # Of a class, what its dictionary holds: `getattr` binds methods, and gives a new object each time.
-        return Found(owner, last, getattr(owner, last))
-    except Exception:  # modules that load their members when asked for fail in ways of their own
+        # Of a module only what it has: asking one that loads its members late would import them.
+        return Found(owner, last, vars(owner)[last] if isinstance(owner, ModuleType) else getattr(owner, last))
+    except (AttributeError, KeyError):
         return None
 
 

@@ -1,0 +1,150 @@
+"""Putting plans where calls go by: PyTorch's own functions, functions and classes of modules, operators of autograd."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from detlint.catalog import Catalog
+from detlint.runtime.arguments import Parameters
+from detlint.runtime.context import Context
+from detlint.runtime.imports import when_imported
+from detlint.runtime.patches import Patches
+from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.resolve import Found, find, prefixes
+
+CONSTRUCTED = frozenset({"seed", "sequential"})
+"""What is done when an object is made; the rest when it works."""
+
+
+_started: list[Installation] = []
+_watched: set[str] = set()
+"""Modules whose import is told to those that have started."""
+
+
+def _imported(module: ModuleType) -> None:
+    _watched.discard(module.__name__)
+    for installation in _started:
+        installation.arrived(module.__name__)
+
+
+class Installation:
+    """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
+
+    def __init__(self, context: Context, generators: Any, patches: Patches) -> None:
+        self._context = context
+        self._generators = generators
+        self._patches = patches
+        self._waiting: dict[str, list[str]] = {}
+        """Module -> APIs that may be in it."""
+
+    def start(self, apis: Iterable[str]) -> None:
+        found = []
+        for api in apis:
+            here = find(api)
+            if here is not None:
+                found.append((api, here))
+            else:
+                for module in prefixes(api):
+                    self._waiting.setdefault(module, []).append(api)
+        self._put(found)
+        _started.append(self)
+        for module in self._waiting.keys() - _watched:
+            _watched.add(module)
+            when_imported(module, _imported)
+
+    def stop(self) -> None:
+        """Wait no longer."""
+        _started.remove(self)
+
+    def arrived(self, module: str) -> None:
+        """Patch what a module has that was waited for."""
+        self._put((api, here) for api in self._waiting.pop(module, ()) if (here := find(api)) is not None)
+
+    def _put(self, found: Iterable[tuple[str, Found]]) -> None:
+        pairs = []
+        seen: set[int] = set()
+        for api, here in found:
+            if id(here.value) in seen or hasattr(here.value, "detlint_stands_in"):
+                continue
+            seen.add(id(here.value))
+            plan = plan_of(api, self._context, self._generators)
+            if plan is None:
+                continue
+            if isinstance(here.value, type):
+                stand_in = self._of_class(here.value, plan)
+            else:
+                stand_in = self._of_function(here.value, plan)
+            if stand_in is not None:
+                pairs.append((here.value, stand_in))
+        self._patches.replace(pairs)
+
+    def _of_function(self, function: Any, plan: Plan) -> Any:
+        if not callable(function):
+            return None
+        return standing_in(function, plan)
+
+    def _of_class(self, kind: type, plan: Plan) -> Any:
+        """Patch the constructor of a class; of one that is no class of Python's, give a class that stands in."""
+        choices = [choice for choice in plan.choices if choice.do in CONSTRUCTED]
+        if not choices:
+            return None
+        plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.generators)
+        if kind.__flags__ & _IMMUTABLE:
+            return _shim(kind, plan)
+        made = kind.__init__
+
+        @functools.wraps(made)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            if plan.context.active and (type(self) is kind or not _listed(type(self), plan.context.catalog)):
+                plan(functools.partial(made, self), args, kwargs)
+            else:
+                made(self, *args, **kwargs)
+
+        self._patches.attribute(kind, "__init__", __init__)
+        return None
+
+
+_IMMUTABLE = 1 << 8
+"""Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
+
+
+def standing_in(function: Any, plan: Plan) -> Any:
+    """What takes a function's place and makes its calls by a plan."""
+    if not plan.parameters.names and not plan.parameters.defaults:
+        plan.parameters = Parameters.of(function)
+
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        return plan(function, args, kwargs) if plan.context.active else function(*args, **kwargs)
+
+    try:
+        functools.update_wrapper(stand_in, function)
+    except AttributeError:
+        stand_in.__name__ = plan.api.rpartition(".")[2]
+    stand_in.detlint_stands_in = True  # type: ignore[attr-defined]
+    return stand_in
+
+
+def _shim(kind: type, plan: Plan) -> type:
+    """A class in whose name objects of another are made. `isinstance` and subclasses take it for that one."""
+
+    class Meta(type(kind)):  # type: ignore[misc]
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            make = kind if cls is shim else functools.partial(super().__call__)
+            return plan(make, args, kwargs) if plan.context.active else make(*args, **kwargs)
+
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, kind) if cls is shim else super().__instancecheck__(instance)
+
+        def __subclasscheck__(cls, subclass: type) -> bool:
+            return issubclass(subclass, kind) if cls is shim else super().__subclasscheck__(subclass)
+
+    shim = Meta(kind.__name__, (kind,), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+    shim.detlint_stands_in = True
+    return shim
+
+
+def _listed(kind: type, catalog: Catalog) -> bool:
+    return catalog.canonical(f"{kind.__module__}.{kind.__qualname__}") in catalog.calls

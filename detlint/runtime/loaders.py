@@ -1,0 +1,105 @@
+"""Data loaders: their workers are seeded, and what they have that is random in ways of its own is told."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from detlint.catalog import Entry
+from detlint.runtime.context import Context
+from detlint.runtime.patches import Patches
+
+_DEPTH = 4
+"""How far below a data set its transforms are looked for."""
+
+
+class Worker:
+    """A `worker_init_fn`: seeds what PyTorch leaves unseeded in workers, and then does what the user's own does.
+
+    PyTorch seeds module `random`, its own stream and NumPy's global one (since 1.9), but not OpenCV's
+    (torch/utils/data/_utils/worker.py, 2.13).
+    """
+
+    def __init__(self, own: Callable[[int], object] | None) -> None:
+        self.own = own
+
+    def __call__(self, number: int) -> None:
+        cv2: Any = sys.modules.get("cv2")
+        if cv2 is not None:
+            cv2.setRNGSeed(torch.initial_seed() % 2**31)
+        if self.own is not None:
+            self.own(number)
+
+
+class Loaders:
+    """Looks at each loader that is made."""
+
+    def __init__(self, context: Context, patches: Patches) -> None:
+        self._context = context
+        self._patches = patches
+
+    def start(self) -> None:
+        loader: Any = torch.utils.data.DataLoader
+        made = loader.__init__
+
+        @functools.wraps(made)
+        def __init__(new: Any, *args: Any, **kwargs: Any) -> None:
+            made(new, *args, **kwargs)
+            if self._context.active:
+                self._look(new)
+
+        self._patches.attribute(loader, "__init__", __init__)
+
+    def _look(self, loader: Any) -> None:
+        if loader.num_workers and not isinstance(loader.worker_init_fn, Worker):
+            loader.worker_init_fn = Worker(loader.worker_init_fn)
+        known = self._known()
+        for held in _below(loader.dataset, _DEPTH):
+            found = known(type(held))
+            if found is None:
+                continue
+            entry, api = found
+            if entry.returns == "generator":
+                if loader.num_workers:
+                    self._tell("DET304", api, f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew")
+            elif self._context.options.profile == "align":
+                self._tell(entry.rule, api, f"`{api}` stays random. {entry.remedy}")
+
+    def _tell(self, code: str, api: str, reason: str) -> None:
+        self._context.refuse(Entry(rule=code), api, reason)
+
+    def _known(self) -> Callable[[type], tuple[Entry, str] | None]:
+        catalog = self._context.catalog
+
+        def known(kind: type) -> tuple[Entry, str] | None:
+            api = catalog.canonical(f"{kind.__module__}.{kind.__qualname__}")
+            entries = [catalog.entries[i] for i in catalog.calls.get(api, ())]
+            telling = (entry for entry in entries if entry.returns == "generator" or entry.rule == "DET301")
+            entry = next(telling, None)
+            return (entry, api) if entry is not None else None
+
+        return known
+
+
+def _below(value: Any, depth: int) -> Iterator[Any]:
+    """An object, and what it holds: attributes, and items of lists, tuples and dictionaries. Tensors and arrays hold nothing."""
+    yield value
+    if depth == 0 or hasattr(value, "__array__") or isinstance(value, (str, bytes, type)):
+        return
+    if isinstance(value, dict):
+        held = [*value.values()]
+    elif isinstance(value, (list, tuple)):
+        held = [*value[:_MANY]] if len(value) <= _MANY else []
+    else:
+        held = [*getattr(value, "__dict__", {}).values()]
+    for item in held:
+        if not isinstance(item, (int, float, complex, type(None))):
+            yield from _below(item, depth - 1)
+
+
+_MANY = 100
+"""A longer list holds samples, not transforms."""

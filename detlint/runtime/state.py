@@ -1,0 +1,78 @@
+"""What a process has set: random streams, switches, environment. Noted, and put back."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Undo = Callable[[], None]
+
+
+def noted() -> list[Undo]:
+    """What puts back the streams and switches of everything that is imported, and the environment."""
+    undo: list[Undo] = [_environment(), _python()]
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None:
+        undo.append(_numpy(numpy))
+    if torch is not None:
+        undo += [_switches(torch), *_streams(torch)]
+    return undo
+
+
+def _environment() -> Undo:
+    before = dict(os.environ)
+
+    def undo() -> None:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        for name, value in before.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+
+    return undo
+
+
+def _python() -> Undo:
+    state = random.getstate()
+    return lambda: random.setstate(state)
+
+
+def _numpy(numpy: Any) -> Undo:
+    state = numpy.random.get_state()
+    return lambda: numpy.random.set_state(state)
+
+
+def _streams(torch: Any) -> list[Undo]:
+    """The CPU's, and of each device that was begun to be used; asking another would begin it."""
+    cpu = torch.get_rng_state()
+    undo: list[Undo] = [lambda: torch.set_rng_state(cpu)]
+    for name in ("cuda", "xpu", "mps", torch._C._get_privateuse1_backend_name()):
+        module = getattr(torch, name, None)
+        used = getattr(module, "is_initialized", lambda: False)()
+        if used and hasattr(module, "get_rng_state_all"):
+            undo.append(_device_streams(module))
+    return undo
+
+
+def _device_streams(module: Any) -> Undo:
+    states = module.get_rng_state_all()
+    return lambda: module.set_rng_state_all(states)
+
+
+def _switches(torch: Any) -> Undo:
+    cudnn = torch.backends.cudnn
+    algorithms = torch.are_deterministic_algorithms_enabled()
+    only_warn = torch.is_deterministic_algorithms_warn_only_enabled()
+    fill = torch.utils.deterministic.fill_uninitialized_memory
+    flags = {name: getattr(cudnn, name) for name in ("deterministic", "benchmark")}
+
+    def undo() -> None:
+        torch.use_deterministic_algorithms(algorithms, warn_only=only_warn)
+        torch.utils.deterministic.fill_uninitialized_memory = fill
+        for name, value in flags.items():
+            setattr(cudnn, name, value)
+
+    return undo

@@ -1,0 +1,73 @@
+"""Everything that one enforcement does in PyTorch programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from detlint.catalog import Catalog
+from detlint.runtime.context import Context
+from detlint.runtime.functions import Functions
+from detlint.runtime.installation import CONSTRUCTED, Installation
+from detlint.runtime.layers import Layers
+from detlint.runtime.loaders import Loaders
+from detlint.runtime.mode import Interception, spellings
+from detlint.runtime.operators import Generators
+from detlint.runtime.patches import Patches
+from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.threads import follow
+
+
+class TorchPart:
+    """Starts and undoes; `interception` makes what each thread enters."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._generators = Generators()
+        self._patches = Patches()
+        self._installation = Installation(context, self._generators, self._patches)
+        self._layers = Layers(context, self._generators)
+        self._plans: dict[Any, Plan] = {}
+
+    def start(self) -> None:
+        patched = []
+        for api in acting(self._context.catalog):
+            plan = plan_of(api, self._context, self._generators) if api.startswith("torch.") else None
+            if plan is None or any(choice.do in CONSTRUCTED for choice in plan.choices):
+                patched.append(api)
+            else:
+                self._plans.update(dict.fromkeys(spellings(api), plan))
+        self._installation.start(patched)
+        Functions(self._context, self._generators, self._patches).start()
+        if self._context.options.dropout == "off":
+            self._layers.start()
+        if self._context.options.loaders != "keep":
+            Loaders(self._context, self._patches).start()
+        follow(self._patches, self._context, self.interception)
+
+    def undo(self) -> None:
+        self._installation.stop()
+        self._layers.undo()
+        self._patches.undo()
+
+    def interception(self) -> Interception:
+        return Interception(self._plans, self._context)
+
+
+def acting(catalog: Catalog) -> list[str]:
+    """The APIs with which something may be done, other than those of other frameworks of tensors."""
+    own = {torch.__name__}
+    foreign = {
+        module
+        for framework in catalog.frameworks
+        if framework.tensor and framework.tensor.partition(".")[0] not in own
+        for module in framework.modules
+    }
+    names = {
+        name
+        for entry in catalog.entries
+        if entry.kind == "call" and (entry.runtime is not None or entry.category in ("a", "d"))
+        for name in entry.names
+    }
+    return sorted(name for name in names if name.partition(".")[0] not in foreign)
