@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import sys
 import threading
@@ -123,6 +122,8 @@ class Enforcement:
         Raises:
             TypeError: calling it runs nothing yet: a coroutine or a generator.
         """
+        import inspect
+
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it")
 
