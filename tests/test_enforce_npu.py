@@ -193,7 +193,7 @@ _device.LOG.clear()
 with enforce() as e:
     a, b = gradients("npu"), gradients("npu")
 print(all(bits(x) == bits(y) for x, y in zip(a, b)))
-print(all(torch.allclose(x.cpu(), y.cpu(), atol=1e-5) for x, y in zip(a, kernel)))
+print(all(torch.allclose(x.cpu(), y.cpu(), rtol=1e-3, atol=1e-4) for x, y in zip(a, kernel)))
 print([name for name in _device.LOG if "msda" in name or "grid_sampler" in name])
 print({row.code for row in e.report.interventions})
 gradients("npu")
@@ -255,7 +255,7 @@ import warnings
 with warnings.catch_warnings(record=True) as seen, enforce() as e:
     warnings.simplefilter("always")
     x.put(index, source)
-print([type(w.message).__name__ for w in seen if "put" in str(w.message)], [row.code for row in e.report.refused if row.code])
+print([type(w.message).__name__ for w in seen if "Nondeterministic" in type(w.message).__name__], [row.code for row in e.report.refused if row.code])
 try:
     with enforce(unsupported="error"):
         x.put(index, source)

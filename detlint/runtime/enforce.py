@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -139,15 +138,31 @@ class Enforcement:
         from detlint.runtime.known import known
 
         context = Context(self.options, known(), self.report)
-        self._undo += state.noted()
-        self._undo.append(functools.partial(setattr, context, "active", False))
-        context.active = True
+        self._undo.append(context.end)
+        context.begin()
+        self._undo += state.of_process()
+        for library in state.LIBRARIES:  # before they are seeded, which may be when they are imported
+            when_imported(library, functools.partial(self._note, context))
         seed(self.options, self.report)
-        when_imported("torch", functools.partial(self._with_torch, context, os.getpid()))
+        when_imported("torch", functools.partial(self._with_torch, context))
 
-    def _with_torch(self, context: Context, pid: int, torch: ModuleType) -> None:
+    def attach(self) -> None:
+        """For the rest of a process that another one started and seeded: everything but the seeds."""
+        from detlint.runtime.context import Context
+        from detlint.runtime.known import known
+
+        context = Context(self.options, known(), self.report)
+        context.begin()
+        self._here.depth = 1
+        when_imported("torch", functools.partial(self._with_torch, context))
+
+    def _note(self, context: Context, module: ModuleType) -> None:
+        if context.active:
+            self._undo += state.of_library(module)
+
+    def _with_torch(self, context: Context, torch: ModuleType) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
-        if not context.active or pid != os.getpid():
+        if not context.active:
             return
         from detlint.runtime.torch_part import TorchPart
 

@@ -74,7 +74,8 @@ def on_cpu(
             return value
         original = originals.get(id(value))
         if original is None:
-            return value.to(device)
+            made = value.is_leaf and value.requires_grad  # by `requires_grad=True`
+            return value.detach().to(device).requires_grad_() if made else value.to(device)
         with _written(original):
             return original.copy_(value)
 

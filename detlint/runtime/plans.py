@@ -14,6 +14,7 @@ from detlint.runtime.conditions import ON, Bound, hold
 from detlint.runtime.context import Context, Nondeterministic, NondeterministicWarning, in_force
 from detlint.runtime.operators import Generators, device_of, on_cpu
 from detlint.runtime.options import Options
+from detlint.runtime.places import origin
 from detlint.runtime.recipes import Impossible, Template, carry_out, evaluate, template
 
 Function = Callable[..., Any]
@@ -55,11 +56,38 @@ class Plan:
                 return result
         return func(*call.args, **call.kwargs)
 
+    def seed(self) -> int:
+        return self.context.seed(self.api, origin()[1])
+
     def done(self, choice: Choice, message: str) -> None:
         self.context.done(choice.entry, self.api, f"`{self.api}` {message}")
 
     def refuse(self, choice: Choice, reason: str) -> None:
         self.context.refuse(choice.entry, self.api, f"`{self.api}`: {reason}")
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the order of an object's items is that of another object."""
+        return any(self._other(choice) for choice in self.choices)
+
+    def _other(self, choice: Choice) -> bool:
+        align = choice.entry.align
+        wanted = choice.do == "sequential" and self.context.options.loaders == "sequential"
+        return wanted and align is not None and align.kind == "replace"
+
+    def counterpart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The object in whose order the items of a new one come; None where the call rules it out."""
+        call = Call(self.parameters, args, kwargs)
+        for choice in self.choices:
+            if self._other(choice) and choice.entry.align is not None and hold(choice.entry.when, call):
+                try:
+                    made = evaluate(template(choice.entry.align.text, self.api), call, self.seed)
+                except Impossible as error:
+                    self.refuse(choice, f"its order stays: {error}")
+                else:
+                    self.done(choice, "takes the items in order")
+                    return made
+        return None
 
     def held(self, of: Bound) -> dict[str, Any]:
         """What attributes of an object must be while it works, so that it draws nothing."""
@@ -152,7 +180,7 @@ def _turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.recipe.kind == "replace" and choice.made is not None:
         return _put(plan, choice, func, call)
     try:
-        carry_out(choice.recipe, choice.made, call, plan.context.seed)
+        carry_out(choice.recipe, choice.made, call, plan.seed)
     except Impossible as error:
         plan.refuse(choice, f"still draws: {error}")
     else:
@@ -165,7 +193,7 @@ def _put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.made is None:
         return GOES_ON
     try:
-        result = evaluate(choice.made, call, plan.context.seed)
+        result = evaluate(choice.made, call, plan.seed)
     except Impossible as error:
         plan.refuse(choice, f"nothing put in its place: {error}")
         return GOES_ON
@@ -227,8 +255,10 @@ def _seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
     if recipe is None or not recipe.seeds or not hold(choice.entry.when, call):
         return GOES_ON
+    if origin()[0] == "standard":  # what Python's own modules draw, names of temporary files, ought to differ
+        return GOES_ON
     try:
-        if carry_out(recipe, choice.made, call, plan.context.seed):
+        if carry_out(recipe, choice.made, call, plan.seed):
             plan.done(choice, f"got a seed, as `{recipe.argument}`")
     except Impossible as error:
         plan.refuse(choice, f"not seeded: {error}")
@@ -240,7 +270,7 @@ def _in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     entry = choice.entry
     if not hold(entry.when, call):
         return GOES_ON
-    if plan.context.options.loaders == "sequential" and entry.align is not None:
+    if plan.context.options.loaders == "sequential" and entry.align is not None and entry.align.kind != "replace":
         return _ordered(plan, choice, entry.align, None, call)
     recipe = entry.fix
     harmless = recipe is not None and (recipe.seeds or recipe.applicability == "safe")
@@ -251,7 +281,7 @@ def _in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
 
 def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, call: Call) -> Any:
     try:
-        if not carry_out(recipe, made, call, plan.context.seed):
+        if not carry_out(recipe, made, call, plan.seed):
             return GOES_ON
     except Impossible as error:
         plan.refuse(choice, f"its order stays: {error}")

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 Undo = Callable[[], None]
 
 
-def noted() -> list[Undo]:
-    """What puts back the streams and switches of everything that is imported, and the environment."""
-    undo: list[Undo] = [_environment(), _python()]
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None:
-        undo.append(_numpy(numpy))
-    if torch is not None:
-        undo += [_switches(torch), *_streams(torch)]
-    return undo
+def of_process() -> list[Undo]:
+    """What puts back the environment, and the stream of module `random`."""
+    return [_environment(), _python()]
+
+
+def of_library(module: Any) -> list[Undo]:
+    """What puts back the streams and switches of NumPy or PyTorch."""
+    return {"numpy": _of_numpy, "torch": _of_torch}[module.__name__](module)
+
+
+LIBRARIES: Final = ("numpy", "torch")
 
 
 def _environment() -> Undo:
@@ -40,9 +41,13 @@ def _python() -> Undo:
     return lambda: random.setstate(state)
 
 
-def _numpy(numpy: Any) -> Undo:
+def _of_numpy(numpy: Any) -> list[Undo]:
     state = numpy.random.get_state()
-    return lambda: numpy.random.set_state(state)
+    return [lambda: numpy.random.set_state(state)]
+
+
+def _of_torch(torch: Any) -> list[Undo]:
+    return [_switches(torch), *_streams(torch)]
 
 
 def _streams(torch: Any) -> list[Undo]:
