@@ -17,9 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
+import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, RandomSampler, SubsetRandomSampler, random_split  # noqa: E402
@@ -27,6 +28,13 @@ from torch.utils.data import DataLoader, Dataset, RandomSampler, SubsetRandomSam
 from detlint.runtime import enforce  # noqa: E402
 
 Draw = Callable[[], object]
+
+
+def numbers(count: int) -> Any:
+    """A data set of whole numbers from 0."""
+    return list(range(count))
+
+
 STREAMS: dict[str, Draw] = {
     "python": random.random,
     "numpy": lambda: np.random.rand(),
@@ -38,11 +46,15 @@ def drawn() -> list[object]:
     return [draw() for draw in STREAMS.values()]
 
 
+fill: Any = torch.utils.deterministic
+modes: Any = torch.overrides
+
+
 def flags() -> dict[str, object]:
     return {
         "algorithms": torch.are_deterministic_algorithms_enabled(),
         "warn only": torch.is_deterministic_algorithms_warn_only_enabled(),
-        "fill": torch.utils.deterministic.fill_uninitialized_memory,
+        "fill": fill.fill_uninitialized_memory,
         "deterministic": torch.backends.cudnn.deterministic,
         "benchmark": torch.backends.cudnn.benchmark,
     }
@@ -72,7 +84,7 @@ def state() -> dict[str, object]:
         "numpy": (numpy_state[0], numpy_state[1].tolist(), *numpy_state[2:]),
         "torch": torch.get_rng_state().tolist(),
         "environment": dict(os.environ),
-        "modes": torch.overrides._len_torch_function_stack(),
+        "modes": modes._len_torch_function_stack(),
         "hooks": len(nn.modules.module._global_forward_hooks) + len(nn.modules.module._global_forward_pre_hooks),
         **flags(),
         **{name: id(vars(owner).get(attribute)) for name, (owner, attribute) in PATCHED.items()},
@@ -173,7 +185,7 @@ def use() -> None:
     drawn()
     F.dropout(torch.ones(4))
     nn.Sequential(nn.Linear(2, 2), nn.Dropout())(torch.ones(2, 2))
-    list(DataLoader(list(range(4)), shuffle=True))
+    list(DataLoader(numbers(4), shuffle=True))
     np.random.default_rng().random()
     random.Random().random()
 
@@ -209,14 +221,14 @@ def test_the_streams_of_an_enforcement_do_not_depend_on_what_was_before(choices:
 # Loaders.
 
 
-def epochs(loader: DataLoader[int], count: int = 2) -> list[list[int]]:
+def epochs(loader: Any, count: int = 2) -> list[list[int]]:
     return [[int(x) for batch in loader for x in batch] for _ in range(count)]
 
 
 def test_a_shuffling_loader_has_a_generator_of_its_own() -> None:
     def run(extra: int) -> list[list[int]]:
         with enforce(seed=1):
-            loader = DataLoader(list(range(20)), batch_size=4, shuffle=True)
+            loader = DataLoader(numbers(20), batch_size=4, shuffle=True)
             torch.rand(extra)
             return epochs(loader)
 
@@ -227,13 +239,13 @@ def test_a_shuffling_loader_has_a_generator_of_its_own() -> None:
 
 def test_two_loaders_shuffle_differently() -> None:
     with enforce():
-        a, b = (DataLoader(list(range(50)), batch_size=5, shuffle=True) for _ in range(2))
+        a, b = (DataLoader(numbers(50), batch_size=5, shuffle=True) for _ in range(2))
         assert epochs(a, 1) != epochs(b, 1)
 
 
 def test_align_takes_items_in_order() -> None:
     with enforce(profile="align") as enforced:
-        assert epochs(DataLoader(list(range(9)), batch_size=2, shuffle=True)) == [[*range(9)]] * 2
+        assert epochs(DataLoader(numbers(9), batch_size=2, shuffle=True)) == [[*range(9)]] * 2
     assert ("DET302", "torch.utils.data.DataLoader") in {(r.code, r.api) for r in enforced.report.interventions}
 
 
@@ -257,7 +269,7 @@ def test_random_split_is_seeded_by_whatever_name() -> None:
     def run(extra: int) -> list[list[int]]:
         with enforce():
             torch.rand(extra)
-            return [[*part.indices] for part in random_split(range(20), [15, 5])]
+            return [[*part.indices] for part in random_split(numbers(20), [15, 5])]
 
     assert run(1) == run(5)
 
@@ -266,7 +278,7 @@ def test_a_users_own_generator_and_worker_function_are_left_alone() -> None:
     generator = torch.Generator().manual_seed(8)
     seen: list[int] = []
     with enforce() as enforced:
-        loader = DataLoader(list(range(8)), shuffle=True, generator=generator, num_workers=0, worker_init_fn=seen.append)
+        loader = DataLoader(numbers(8), shuffle=True, generator=generator, num_workers=0, worker_init_fn=seen.append)
         sampler = RandomSampler(range(8), generator=generator)
     assert loader.generator is generator
     assert sampler.generator is generator
@@ -274,7 +286,7 @@ def test_a_users_own_generator_and_worker_function_are_left_alone() -> None:
     assert enforced.report.interventions == []
 
 
-class Noisy(Dataset[float]):
+class Noisy(Dataset[list[float]]):
     def __len__(self) -> int:
         return 6
 
@@ -295,7 +307,12 @@ def test_workers_are_seeded_and_the_users_function_still_runs(method: str) -> No
     def run() -> list[Any]:
         with enforce():
             loader = DataLoader(
-                Noisy(), batch_size=2, num_workers=2, worker_init_fn=note, collate_fn=noted, multiprocessing_context=method
+                Noisy(),
+                batch_size=2,
+                num_workers=2,
+                worker_init_fn=note,
+                collate_fn=noted,
+                multiprocessing_context=method,
             )
             return [*loader]
 
@@ -352,7 +369,9 @@ def test_generators_with_a_seed_keep_it_and_their_class() -> None:
         assert isinstance(state, np.random.RandomState)
         assert isinstance(np.random.mtrand._rand, np.random.RandomState)
 
-        class Own(np.random.RandomState):
+        base: Any = np.random.RandomState
+
+        class Own(base):  # type: ignore[misc]
             pass
 
         assert isinstance(Own(1), np.random.RandomState)
@@ -412,9 +431,14 @@ def test_the_report_counts_by_line_and_is_text_and_json() -> None:
         for _ in range(3):
             F.dropout(torch.ones(2))
     [row] = enforced.report.interventions
-    line = next(n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "F.dropout(torch.ones(2))" in text)
+    line = next(
+        n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "F.dropout(torch.ones(2))" in text
+    )
     assert (row.code, row.name, row.line, row.count) == ("DET201", "dropout", line, 3)
-    assert f"{__file__}:{line}: DET201 dropout: `torch.nn.functional.dropout` ran with p=0.0 (3 times)" in enforced.report.text()
+    assert (
+        f"{__file__}:{line}: DET201 dropout: `torch.nn.functional.dropout` ran with p=0.0 (3 times)"
+        in enforced.report.text()
+    )
     [found] = json.loads(enforced.report.json())["interventions"]
     assert {"code", "name", "message", "filename", "location", "count"} <= found.keys()
     assert found["location"] == {"row": line, "column": 1}
@@ -476,13 +500,15 @@ with enforce(dropout="off") as e:
 print(int((drop_token(torch.ones(1000)) == 0).sum()) > 0)
 """
     statement = "from ourlib import drop_token"
-    root = project(**{
-        "detlint.toml": 'catalogs = ["ours.toml"]',
-        "ours.toml": CATALOG,
-        "ourlib.py": OURLIB,
-        "early.py": main.format(early=statement, late="pass"),
-        "late.py": main.format(early="", late=statement),
-    })
+    root = project(
+        **{
+            "detlint.toml": 'catalogs = ["ours.toml"]',
+            "ours.toml": CATALOG,
+            "ourlib.py": OURLIB,
+            "early.py": main.format(early=statement, late="pass"),
+            "late.py": main.format(early="", late=statement),
+        }
+    )
     for name in ("early.py", "late.py"):
         done = subprocess.run([sys.executable, name], cwd=root, capture_output=True, text=True, check=False)
         assert done.stdout.splitlines() == ["0 [('DET201', 'ourlib.drop_token', 1)]", "True"], done.stderr

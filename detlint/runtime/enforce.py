@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -65,7 +66,7 @@ class Enforcement:
         self._started = 0
         self._here = threading.local()
         """`depth`: how often the current thread has started it. `modes`: what that entered."""
-        self._undo: list[Callable[[], None]] = []
+        self._undo = ExitStack()
         self._enter: Callable[[], Any] | None = None
         """Makes what a thread enters; None as long as PyTorch isn't imported."""
 
@@ -123,7 +124,9 @@ class Enforcement:
         import inspect
 
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-            raise TypeError(f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it")
+            raise TypeError(
+                f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it"
+            )
 
         @functools.wraps(function)
         def enforced(*args: Any, **kwargs: Any) -> Any:
@@ -138,9 +141,9 @@ class Enforcement:
         from detlint.runtime.known import known
 
         context = Context(self.options, known(), self.report)
-        self._undo.append(context.end)
+        self._undo.callback(context.end)
         context.begin()
-        self._undo += state.of_process()
+        self._noted(state.of_process())
         for library in state.LIBRARIES:  # before they are seeded, which may be when they are imported
             when_imported(library, functools.partial(self._note, context))
         seed(self.options, self.report)
@@ -158,7 +161,11 @@ class Enforcement:
 
     def _note(self, context: Context, module: ModuleType) -> None:
         if context.active:
-            self._undo += state.of_library(module)
+            self._noted(state.of_library(module))
+
+    def _noted(self, undo: Iterable[Callable[[], None]]) -> None:
+        for back in undo:
+            self._undo.callback(back)
 
     def _with_torch(self, context: Context, torch: ModuleType) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
@@ -167,9 +174,9 @@ class Enforcement:
         from detlint.runtime.torch_part import TorchPart
 
         if undo := switch(torch, self.options, self.report):
-            self._undo.append(undo)
+            self._undo.callback(undo)
         part = TorchPart(context)
-        self._undo.append(part.undo)
+        self._undo.callback(part.undo)
         part.start()
         self._enter = part.interception
         if getattr(self._here, "depth", 0):
@@ -187,5 +194,4 @@ class Enforcement:
 
     def _end(self) -> None:
         self._enter = None
-        while self._undo:
-            self._undo.pop()()
+        self._undo.close()

@@ -95,7 +95,7 @@ class Installation:
         plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.generators)
         if kind.__flags__ & _IMMUTABLE:
             return _shim(kind, plan)
-        made = kind.__init__
+        made: Any = vars(kind).get("__init__") or kind.__init__  # type: ignore[misc]
         counterparts = self._iterated(kind, plan)
 
         @functools.wraps(made)

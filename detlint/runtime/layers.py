@@ -127,4 +127,3 @@ def known_as(kind: type, context: Context) -> tuple[str, list[Entry]] | None:
         if base.__name__ in catalog.copies:
             return own, [catalog.entries[i] for i in catalog.copies[base.__name__]]
     return None
-

@@ -71,7 +71,11 @@ class Loaders:
             entry, api = found
             if entry.returns == "generator":
                 if loader.num_workers:
-                    self._tell("DET304", api, f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew")
+                    self._tell(
+                        "DET304",
+                        api,
+                        f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew",
+                    )
             elif self._context.options.profile == "align":
                 self._tell(entry.rule, api, f"`{api}` stays random. {entry.remedy}")
 

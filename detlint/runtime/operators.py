@@ -18,7 +18,9 @@ class Generators:
     """For each generator on a device, one on the CPU that was seeded as it was."""
 
     def __init__(self) -> None:
-        self._twins: weakref.WeakKeyDictionary[torch.Generator, tuple[int, torch.Generator]] = weakref.WeakKeyDictionary()
+        self._twins: weakref.WeakKeyDictionary[torch.Generator, tuple[int, torch.Generator]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def twin(self, generator: torch.Generator) -> torch.Generator:
         """The one on the CPU. A generator that got another seed since begins anew."""

@@ -50,7 +50,9 @@ def _frames() -> Iterator[FrameType]:
 
 @lru_cache(4096)
 def _kind(filename: str) -> str:
-    if filename.startswith(("<frozen", "<string>", "<__array_function__", "<eval_with_key>")) or _inside(filename, _OWN):
+    if filename.startswith(("<frozen", "<string>", "<__array_function__", "<eval_with_key>")) or _inside(
+        filename, _OWN
+    ):
         return "machinery"
     for folder in _INSTALLED:
         if _inside(filename, folder):

@@ -47,6 +47,9 @@ class Plan:
         self.parameters = parameters
         self.context = context
         self.generators = generators
+        wanted = context.options.operators
+        self.asked = not isinstance(wanted, str) and not wanted.isdisjoint(names_of(api))
+        """Whether the options name it, so that it is moved wherever it runs."""
 
     def __call__(self, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(self.parameters, args, kwargs)
@@ -114,6 +117,12 @@ def plan_of(api: str, context: Context, generators: Generators, entries: list[En
     return Plan(api, choices, parameters_of(api, catalog), context, generators) if choices else None
 
 
+def asked_for(api: str, context: Context, generators: Generators) -> Plan:
+    """The plan of an API that only the options name: it runs on the CPU."""
+    entry = Entry(names=[api], runtime=Deed("cpu"))
+    return Plan(api, [Choice("cpu", entry, None, None)], parameters_of(api, context.catalog), context, generators)
+
+
 def parameters_of(api: str, catalog: Catalog) -> Parameters:
     """By the catalog's signature, where it has one. A tensor's method gets the tensor first when it is intercepted."""
     tensors = {framework.tensor for framework in catalog.frameworks}
@@ -164,7 +173,12 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
 def _listed(api: str, entry: Entry, wanted: str | frozenset[str]) -> bool:
     if isinstance(wanted, str):
         return wanted == "listed"
-    return not wanted.isdisjoint({api, api.rpartition(".")[2], entry.rule})
+    return not wanted.isdisjoint({*names_of(api), entry.rule})
+
+
+def names_of(api: str) -> tuple[str, str]:
+    """How options may name it."""
+    return api, api.rpartition(".")[2]
 
 
 def _recipe(do: str, entry: Entry) -> Recipe | None:
@@ -201,9 +215,11 @@ def _put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     return result
 
 
-def _concerned(choice: Choice, call: Call) -> torch.device | None:
-    """The device on which a call varies, as the entry says; None where it doesn't."""
+def _concerned(plan: Plan, choice: Choice, call: Call) -> torch.device | None:
+    """The device on which a call varies, as the entry says, or as the program's author does; None where it doesn't."""
     device = device_of(call.args, call.kwargs)
+    if plan.asked:
+        return device
     targets = choice.entry.targets
     if device is None or (targets and ON.get(device.type, device.type) not in targets):
         return None
@@ -223,7 +239,7 @@ def _requires(value: Any) -> bool:
 
 
 def _run_on_cpu(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(choice, call)
+    device = _concerned(plan, choice, call)
     if device is None:
         return GOES_ON
     plan.done(choice, f"ran on the CPU instead of {device.type}")
@@ -248,7 +264,7 @@ def _default_device(call: Call) -> torch.device:
 
 
 def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    return GOES_ON if _concerned(choice, call) is None else _put(plan, choice, func, call)
+    return GOES_ON if _concerned(plan, choice, call) is None else _put(plan, choice, func, call)
 
 
 def _seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
@@ -293,7 +309,7 @@ def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, 
 
 
 def _unsupported(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(choice, call)
+    device = _concerned(plan, choice, call)
     if device is None:
         return GOES_ON
     how = plan.context.options.unsupported

@@ -15,7 +15,7 @@ from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
 from detlint.runtime.operators import Generators
 from detlint.runtime.patches import Patches
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Plan, asked_for, names_of, plan_of
 from detlint.runtime.threads import follow
 
 
@@ -38,6 +38,7 @@ class TorchPart:
                 patched.append(api)
             else:
                 self._plans.update(dict.fromkeys(spellings(api), plan))
+        self._ask()
         self._installation.start(patched)
         Functions(self._context, self._generators, self._patches).start()
         if self._context.options.dropout == "off":
@@ -45,6 +46,21 @@ class TorchPart:
         if self._context.options.loaders != "keep":
             Loaders(self._context, self._patches).start()
         follow(self._patches, self._context, self.interception)
+
+    def _ask(self) -> None:
+        """Move what the options name and the catalog has no action for."""
+        wanted = self._context.options.operators
+        known = {
+            name for plan in self._plans.values() for name in names_of(plan.api)
+        } | self._context.catalog.calls.keys()
+        for api in sorted(wanted - known - self._context.catalog.rules.keys()) if not isinstance(wanted, str) else ():
+            found = spellings(self._context.catalog.canonical(api))
+            if found:
+                self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._generators)))
+            else:
+                self._context.report.refuse(
+                    "", "", api, f"`{api}` is no function of PyTorch, and no rule or API of the catalog"
+                )
 
     def undo(self) -> None:
         self._installation.stop()
