@@ -152,6 +152,8 @@ def _do(api: str, entry: Entry, options: Options) -> str:
     deed = entry.runtime
     if deed is None:
         varies = entry.rule[:4] == "DET4" and entry.category in ("a", "d")
+        if varies and not isinstance(options.operators, str) and not options.operators.isdisjoint(names_of(api)):
+            return "cpu"
         return "unsupported" if varies and options.operators != "keep" else ""
     return deed.do if _wanted(api, entry, deed, options) else ""
 

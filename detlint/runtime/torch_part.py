@@ -50,11 +50,12 @@ class TorchPart:
     def _ask(self) -> None:
         """Move what the options name and the catalog has no action for."""
         wanted = self._context.options.operators
-        known = {
-            name for plan in self._plans.values() for name in names_of(plan.api)
-        } | self._context.catalog.calls.keys()
-        for api in sorted(wanted - known - self._context.catalog.rules.keys()) if not isinstance(wanted, str) else ():
-            found = spellings(self._context.catalog.canonical(api))
+        if isinstance(wanted, str):
+            return
+        catalog = self._context.catalog
+        known = {name for api in acting(catalog) for name in names_of(api)}
+        for api in sorted(wanted - known - catalog.rules.keys()):
+            found = spellings(catalog.canonical(api))
             if found:
                 self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._generators)))
             else:
