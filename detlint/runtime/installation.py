@@ -12,7 +12,7 @@ from detlint.runtime.arguments import Parameters
 from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
 from detlint.runtime.patches import Patches
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Backend, Plan, plan_of
 from detlint.runtime.resolve import Found, find, prefixes
 
 CONSTRUCTED = frozenset({"seed", "sequential"})
@@ -33,9 +33,9 @@ def _imported(module: ModuleType) -> None:
 class Installation:
     """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
 
-    def __init__(self, context: Context, generators: Any, patches: Patches) -> None:
+    def __init__(self, context: Context, backend: Backend, patches: Patches) -> None:
         self._context = context
-        self._generators = generators
+        self._backend = backend
         self._patches = patches
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
@@ -70,7 +70,7 @@ class Installation:
             if id(here.value) in seen or hasattr(here.value, "detlint_stands_in"):
                 continue
             seen.add(id(here.value))
-            plan = plan_of(api, self._context, self._generators)
+            plan = plan_of(api, self._context, self._backend)
             if plan is None:
                 continue
             if isinstance(here.value, type):
@@ -91,7 +91,7 @@ class Installation:
         choices = [choice for choice in plan.choices if choice.do in CONSTRUCTED]
         if not choices:
             return None
-        plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.generators)
+        plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.backend)
         if kind.__flags__ & _IMMUTABLE:
             return _shim(kind, plan)
         made = kind.__init__

@@ -11,16 +11,15 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from detlint.catalog import Entry
 from detlint.runtime.arguments import Attributes
 from detlint.runtime.context import Context
-from detlint.runtime.operators import Generators
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Backend, Plan, plan_of
 
 
 class Layers:
     """Turns off what layers draw: the attribute that the catalog's recipe names has the recipe's value during the call."""
 
-    def __init__(self, context: Context, generators: Generators) -> None:
+    def __init__(self, context: Context, backend: Backend) -> None:
         self._context = context
-        self._generators = generators
+        self._backend = backend
         self._plans: dict[type, Plan | None] = {}
         self._scripts: dict[str, Plan | None] = {}
         self._held: dict[int, tuple[int, dict[str, Any]]] = {}
@@ -63,13 +62,13 @@ class Layers:
         try:
             return self._plans[kind]
         except KeyError:
-            plan = self._plans[kind] = layer_plan(kind, self._context, self._generators)
+            plan = self._plans[kind] = layer_plan(kind, self._context, self._backend)
             return plan
 
     def _plan_of_script(self, part: torch.nn.Module) -> Plan | None:
         name = f"torch.nn.{getattr(part, 'original_name', '')}"
         if name not in self._scripts:
-            self._scripts[name] = plan_of(name, self._context, self._generators)
+            self._scripts[name] = plan_of(name, self._context, self._backend)
         return self._scripts[name]
 
     def _hold(self, layer: torch.nn.Module, plan: Plan) -> None:
@@ -95,13 +94,13 @@ class Layers:
                 setattr(layer, name, value)
 
 
-def layer_plan(kind: type, context: Context, generators: Generators) -> Plan | None:
+def layer_plan(kind: type, context: Context, backend: Backend) -> Plan | None:
     """The plan for a class of layers: by its own name or a base class's, or as a copy that a project has."""
     found = known_as(kind, context)
     if found is None:
         return None
     api, entries = found
-    return plan_of(api, context, generators, entries)
+    return plan_of(api, context, backend, entries)
 
 
 def known_as(kind: type, context: Context) -> tuple[str, list[Entry]] | None:
@@ -115,4 +114,3 @@ def known_as(kind: type, context: Context) -> tuple[str, list[Entry]] | None:
         if base.__name__ in catalog.copies:
             return own, [catalog.entries[i] for i in catalog.copies[base.__name__]]
     return None
-

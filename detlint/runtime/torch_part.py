@@ -8,12 +8,12 @@ import torch
 
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
+from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
 from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
-from detlint.runtime.operators import Generators
 from detlint.runtime.patches import Patches
 from detlint.runtime.plans import Plan, plan_of
 from detlint.runtime.threads import follow
@@ -24,22 +24,22 @@ class TorchPart:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._generators = Generators()
+        self._devices = Devices()
         self._patches = Patches()
-        self._installation = Installation(context, self._generators, self._patches)
-        self._layers = Layers(context, self._generators)
+        self._installation = Installation(context, self._devices, self._patches)
+        self._layers = Layers(context, self._devices)
         self._plans: dict[Any, Plan] = {}
 
     def start(self) -> None:
         patched = []
         for api in acting(self._context.catalog):
-            plan = plan_of(api, self._context, self._generators) if api.startswith("torch.") else None
+            plan = plan_of(api, self._context, self._devices) if api.startswith("torch.") else None
             if plan is None or any(choice.do in CONSTRUCTED for choice in plan.choices):
                 patched.append(api)
             else:
                 self._plans.update(dict.fromkeys(spellings(api), plan))
         self._installation.start(patched)
-        Functions(self._context, self._generators, self._patches).start()
+        Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
             self._layers.start()
         if self._context.options.loaders != "keep":
