@@ -138,12 +138,16 @@ class Enforcement:
         # The catalog costs more to load than all else here, and is needed only now.
         from detlint.runtime.context import Context
         from detlint.runtime.known import known
+        from detlint.runtime.library_part import LibraryPart
 
         context = Context(self.options, known(), self.report)
         self._undo += state.noted()
         self._undo.append(functools.partial(setattr, context, "active", False))
         context.active = True
         _set(self.options, self.report)
+        libraries = LibraryPart(context)
+        self._undo.append(libraries.undo)
+        libraries.start()
         when_imported("torch", functools.partial(self._with_torch, context, os.getpid()))
 
     def _with_torch(self, context: Context, pid: int, torch: ModuleType) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -33,10 +34,13 @@ def _imported(module: ModuleType) -> None:
 class Installation:
     """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
 
-    def __init__(self, context: Context, backend: Backend, patches: Patches) -> None:
+    def __init__(
+        self, context: Context, backend: Backend, patches: Patches, constructed: frozenset[str] = CONSTRUCTED
+    ) -> None:
         self._context = context
         self._backend = backend
         self._patches = patches
+        self._constructed = constructed
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
 
@@ -75,6 +79,9 @@ class Installation:
                 continue
             if isinstance(here.value, type):
                 stand_in = self._of_class(here.value, plan)
+            elif isinstance(here.owner, type):
+                stand_in = None
+                self._of_method(here.owner, here.attribute, plan)
             else:
                 stand_in = self._of_function(here.value, plan)
             if stand_in is not None:
@@ -86,13 +93,27 @@ class Installation:
             return None
         return standing_in(function, plan)
 
+    def _of_method(self, owner: type, name: str, plan: Plan) -> None:
+        """Patch a method where its class has it. The catalog's signature doesn't name `self`."""
+        own = inspect.getattr_static(owner, name)
+        function = getattr(own, "__func__", own)
+        if not inspect.isfunction(function):
+            return
+        if not isinstance(own, staticmethod):
+            plan.parameters = plan.parameters.of_method()
+        stand_in = standing_in(function, plan)
+        kind = type(own) if isinstance(own, (classmethod, staticmethod)) else None
+        self._patches.attribute(owner, name, kind(stand_in) if kind is not None else stand_in)
+
     def _of_class(self, kind: type, plan: Plan) -> Any:
-        """Patch the constructor of a class; of one that is no class of Python's, give a class that stands in."""
-        choices = [choice for choice in plan.choices if choice.do in CONSTRUCTED]
+        """Patch the constructor of a class; of one that is no class of Python's, or whose place an object of another takes,
+        give a class that stands in."""
+        choices = [choice for choice in plan.choices if choice.do in self._constructed]
         if not choices:
             return None
-        plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.backend)
-        if kind.__flags__ & _IMMUTABLE:
+        known = plan.parameters.names or plan.parameters.defaults
+        plan = Plan(plan.api, choices, plan.parameters if known else Parameters.of(kind), plan.context, plan.backend)
+        if kind.__flags__ & _IMMUTABLE or any(choice.gives_another for choice in choices):
             return _shim(kind, plan)
         made = kind.__init__
 

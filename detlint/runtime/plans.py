@@ -39,6 +39,14 @@ class Choice(NamedTuple):
     recipe: Recipe | None
     made: Template | None
 
+    @property
+    def gives_another(self) -> bool:
+        """Whether it makes something else instead of only changing arguments."""
+        deed, recipe = self.entry.runtime, self.recipe
+        own = deed is not None and bool(deed.text)
+        whole = recipe is not None and (recipe.kind == "replace" or (recipe.kind == "replace-item" and not recipe.argument))
+        return self.made is not None and (own or whole)
+
 
 class Plan:
     """What is done with the calls of an API. Calling it makes the call as it should be made."""
@@ -108,7 +116,7 @@ def _choices(api: str, entries: list[Entry], options: Options) -> Iterator[Choic
         drawn = drawn or do == "cpu-draw"
         recipe = _recipe(do, entry)
         text = entry.runtime.text if entry.runtime is not None else ""
-        text = text or (recipe.text if recipe is not None else "")
+        text = text or (_text(recipe) if recipe is not None else "")
         try:
             yield Choice(do, entry, recipe, template(text, api) if text else None)
         except Impossible:
@@ -131,6 +139,8 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
         return options.rng == "cpu"
     if deed.do == "cpu":
         return _listed(api, entry, options.operators)
+    if deed.do == "replace" and entry.rule[:4] in ("DET2", "DET3"):
+        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.loaders == "sequential"
     if deed.do == "replace":
         return _listed(api, entry, options.replace)
     if deed.do == "sequential" or entry.rule == "DET302":
@@ -146,6 +156,13 @@ def _listed(api: str, entry: Entry, wanted: str | frozenset[str]) -> bool:
 
 def _recipe(do: str, entry: Entry) -> Recipe | None:
     return entry.fix if do != "sequential" else entry.fix or entry.align
+
+
+def _text(recipe: Recipe) -> str:
+    """What a recipe writes. One that takes an item out of a list leaves what does nothing in its place."""
+    if recipe.kind != "replace-item" or recipe.argument:
+        return recipe.text
+    return recipe.value if isinstance(recipe.value, str) else recipe.text or "<detlint.runtime.nothing.unchanged>"
 
 
 def turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
@@ -192,13 +209,18 @@ def in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     entry = choice.entry
     if not hold(entry.when, call):
         return GOES_ON
+    if plan.context.options.loaders == "sequential" and entry.fix is None and entry.align is None:
+        plan.refuse(choice, f"its order stays. {entry.remedy}")
+        return GOES_ON
     if plan.context.options.loaders == "sequential" and entry.align is not None:
         return _ordered(plan, choice, entry.align, None, call)
     recipe = entry.fix
+    if plan.context.options.loaders == "sequential" and choice.gives_another:
+        return put(plan, choice, func, call)
     harmless = recipe is not None and (recipe.seeds or recipe.applicability == "safe")
     if recipe is None or not (harmless or plan.context.options.loaders == "sequential"):
         return GOES_ON
-    return _ordered(plan, choice, recipe, choice.made, call)
+    return _ordered(plan, choice, recipe, choice.made if recipe.text else None, call)
 
 
 def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, call: Call) -> Any:

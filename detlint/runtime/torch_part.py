@@ -13,6 +13,7 @@ from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
 from detlint.runtime.loaders import Loaders
+from detlint.runtime.library_part import others
 from detlint.runtime.mode import Interception, spellings
 from detlint.runtime.patches import Patches
 from detlint.runtime.plans import Plan, plan_of
@@ -56,18 +57,12 @@ class TorchPart:
 
 
 def acting(catalog: Catalog) -> list[str]:
-    """The APIs with which something may be done, other than those of other frameworks of tensors."""
-    own = {torch.__name__}
-    foreign = {
-        module
-        for framework in catalog.frameworks
-        if framework.tensor and framework.tensor.partition(".")[0] not in own
-        for module in framework.modules
-    }
+    """The APIs with which something may be done, other than those that need no PyTorch."""
+    elsewhere = {*others(catalog)}
     names = {
         name
         for entry in catalog.entries
         if entry.kind == "call" and (entry.runtime is not None or entry.category in ("a", "d"))
         for name in entry.names
     }
-    return sorted(name for name in names if name.partition(".")[0] not in foreign)
+    return sorted(names - elsewhere)
