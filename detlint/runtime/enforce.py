@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -14,7 +13,7 @@ from detlint.runtime import state
 from detlint.runtime.imports import when_imported
 from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Options, Profile, Rng, Unsupported, options
 from detlint.runtime.report import Report
-from detlint.runtime.seeding import seed_all
+from detlint.runtime.switches import seed, switch
 
 if TYPE_CHECKING:
     from detlint.runtime.context import Context
@@ -144,7 +143,7 @@ class Enforcement:
         self._undo += state.noted()
         self._undo.append(functools.partial(setattr, context, "active", False))
         context.active = True
-        _set(self.options, self.report)
+        seed(self.options, self.report)
         libraries = LibraryPart(context)
         self._undo.append(libraries.undo)
         libraries.start()
@@ -156,6 +155,8 @@ class Enforcement:
             return
         from detlint.runtime.torch_part import TorchPart
 
+        if undo := switch(torch, self.options, self.report):
+            self._undo.append(undo)
         part = TorchPart(context)
         self._undo.append(part.undo)
         part.start()
@@ -177,28 +178,3 @@ class Enforcement:
         self._enter = None
         while self._undo:
             self._undo.pop()()
-
-
-def _set(chosen: Options, report: Report) -> None:
-    """Seeds and switches, and what came of them."""
-    collective = {name: os.environ.get(name) for name in _COLLECTIVE}
-    if chosen.collectives == "strict":
-        os.environ["HCCL_DETERMINISTIC"] = "strict"
-    record = seed_all(chosen.seed, mode=True)
-    if chosen.collectives == "keep":
-        for name, value in collective.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-    for step in record.of("set", "already"):
-        report.settings.append(f"{step.what}: {step.why}" if step.why else step.what)
-    for step in record.of("late", "failed"):
-        report.refuse("", "", step.what, f"{step.what}: {step.why}")
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and chosen.unsupported != "error":
-        torch.use_deterministic_algorithms(True, warn_only=True)
-
-
-_COLLECTIVE = ("HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC")
-"""The variables that switch the communication of Ascend devices."""

@@ -10,7 +10,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from detlint.catalog import Entry
 from detlint.runtime.arguments import Attributes
-from detlint.runtime.context import Context
+from detlint.runtime.context import Context, compiling
 from detlint.runtime.plans import Backend, Plan, plan_of
 
 
@@ -72,26 +72,38 @@ class Layers:
         return self._scripts[name]
 
     def _hold(self, layer: torch.nn.Module, plan: Plan) -> None:
+        if compiling():  # one thread, and locks can't be traced
+            self._hold_alone(layer, plan)
+            return
         with self._lock:
-            running, before = self._held.get(id(layer), (0, {}))
-            if not running:
-                wanted = plan.held(Attributes(layer))
-                if wanted and isinstance(layer, torch.jit.ScriptModule):
-                    wanted = {"training": False}  # a script has the others as constants
-                before = {name: getattr(layer, name) for name in wanted}
-                for name, value in wanted.items():
-                    setattr(layer, name, value)
-            if before:
-                self._held[id(layer)] = running + 1, before
+            self._hold_alone(layer, plan)
+
+    def _hold_alone(self, layer: torch.nn.Module, plan: Plan) -> None:
+        running, before = self._held.get(id(layer), (0, {}))
+        if not running:
+            wanted = plan.held(Attributes(layer))
+            if wanted and isinstance(layer, torch.jit.ScriptModule):
+                wanted = {"training": False}  # a script has the others as constants
+            before = {name: getattr(layer, name) for name in wanted}
+            for name, value in wanted.items():
+                setattr(layer, name, value)
+        if before:
+            self._held[id(layer)] = running + 1, before
 
     def _release(self, layer: torch.nn.Module) -> None:
+        if compiling():
+            self._release_alone(layer)
+            return
         with self._lock:
-            running, before = self._held.pop(id(layer), (0, {}))
-            if running > 1:
-                self._held[id(layer)] = running - 1, before
-                return
-            for name, value in before.items():
-                setattr(layer, name, value)
+            self._release_alone(layer)
+
+    def _release_alone(self, layer: torch.nn.Module) -> None:
+        running, before = self._held.pop(id(layer), (0, {}))
+        if running > 1:
+            self._held[id(layer)] = running - 1, before
+            return
+        for name, value in before.items():
+            setattr(layer, name, value)
 
 
 def layer_plan(kind: type, context: Context, backend: Backend) -> Plan | None:

@@ -1,0 +1,44 @@
+"""Seeds and switches of one enforcement: set through `seed_all`, then as the options say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from detlint.runtime import ascend
+from detlint.runtime.options import Options
+from detlint.runtime.report import Report
+from detlint.runtime.seeding import seed_all
+
+_COLLECTIVE: Final = ("HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC")
+"""The variables that switch the communication of Ascend devices."""
+
+
+def seed(chosen: Options, report: Report) -> None:
+    """Seed every stream and switch determinism on; tell what came of it."""
+    before = {name: os.environ.get(name) for name in _COLLECTIVE}
+    if chosen.collectives == "strict":
+        os.environ["HCCL_DETERMINISTIC"] = "strict"
+    record = seed_all(chosen.seed, mode=True)
+    if chosen.collectives == "keep":
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+    for step in record.of("set", "already"):
+        if chosen.collectives != "keep" or not step.what.startswith(_COLLECTIVE):
+            report.settings.append(f"{step.what}: {step.why}" if step.why else step.what)
+    for step in record.of("late", "failed"):
+        report.refuse("", "", step.what, f"{step.what}: {step.why}")
+
+
+def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | None:
+    """What `seed_all` has no say in, once PyTorch is there; what undoes it, beside `state.noted`."""
+    if chosen.unsupported != "error":
+        # What has no deterministic form is handled here where something is known to do, and else must not end the run.
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        report.settings.append("torch.use_deterministic_algorithms(True, warn_only=True)")
+    if torch.cuda.is_available():
+        report.lasting.append("CUDA: what was started meanwhile has read CUBLAS_WORKSPACE_CONFIG")
+    return ascend.switch(torch, chosen, report)

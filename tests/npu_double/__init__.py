@@ -1,0 +1,58 @@
+"""Programs run against a double of an Ascend device, each in a process of its own.
+
+The double is the package `torch_npu` beside this file. It is no emulator: kernels are the CPU's. What it shows is which
+kernels ran "on the device", which random stream they drew from, in what order switches were set, and what comes of
+kernels that vary.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def supported() -> bool:
+    """Whether this PyTorch can have a device that is written in Python."""
+    try:
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend as needed
+    except ImportError:
+        return False
+    return needed is not None
+
+
+def environment(noisy: Iterable[str] = (), switched: Iterable[str] = ()) -> dict[str, str]:
+    """The environment of a program that imports the double as `torch_npu`.
+
+    Args:
+        noisy: kernels that vary always: `aten.grid_sampler_2d_backward`.
+        switched: kernels that vary in threads that began without PyTorch's deterministic switch.
+    """
+    paths = [str(HERE), str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "NPU_DOUBLE_NOISY": " ".join(noisy),
+        "NPU_DOUBLE_SWITCHED": " ".join(switched),
+    }
+
+
+def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -> str:
+    """What a program prints.
+
+    Raises:
+        AssertionError: it fails; with what it wrote to standard error.
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment(noisy, switched),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
