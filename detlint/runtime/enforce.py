@@ -59,8 +59,10 @@ def enforce(
 class Enforcement:
     """What `enforce` returns. `report` is what it did; one that is started again goes on with it."""
 
-    def __init__(self, chosen: Options) -> None:
+    def __init__(self, chosen: Options, only: frozenset[str] = frozenset()) -> None:
         self.options = chosen
+        self._only = only
+        """Deeds of the catalog, in its words, where nothing else is to be done: no seeds, no switches. Empty: everything."""
         self.report = Report()
         self._lock = threading.RLock()
         self._started = 0
@@ -124,7 +126,9 @@ class Enforcement:
         import inspect
 
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-            raise TypeError(f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it")
+            raise TypeError(
+                f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it"
+            )
 
         @functools.wraps(function)
         def enforced(*args: Any, **kwargs: Any) -> Any:
@@ -139,11 +143,12 @@ class Enforcement:
         from detlint.runtime.known import known
         from detlint.runtime.library_part import LibraryPart
 
-        context = Context(self.options, known(), self.report)
-        self._undo += state.noted()
+        context = Context(self.options, known(), self.report, self._only)
+        state.note(self._undo)
         self._undo.append(functools.partial(setattr, context, "active", False))
         context.active = True
-        seed(self.options, self.report)
+        if not self._only:
+            self._undo.append(seed(self.options, self.report))
         libraries = LibraryPart(context)
         self._undo.append(libraries.undo)
         libraries.start()
@@ -155,7 +160,7 @@ class Enforcement:
             return
         from detlint.runtime.torch_part import TorchPart
 
-        if undo := switch(torch, self.options, self.report):
+        if not self._only and (undo := switch(torch, self.options, self.report)):
             self._undo.append(undo)
         part = TorchPart(context)
         self._undo.append(part.undo)

@@ -44,7 +44,9 @@ class LibraryPart:
 
 def others(catalog: Catalog) -> list[str]:
     """The APIs with which something is done that need no PyTorch."""
-    pytorch = {module for framework in catalog.frameworks if framework.tensor == PYTORCH for module in framework.modules}
+    pytorch = {
+        module for framework in catalog.frameworks if framework.tensor == PYTORCH for module in framework.modules
+    }
     foreign = {module for framework in catalog.frameworks if framework.tensor for module in framework.modules} - pytorch
     deeds: dict[str, set[str]] = {}
     for entry in catalog.entries:

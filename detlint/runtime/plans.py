@@ -44,7 +44,9 @@ class Choice(NamedTuple):
         """Whether it makes something else instead of only changing arguments."""
         deed, recipe = self.entry.runtime, self.recipe
         own = deed is not None and bool(deed.text)
-        whole = recipe is not None and (recipe.kind == "replace" or (recipe.kind == "replace-item" and not recipe.argument))
+        whole = recipe is not None and (
+            recipe.kind == "replace" or (recipe.kind == "replace-item" and not recipe.argument)
+        )
         return self.made is not None and (own or whole)
 
 
@@ -95,7 +97,8 @@ def plan_of(api: str, context: Context, backend: Backend, entries: list[Entry] |
     """
     catalog = context.catalog
     known = [catalog.entries[i] for i in catalog.calls.get(api, ())] if entries is None else entries
-    choices = [choice for choice in _choices(api, known, context.options) if choice.do in backend.actions]
+    able = backend.actions.keys() & context.only if context.only else backend.actions.keys()
+    choices = [choice for choice in _choices(api, known, context.options) if choice.do in able]
     return Plan(api, choices, parameters_of(api, catalog), context, backend) if choices else None
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections.abc import Callable
 from typing import Any
+
+from detlint.runtime.imports import when_imported
 
 Undo = Callable[[], None]
 
 
-def noted() -> list[Undo]:
-    """What puts back the streams and switches of everything that is imported, and the environment."""
-    undo: list[Undo] = [_environment(), _python()]
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None:
-        undo.append(_numpy(numpy))
-    if torch is not None:
-        undo += [_switches(torch), *_streams(torch)]
-    return undo
+def note(undo: list[Undo]) -> None:
+    """Add what puts back the streams and switches of libraries, of those that come later when they come, and the environment."""
+    undo += [_environment(), _python()]
+    when_imported("numpy", lambda numpy: undo.append(_numpy(numpy)))
+    when_imported("torch", lambda torch: undo.extend([_switches(torch), *_streams(torch)]))
 
 
 def _environment() -> Undo:
