@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -59,7 +60,8 @@ def trained(network: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.
 
     def step() -> None:
         optimizer.zero_grad()
-        F.cross_entropy(network(inputs), goal).backward()
+        loss: Any = F.cross_entropy(network(inputs), goal)
+        loss.backward()
         optimizer.step()
 
     return step

@@ -95,7 +95,9 @@ def main() -> None:
     head = {"machine": machine, "torch": torch.__version__, "cuda": torch.version.cuda, "times": options.times}
     head["size"] = options.size
     (options.out / "operators.json").write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")
-    title = f"# Operators on a GPU\n\n{machine}, PyTorch {head['torch']}, {options.times} runs of each on equal inputs.\n\n"
+    title = (
+        f"# Operators on a GPU\n\n{machine}, PyTorch {head['torch']}, {options.times} runs of each on equal inputs.\n\n"
+    )
     (options.out / "RESULTS.md").write_text(title + table(rows))
     print(table(rows))
 

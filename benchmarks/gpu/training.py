@@ -16,6 +16,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from typing import Any
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
 
@@ -64,7 +65,8 @@ def detect(device: torch.device, steps: int) -> nn.Module:
     images, boxes = torch.randn(4, 3, 32, 32).to(device), torch.rand(4, 64, 4).to(device)
     for _ in range(steps):
         optimizer.zero_grad()
-        F.l1_loss(network(images), boxes).backward()
+        loss: Any = F.l1_loss(network(images), boxes)
+        loss.backward()
         optimizer.step()
     return network
 
@@ -77,7 +79,8 @@ def diffuse(device: torch.device, steps: int) -> nn.Module:
     for _ in range(steps):
         noise = torch.randn(images.shape, device=device)
         optimizer.zero_grad()
-        F.mse_loss(network(images + random.random() * noise), noise).backward()
+        loss: Any = F.mse_loss(network(images + random.random() * noise), noise)
+        loss.backward()
         optimizer.step()
     return network
 
@@ -104,7 +107,9 @@ def main() -> None:
         return
     device = torch.device(options.device)
     failed = False
-    print(f"{options.runs} trainings of {options.steps} steps each\n\n| | different results | under enforce |\n|---|---|---|")
+    print(
+        f"{options.runs} trainings of {options.steps} steps each\n\n| | different results | under enforce |\n|---|---|---|"
+    )
     for name, train in (("detector", detect), ("diffusion", diffuse)):
 
         def run(train: Callable[[torch.device, int], nn.Module] = train) -> nn.Module:

@@ -28,6 +28,15 @@ class Parameters:
         self.positions = {name: position for position, name in enumerate(names)}
         self.defaults = {name: default for name, default in signature if default != "..." and name[0] != "*"}
 
+    def of_method(self) -> Parameters:
+        """The same, of a function that gets the object first."""
+        names = [name for name in self.names if name != "self"]
+        bound = Parameters([])
+        bound.names = ["self", *names]
+        bound.positions = {name: position for position, name in enumerate(bound.names)}
+        bound.defaults = self.defaults
+        return bound
+
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Parameters:
         """Those that a function of Python has; none where it can't be asked."""

@@ -36,8 +36,9 @@ class Context:
     What was put in place of other things may be kept by the program after leaving. It asks `active`, and does nothing then.
     """
 
-    def __init__(self, options: Options, catalog: Catalog, report: Report) -> None:
+    def __init__(self, options: Options, catalog: Catalog, report: Report, only: frozenset[str] = frozenset()) -> None:
         self.options = options
+        self.only = only
         self.catalog = catalog
         self.report = report
         self.active = False

@@ -59,8 +59,10 @@ def enforce(
 class Enforcement:
     """What `enforce` returns. `report` is what it did; one that is started again goes on with it."""
 
-    def __init__(self, chosen: Options) -> None:
+    def __init__(self, chosen: Options, only: frozenset[str] = frozenset()) -> None:
         self.options = chosen
+        self._only = only
+        """Deeds of the catalog, in its words, where nothing else is to be done: no seeds, no switches. Empty: everything."""
         self.report = Report()
         self._lock = threading.RLock()
         self._started = 0
@@ -135,45 +137,37 @@ class Enforcement:
 
         return cast(_Function, enforced)
 
-    def _begin(self) -> None:
+    def _begin(self, seeding: bool = True) -> None:
         # The catalog costs more to load than all else here, and is needed only now.
         from detlint.runtime.context import Context
         from detlint.runtime.known import known
+        from detlint.runtime.library_part import LibraryPart
 
-        context = Context(self.options, known(), self.report)
+        context = Context(self.options, known(), self.report, self._only)
         self._undo.callback(context.end)
         context.begin()
-        self._noted(state.of_process())
-        for library in state.LIBRARIES:  # before they are seeded, which may be when they are imported
-            when_imported(library, functools.partial(self._note, context))
-        seed(self.options, self.report)
-        when_imported("torch", functools.partial(self._with_torch, context))
+        if seeding:
+            state.note(self._undo.callback, lambda: context.active)
+        if seeding and not self._only:
+            self._undo.callback(seed(self.options, self.report))
+        libraries = LibraryPart(context)
+        self._undo.callback(libraries.undo)
+        libraries.start()
+        when_imported("torch", functools.partial(self._with_torch, context, seeding))
 
     def attach(self) -> None:
-        """For the rest of a process that another one started and seeded: everything but the seeds."""
-        from detlint.runtime.context import Context
-        from detlint.runtime.known import known
+        """For the rest of a process that another one started and seeded: everything but the seeds and switches."""
+        self._begin(seeding=False)
+        self._started = self._here.depth = 1
+        self._enter_here()
 
-        context = Context(self.options, known(), self.report)
-        context.begin()
-        self._here.depth = 1
-        when_imported("torch", functools.partial(self._with_torch, context))
-
-    def _note(self, context: Context, module: ModuleType) -> None:
-        if context.active:
-            self._noted(state.of_library(module))
-
-    def _noted(self, undo: Iterable[Callable[[], None]]) -> None:
-        for back in undo:
-            self._undo.callback(back)
-
-    def _with_torch(self, context: Context, torch: ModuleType) -> None:
+    def _with_torch(self, context: Context, seeding: bool, torch: ModuleType) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
         if not context.active:
             return
         from detlint.runtime.torch_part import TorchPart
 
-        if undo := switch(torch, self.options, self.report):
+        if seeding and not self._only and (undo := switch(torch, self.options, self.report)):
             self._undo.callback(undo)
         part = TorchPart(context)
         self._undo.callback(part.undo)

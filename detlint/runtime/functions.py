@@ -10,9 +10,8 @@ from detlint.catalog import Entry
 from detlint.runtime.arguments import Parameters
 from detlint.runtime.context import Context
 from detlint.runtime.installation import standing_in
-from detlint.runtime.operators import Generators
 from detlint.runtime.patches import Patches
-from detlint.runtime.plans import plan_of
+from detlint.runtime.plans import Backend, plan_of
 
 _APPLY = ".apply"
 
@@ -20,9 +19,9 @@ _APPLY = ".apply"
 class Functions:
     """Makes the calls of `apply` by a plan, of the classes that there are and of those that come."""
 
-    def __init__(self, context: Context, generators: Generators, patches: Patches) -> None:
+    def __init__(self, context: Context, backend: Backend, patches: Patches) -> None:
         self._context = context
-        self._generators = generators
+        self._backend = backend
         self._patches = patches
 
     def start(self) -> None:
@@ -40,7 +39,7 @@ class Functions:
         if not self._context.active:
             return
         own, entries = self._known(kind)
-        plan = plan_of(own, self._context, self._generators, entries) if entries else None
+        plan = plan_of(own, self._context, self._backend, entries) if entries else None
         if plan is not None:
             plan.parameters = self._parameters(own, entries, kind)
             stand_in = standing_in(kind.apply, plan)  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Container, Iterable
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ from detlint.runtime.arguments import Parameters
 from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
 from detlint.runtime.patches import Patches
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Backend, Plan, plan_of
 from detlint.runtime.resolve import Found, find, prefixes
 
 CONSTRUCTED = frozenset({"seed", "sequential"})
@@ -34,10 +35,13 @@ def _imported(module: ModuleType) -> None:
 class Installation:
     """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
 
-    def __init__(self, context: Context, generators: Any, patches: Patches) -> None:
+    def __init__(
+        self, context: Context, backend: Backend, patches: Patches, constructed: frozenset[str] = CONSTRUCTED
+    ) -> None:
         self._context = context
-        self._generators = generators
+        self._backend = backend
         self._patches = patches
+        self._constructed = constructed
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
 
@@ -66,13 +70,21 @@ class Installation:
 
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
+        seen: set[int] = set()
         homes: dict[int, tuple[Any, str]] = {}
         """Of what only programs get a seed for: the module that has it, and the library, which calls it as it likes."""
         for api, here in found:
-            plan = plan_of(api, self._context, self._generators) if self._is_new(here.value, homes) else None
+            plan = plan_of(api, self._context, self._backend) if _is_new(here.value, seen) else None
+            seen.add(id(here.value))
             if plan is None:
                 continue
-            stand_in = (self._of_class if isinstance(here.value, type) else standing_in)(here.value, plan)
+            if isinstance(here.value, type):
+                stand_in = self._of_class(here.value, plan)
+            elif isinstance(here.owner, type):
+                stand_in = None
+                self._of_method(here.owner, here.attribute, plan)
+            else:
+                stand_in = standing_in(here.value, plan)
             if stand_in is not None:
                 pairs.append((here.value, stand_in))
                 if all(choice.do == "seed" for choice in plan.choices):
@@ -84,16 +96,27 @@ class Installation:
 
         self._patches.replace(pairs, keeps)
 
-    def _is_new(self, value: Any, seen: Container[int]) -> bool:
-        return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
+    def _of_method(self, owner: type, name: str, plan: Plan) -> None:
+        """Patch a method where its class has it. The catalog's signature doesn't name `self`."""
+        own = inspect.getattr_static(owner, name)
+        function = getattr(own, "__func__", own)
+        if not inspect.isfunction(function):
+            return
+        if not isinstance(own, staticmethod):
+            plan.parameters = plan.parameters.of_method()
+        stand_in = standing_in(function, plan)
+        kind = type(own) if isinstance(own, (classmethod, staticmethod)) else None
+        self._patches.attribute(owner, name, kind(stand_in) if kind is not None else stand_in)
 
     def _of_class(self, kind: type, plan: Plan) -> Any:
-        """Patch the constructor of a class; of one that is no class of Python's, give a class that stands in."""
-        choices = [choice for choice in plan.choices if choice.do in CONSTRUCTED]
+        """Patch the constructor of a class; of one that is no class of Python's, or whose place an object of another takes,
+        give a class that stands in."""
+        choices = [choice for choice in plan.choices if choice.do in self._constructed]
         if not choices:
             return None
-        plan = Plan(plan.api, choices, plan.parameters, plan.context, plan.generators)
-        if kind.__flags__ & _IMMUTABLE:
+        known = plan.parameters.names or plan.parameters.defaults
+        plan = Plan(plan.api, choices, plan.parameters if known else Parameters.of(kind), plan.context, plan.backend)
+        if kind.__flags__ & _IMMUTABLE or any(choice.gives_another for choice in choices):
             return _shim(kind, plan)
         made: Any = vars(kind).get("__init__") or kind.__init__  # type: ignore[misc]
         counterparts = self._iterated(kind, plan)
@@ -128,6 +151,10 @@ class Installation:
 
 _IMMUTABLE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
+
+
+def _is_new(value: Any, seen: Container[int]) -> bool:
+    return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
 
 
 def standing_in(function: Any, plan: Plan) -> Any:

@@ -11,16 +11,16 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from detlint.catalog import Entry
 from detlint.runtime.arguments import Attributes
 from detlint.runtime.context import Context, compiling
-from detlint.runtime.operators import Generators
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Backend, Plan, plan_of
+from detlint.runtime.resolve import find
 
 
 class Layers:
     """Turns off what layers draw: the attribute that the catalog's recipe names has the recipe's value during the call."""
 
-    def __init__(self, context: Context, generators: Generators) -> None:
+    def __init__(self, context: Context, backend: Backend) -> None:
         self._context = context
-        self._generators = generators
+        self._backend = backend
         self._plans: dict[type, Plan | None] = {}
         self._scripts: dict[str, Plan | None] = {}
         self._held: dict[int, tuple[int, dict[str, Any]]] = {}
@@ -29,6 +29,11 @@ class Layers:
         self._handles: list[Any] = []
 
     def start(self) -> None:
+        # What is known by now is planned now: a plan that is made while PyTorch compiles would be compiled too.
+        for api in self._context.catalog.calls:
+            found = find(api)
+            if found is not None and isinstance(found.value, type) and issubclass(found.value, torch.nn.Module):
+                self._plan(found.value)
         # Neither hook gives anything: the input and output stay as they are.
         self._handles = [
             register_module_forward_pre_hook(self._before),
@@ -63,13 +68,13 @@ class Layers:
         try:
             return self._plans[kind]
         except KeyError:
-            plan = self._plans[kind] = layer_plan(kind, self._context, self._generators)
+            plan = self._plans[kind] = layer_plan(kind, self._context, self._backend)
             return plan
 
     def _plan_of_script(self, part: torch.nn.Module) -> Plan | None:
         name = f"torch.nn.{getattr(part, 'original_name', '')}"
         if name not in self._scripts:
-            self._scripts[name] = plan_of(name, self._context, self._generators)
+            self._scripts[name] = plan_of(name, self._context, self._backend)
         return self._scripts[name]
 
     def _hold(self, layer: torch.nn.Module, plan: Plan) -> None:
@@ -107,13 +112,13 @@ class Layers:
             setattr(layer, name, value)
 
 
-def layer_plan(kind: type, context: Context, generators: Generators) -> Plan | None:
+def layer_plan(kind: type, context: Context, backend: Backend) -> Plan | None:
     """The plan for a class of layers: by its own name or a base class's, or as a copy that a project has."""
     found = known_as(kind, context)
     if found is None:
         return None
     api, entries = found
-    return plan_of(api, context, generators, entries)
+    return plan_of(api, context, backend, entries)
 
 
 def known_as(kind: type, context: Context) -> tuple[str, list[Entry]] | None:

@@ -83,7 +83,7 @@ def _mindspore_switch(mindspore: Any) -> Iterator[Step]:
         else:
             yield Step(name, "already")
     else:
-        yield Step(name, "set")
+        yield Step(name, "set", lasting="MindSpore takes it once for each process")
 
 
 def _tensorflow(tensorflow: Any, seed: int) -> Iterator[Step]:
@@ -93,7 +93,8 @@ def _tensorflow(tensorflow: Any, seed: int) -> Iterator[Step]:
 
 def _tensorflow_switch(tensorflow: Any) -> Iterator[Step]:
     tensorflow.config.experimental.enable_op_determinism()
-    yield Step("tensorflow.config.experimental.enable_op_determinism()", "set", "what has no such kernel raises")
+    name = "tensorflow.config.experimental.enable_op_determinism()"
+    yield Step(name, "set", "what has no such kernel raises", lasting="TensorFlow has no call that switches it off")
 
 
 def _keras(keras: Any, seed: int) -> Iterator[Step]:

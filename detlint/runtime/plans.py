@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
-
-import torch
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from detlint.catalog import Catalog, Deed, Entry, Recipe
 from detlint.runtime.arguments import Call, Parameters
-from detlint.runtime.conditions import ON, Bound, hold
-from detlint.runtime.context import Context, Nondeterministic, NondeterministicWarning, in_force
-from detlint.runtime.operators import Generators, device_of, on_cpu
+from detlint.runtime.conditions import Bound, hold
+from detlint.runtime.context import Context, in_force
 from detlint.runtime.options import Options
 from detlint.runtime.places import origin
 from detlint.runtime.recipes import Impossible, Template, carry_out, evaluate, template
 
 Function = Callable[..., Any]
+Action = Callable[["Plan", "Choice", Function, Call], Any]
 GOES_ON: Final = object()
 """What an action gives whose work is done by changing the arguments."""
+
+
+class Backend(Protocol):
+    """What calls of a library can be done with."""
+
+    actions: ClassVar[Mapping[str, Action]]
+    """By the words of the catalog. Each gets the plan, the choice, the function and the call, and gives the result or
+    `GOES_ON`."""
 
 
 class Choice(NamedTuple):
@@ -35,18 +40,28 @@ class Choice(NamedTuple):
     recipe: Recipe | None
     made: Template | None
 
+    @property
+    def gives_another(self) -> bool:
+        """Whether it makes something else instead of only changing arguments."""
+        deed, recipe = self.entry.runtime, self.recipe
+        own = deed is not None and bool(deed.text)
+        whole = recipe is not None and (
+            recipe.kind == "replace" or (recipe.kind == "replace-item" and not recipe.argument)
+        )
+        return self.made is not None and (own or whole)
+
 
 class Plan:
     """What is done with the calls of an API. Calling it makes the call as it should be made."""
 
     def __init__(
-        self, api: str, choices: list[Choice], parameters: Parameters, context: Context, generators: Generators
+        self, api: str, choices: list[Choice], parameters: Parameters, context: Context, backend: Backend
     ) -> None:
         self.api = api
         self.choices = choices
         self.parameters = parameters
         self.context = context
-        self.generators = generators
+        self.backend = backend
         wanted = context.options.operators
         self.asked = not isinstance(wanted, str) and not wanted.isdisjoint(names_of(api))
         """Whether the options name it, so that it is moved wherever it runs."""
@@ -54,12 +69,13 @@ class Plan:
     def __call__(self, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(self.parameters, args, kwargs)
         for choice in self.choices:
-            result = _ACTIONS[choice.do](self, choice, func, call)
+            result = self.backend.actions[choice.do](self, choice, func, call)
             if result is not GOES_ON:
                 return result
         return func(*call.args, **call.kwargs)
 
     def seed(self) -> int:
+        """The next of the seeds for what is made here."""
         return self.context.seed(self.api, origin()[1])
 
     def done(self, choice: Choice, message: str) -> None:
@@ -105,7 +121,7 @@ class Plan:
         return found
 
 
-def plan_of(api: str, context: Context, generators: Generators, entries: list[Entry] | None = None) -> Plan | None:
+def plan_of(api: str, context: Context, backend: Backend, entries: list[Entry] | None = None) -> Plan | None:
     """The plan of an API of the catalog, under the options; None where nothing is to be done.
 
     Args:
@@ -113,14 +129,15 @@ def plan_of(api: str, context: Context, generators: Generators, entries: list[En
     """
     catalog = context.catalog
     known = [catalog.entries[i] for i in catalog.calls.get(api, ())] if entries is None else entries
-    choices = [*_choices(api, known, context.options)]
-    return Plan(api, choices, parameters_of(api, catalog), context, generators) if choices else None
+    able = backend.actions.keys() & context.only if context.only else backend.actions.keys()
+    choices = [choice for choice in _choices(api, known, context.options) if choice.do in able]
+    return Plan(api, choices, parameters_of(api, catalog), context, backend) if choices else None
 
 
-def asked_for(api: str, context: Context, generators: Generators) -> Plan:
+def asked_for(api: str, context: Context, backend: Backend) -> Plan:
     """The plan of an API that only the options name: it runs on the CPU."""
     entry = Entry(names=[api], runtime=Deed("cpu"))
-    return Plan(api, [Choice("cpu", entry, None, None)], parameters_of(api, context.catalog), context, generators)
+    return Plan(api, [Choice("cpu", entry, None, None)], parameters_of(api, context.catalog), context, backend)
 
 
 def parameters_of(api: str, catalog: Catalog) -> Parameters:
@@ -140,7 +157,7 @@ def _choices(api: str, entries: list[Entry], options: Options) -> Iterator[Choic
         drawn = drawn or do == "cpu-draw"
         recipe = _recipe(do, entry)
         text = entry.runtime.text if entry.runtime is not None else ""
-        text = text or (recipe.text if recipe is not None else "")
+        text = text or (_text(recipe) if recipe is not None else "")
         try:
             yield Choice(do, entry, recipe, template(text, api) if text else None)
         except Impossible:
@@ -165,6 +182,8 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
         return options.rng == "cpu"
     if deed.do == "cpu":
         return _listed(api, entry, options.operators)
+    if deed.do == "replace" and entry.rule[:4] in ("DET2", "DET3"):
+        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.loaders == "sequential"
     if deed.do == "replace":
         return _listed(api, entry, options.replace)
     if deed.do == "sequential" or entry.rule == "DET302":
@@ -187,14 +206,18 @@ def _recipe(do: str, entry: Entry) -> Recipe | None:
     return entry.fix if do != "sequential" else entry.fix or entry.align
 
 
-# Each action gets the plan, the choice, the function and the call. It gives the result, or GOES_ON.
+def _text(recipe: Recipe) -> str:
+    """What a recipe writes. One that takes an item out of a list leaves what does nothing in its place."""
+    if recipe.kind != "replace-item" or recipe.argument:
+        return recipe.text
+    return recipe.value if isinstance(recipe.value, str) else recipe.text or "<detlint.runtime.nothing.unchanged>"
 
 
-def _turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
+def turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.recipe is None or not hold(choice.entry.when, call):
         return GOES_ON
     if choice.recipe.kind == "replace" and choice.made is not None:
-        return _put(plan, choice, func, call)
+        return put(plan, choice, func, call)
     try:
         carry_out(choice.recipe, choice.made, call, plan.seed)
     except Impossible as error:
@@ -204,7 +227,7 @@ def _turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     return GOES_ON
 
 
-def _put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
+def put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     """Do what a text says instead."""
     if choice.made is None:
         return GOES_ON
@@ -217,59 +240,7 @@ def _put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     return result
 
 
-def _concerned(plan: Plan, choice: Choice, call: Call) -> torch.device | None:
-    """The device on which a call varies, as the entry says, or as the program's author does; None where it doesn't."""
-    device = device_of(call.args, call.kwargs)
-    if plan.asked:
-        return device
-    targets = choice.entry.targets
-    if device is None or (targets and ON.get(device.type, device.type) not in targets):
-        return None
-    if choice.entry.pass_ == "backward" and not _takes_gradients(call):
-        return None
-    return device if hold(choice.entry.when, call) else None
-
-
-def _takes_gradients(call: Call) -> bool:
-    return torch.is_grad_enabled() and any(_requires(value) for value in (*call.args, *call.kwargs.values()))
-
-
-def _requires(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_requires(item) for item in value)
-    return isinstance(value, torch.Tensor) and value.requires_grad
-
-
-def _run_on_cpu(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(plan, choice, call)
-    if device is None:
-        return GOES_ON
-    plan.done(choice, f"ran on the CPU instead of {device.type}")
-    return on_cpu(func, call.args, call.kwargs, device, plan.generators)
-
-
-def _draw_on_cpu(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = call.kwargs.get("device")
-    if device is None:
-        device = device_of(call.args, call.kwargs) or _default_device(call)
-    device = torch.device(device)
-    if device.type in ("cpu", "meta"):
-        return GOES_ON
-    plan.done(choice, f"drew on the CPU instead of {device.type}")
-    return on_cpu(func, call.args, call.kwargs, device, plan.generators)
-
-
-def _default_device(call: Call) -> torch.device:
-    """Where a call without a device draws: with its tensors on the CPU, else where PyTorch makes new ones."""
-    tensors = any(isinstance(value, torch.Tensor) for value in (*call.args, *call.kwargs.values()))
-    return torch.device("cpu") if tensors else torch.get_default_device()
-
-
-def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    return GOES_ON if _concerned(plan, choice, call) is None else _put(plan, choice, func, call)
-
-
-def _seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
+def seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
     if recipe is None or not recipe.seeds or not hold(choice.entry.when, call):
         return GOES_ON
@@ -283,18 +254,23 @@ def _seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     return GOES_ON
 
 
-def _in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
+def in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     """Under `sequential` what compares back ends; else what leaves the training as it is: a seed, or order among workers."""
     entry = choice.entry
     if not hold(entry.when, call):
         return GOES_ON
+    if plan.context.options.loaders == "sequential" and entry.fix is None and entry.align is None:
+        plan.refuse(choice, f"its order stays. {entry.remedy}")
+        return GOES_ON
     if plan.context.options.loaders == "sequential" and entry.align is not None and entry.align.kind != "replace":
         return _ordered(plan, choice, entry.align, None, call)
     recipe = entry.fix
+    if plan.context.options.loaders == "sequential" and choice.gives_another:
+        return put(plan, choice, func, call)
     harmless = recipe is not None and (recipe.seeds or recipe.applicability == "safe")
     if recipe is None or not (harmless or plan.context.options.loaders == "sequential"):
         return GOES_ON
-    return _ordered(plan, choice, recipe, choice.made, call)
+    return _ordered(plan, choice, recipe, choice.made if recipe.text else None, call)
 
 
 def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, call: Call) -> Any:
@@ -310,27 +286,5 @@ def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, 
     return GOES_ON
 
 
-def _unsupported(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(plan, choice, call)
-    if device is None:
-        return GOES_ON
-    how = plan.context.options.unsupported
-    if how == "cpu":
-        return _run_on_cpu(plan, choice, func, call)
-    text = f"`{plan.api}` is nondeterministic on {device.type}, and nothing is known to do about it at run time"
-    if how == "error":
-        raise Nondeterministic(f"{text}. {choice.entry.remedy}")
-    plan.context.refuse(choice.entry, plan.api, text)
-    warnings.warn(text, NondeterministicWarning, stacklevel=4)
-    return GOES_ON
-
-
-_ACTIONS: Final[dict[str, Callable[[Plan, Choice, Function, Call], Any]]] = {
-    "off": _turn_off,
-    "cpu": _run_on_cpu,
-    "cpu-draw": _draw_on_cpu,
-    "replace": _replace,
-    "seed": _seed,
-    "sequential": _in_order,
-    "unsupported": _unsupported,
-}
+ACTIONS: Final[Mapping[str, Action]] = {"off": turn_off, "seed": seed, "sequential": in_order}
+"""What can be done with the calls of any library."""

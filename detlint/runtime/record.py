@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,6 +25,8 @@ class Step:
     outcome: Outcome
     why: str = ""
     library: str = ""
+    lasting: str = ""
+    """Why it can't be undone, where it can't."""
 
     def __str__(self) -> str:
         return f"{self.outcome:<8} {self.what}" + (f": {self.why}" if self.why else "")
@@ -32,11 +34,21 @@ class Step:
 
 @dataclass
 class Record:
-    """What `seed_all` did. Steps that wait for an import are replaced by what came of them when it happens."""
+    """What `seed_all` did. Steps that wait for an import are replaced by what came of them when it happens.
+
+    Attributes:
+        then: gets those steps.
+    """
 
     seed: int
     mode: bool
     steps: list[Step] = field(default_factory=list)
+    open: bool = field(default=True, repr=False, compare=False)
+    then: Callable[[list[Step]], None] | None = field(default=None, repr=False, compare=False)
+
+    def close(self) -> None:
+        """Seed nothing more: what is imported from now on is left alone."""
+        self.open = False
 
     def of(self, *outcomes: Outcome) -> list[Step]:
         """The steps with these outcomes."""

@@ -8,12 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from detlint.runtime import environment
 from detlint.runtime.imports import installed, when_imported
 from detlint.runtime.libraries import LIBRARIES, Library
 from detlint.runtime.record import Record, Step
+
+if TYPE_CHECKING:
+    from detlint.runtime.enforce import Enforcement
 
 SEEDS: Final = 2**32
 """NumPy takes no seed from here on."""
@@ -50,7 +53,27 @@ def seed_all(seed: int = 1234, mode: bool = False, rm_dropout: bool = False, is_
         record.steps.extend(environment.switch(os.environ))
     for library in LIBRARIES:
         _seed(library, record)
+    if rm_dropout:
+        record.steps.append(_without_dropout())
+    if is_enhanced:
+        why = "it would make all draws of one function equal, and with them the weights of layers of one shape"
+        record.steps.append(Step("is_enhanced", "failed", why))
     return record
+
+
+def _without_dropout() -> Step:
+    """Switch dropout off for the rest of the process."""
+    from detlint.runtime.enforce import Enforcement
+    from detlint.runtime.options import options
+
+    if not _dropout_off:
+        chosen = options(0, "reproduce", "off", "device", "keep", "keep", "keep", "keep", "warn")
+        _dropout_off.append(Enforcement(chosen, frozenset({"off"})).start())
+    return Step("dropout", "set", "off, in this thread and those that it starts")
+
+
+_dropout_off: list[Enforcement] = []
+"""What holds dropout off: nothing, or one for the process."""
 
 
 def _seed(library: Library, record: Record) -> None:
@@ -61,8 +84,13 @@ def _seed(library: Library, record: Record) -> None:
         return
 
     def later(module: ModuleType) -> None:
+        if not record.open:
+            return
         with _undisturbed(library.name):
-            record.put(library.name, [*library.steps(module, record.seed, record.mode)])
+            steps = [*library.steps(module, record.seed, record.mode)]
+        record.put(library.name, steps)
+        if record.then is not None:
+            record.then(steps)
 
     outcome: Step = Step(library.name, "absent", library=library.name)
     if installed(library.name):

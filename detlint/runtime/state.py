@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from detlint.runtime.imports import when_imported
 
 Undo = Callable[[], None]
 
 
-def of_process() -> list[Undo]:
-    """What puts back the environment, and the stream of module `random`."""
-    return [_environment(), _python()]
+def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
+    """Note what puts back the streams and switches of libraries, of those that come later when they come, and the environment.
 
+    Args:
+        add: gets it, in the order in which it was noted.
+        active: whether it is still wanted.
+    """
 
-def of_library(module: Any) -> list[Undo]:
-    """What puts back the streams and switches of NumPy or PyTorch."""
-    return {"numpy": _of_numpy, "torch": _of_torch}[module.__name__](module)
+    def later(noted: Callable[[Any], Iterable[Undo]]) -> Callable[[Any], None]:
+        def act(library: Any) -> None:
+            for undo in noted(library) if active() else ():
+                add(undo)
 
+        return act
 
-LIBRARIES: Final = ("numpy", "torch")
+    add(_environment())
+    add(_python())
+    when_imported("numpy", later(_numpy))
+    when_imported("torch", later(lambda torch: [_switches(torch), *_streams(torch)]))
 
 
 def _environment() -> Undo:
@@ -41,13 +51,9 @@ def _python() -> Undo:
     return lambda: random.setstate(state)
 
 
-def _of_numpy(numpy: Any) -> list[Undo]:
+def _numpy(numpy: Any) -> list[Undo]:
     state = numpy.random.get_state()
     return [lambda: numpy.random.set_state(state)]
-
-
-def _of_torch(torch: Any) -> list[Undo]:
-    return [_switches(torch), *_streams(torch)]
 
 
 def _streams(torch: Any) -> list[Undo]:

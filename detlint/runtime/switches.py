@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from detlint.runtime import ascend
 from detlint.runtime.options import Options
+from detlint.runtime.record import Step
 from detlint.runtime.report import Report
 from detlint.runtime.seeding import seed_all
 
@@ -15,8 +16,12 @@ _COLLECTIVE: Final = ("HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC")
 """The variables that switch the communication of Ascend devices."""
 
 
-def seed(chosen: Options, report: Report) -> None:
-    """Seed every stream and switch determinism on; tell what came of it."""
+def seed(chosen: Options, report: Report) -> Callable[[], None]:
+    """Seed every stream and switch determinism on; tell what came of it.
+
+    Returns:
+        What ends it: libraries that are imported after that are left alone.
+    """
     before = {name: os.environ.get(name) for name in _COLLECTIVE}
     if chosen.collectives == "strict":
         os.environ["HCCL_DETERMINISTIC"] = "strict"
@@ -26,11 +31,23 @@ def seed(chosen: Options, report: Report) -> None:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
-    for step in record.of("set", "already"):
-        if chosen.collectives != "keep" or not step.what.startswith(_COLLECTIVE):
-            report.settings.append(f"{step.what}: {step.why}" if step.why else step.what)
-    for step in record.of("late", "failed"):
-        report.refuse("", "", step.what, f"{step.what}: {step.why}")
+
+    def tell(steps: Iterable[Step]) -> None:
+        for step in steps:
+            told = f"{step.what}: {step.why}" if step.why else step.what
+            if step.outcome in ("late", "failed"):
+                report.refuse("", "", step.what, told)
+                continue
+            if step.lasting:
+                report.lasting.append(f"{step.what}: {step.lasting}")
+            if step.outcome in ("set", "already") and not (
+                chosen.collectives == "keep" and step.what.startswith(_COLLECTIVE)
+            ):
+                report.settings.append(told)
+
+    tell(record.steps)
+    record.then = tell
+    return record.close
 
 
 def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
+from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
+from detlint.runtime.library_part import others
 from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
-from detlint.runtime.operators import Generators
 from detlint.runtime.patches import Patches
 from detlint.runtime.plans import Plan, asked_for, names_of, plan_of
 from detlint.runtime.threads import follow
@@ -24,23 +23,23 @@ class TorchPart:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._generators = Generators()
+        self._devices = Devices()
         self._patches = Patches()
-        self._installation = Installation(context, self._generators, self._patches)
-        self._layers = Layers(context, self._generators)
+        self._installation = Installation(context, self._devices, self._patches)
+        self._layers = Layers(context, self._devices)
         self._plans: dict[Any, Plan] = {}
 
     def start(self) -> None:
         patched = []
         for api in acting(self._context.catalog):
-            plan = plan_of(api, self._context, self._generators) if api.startswith("torch.") else None
+            plan = plan_of(api, self._context, self._devices) if api.startswith("torch.") else None
             if plan is None or any(choice.do in CONSTRUCTED for choice in plan.choices):
                 patched.append(api)
             else:
                 self._plans.update(dict.fromkeys(spellings(api), plan))
         self._ask()
         self._installation.start(patched)
-        Functions(self._context, self._generators, self._patches).start()
+        Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
             self._layers.start()
         if self._context.options.loaders != "keep":
@@ -57,7 +56,7 @@ class TorchPart:
         for api in sorted(wanted - known - catalog.rules.keys()):
             found = spellings(catalog.canonical(api))
             if found:
-                self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._generators)))
+                self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._devices)))
             else:
                 self._context.report.refuse(
                     "", "", api, f"`{api}` is no function of PyTorch, and no rule or API of the catalog"
@@ -73,18 +72,12 @@ class TorchPart:
 
 
 def acting(catalog: Catalog) -> list[str]:
-    """The APIs with which something may be done, other than those of other frameworks of tensors."""
-    own = {torch.__name__}
-    foreign = {
-        module
-        for framework in catalog.frameworks
-        if framework.tensor and framework.tensor.partition(".")[0] not in own
-        for module in framework.modules
-    }
+    """The APIs with which something may be done, other than those that need no PyTorch."""
+    elsewhere = {*others(catalog)}
     names = {
         name
         for entry in catalog.entries
         if entry.kind == "call" and (entry.runtime is not None or entry.category in ("a", "d"))
         for name in entry.names
     }
-    return sorted(name for name in names if name.partition(".")[0] not in foreign)
+    return sorted(names - elsewhere)

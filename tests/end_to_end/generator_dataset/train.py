@@ -43,7 +43,7 @@ def main():
     grad_fn = ms.value_and_grad(forward, None, optimizer.parameters)
     network.set_train()
     for epoch in range(args.epochs):
-        for x, y in dataset.create_tuple_iterator():
+        for x, y in dataset.create_tuple_iterator(num_epochs=1):
             loss, grads = grad_fn(x, y)
             optimizer(grads)
             print(epoch, float(loss.asnumpy()))
