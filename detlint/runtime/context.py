@@ -83,14 +83,16 @@ class Context:
 
 def compiling() -> bool:
     """Whether `torch.compile` is tracing this call."""
-    torch: Any = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()
+    compiler: Any = sys.modules.get("torch.compiler")
+    asked = getattr(compiler, "is_compiling", None)  # while PyTorch is being imported, it isn't there yet
+    return asked is not None and asked()
 
 
 def _worker_seed() -> int:
     """Worker 3 of a loader must not repeat worker 2; 0 outside of workers."""
     data: Any = sys.modules.get("torch.utils.data")
-    info = data.get_worker_info() if data is not None else None
+    asked = getattr(data, "get_worker_info", None)
+    info = asked() if asked is not None else None
     return info.seed if info is not None else 0
 
 

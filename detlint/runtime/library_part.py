@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Final
 
 from detlint.catalog import Catalog
-from detlint.runtime import mindspore_part
+from detlint.runtime import listings, mindspore_part
 from detlint.runtime.arguments import Call
 from detlint.runtime.conditions import hold
 from detlint.runtime.context import Context
@@ -31,6 +31,7 @@ class LibraryPart:
 
     def start(self) -> None:
         self._installation.start(others(self._context.catalog))
+        listings.start(self._context, self._patches)
         when_imported("mindspore", self._with_mindspore)
 
     def _with_mindspore(self, mindspore: ModuleType) -> None:

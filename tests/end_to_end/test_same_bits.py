@@ -1,4 +1,5 @@
-"""Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them.
+"""Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them, or under
+`detlint run`.
 
 Each folder beside this file is a program as people write them. It is run in fresh processes, each with a hash seed of its
 own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
@@ -39,6 +40,7 @@ class Program:
         needs: the framework without which it can't run.
         options: what `detlint check --fix` gets, for each time that the program is fixed.
         listing: it reads a folder, which is made anew for each run, its files in another order.
+        enforced: options of `detlint run`.
     """
 
     folder: str
@@ -46,6 +48,7 @@ class Program:
     needs: str = "torch"
     options: Sequence[tuple[str, ...]] = ((),)
     listing: bool = False
+    enforced: tuple[str, ...] = ()
 
 
 # Without `--unsafe-fixes`: where it is enough that runs are seeded, and listings sorted.
@@ -64,8 +67,8 @@ PROGRAMS = [
     Program("replay", "dqn.py"),
     Program("half_seeded"),
     Program("optional_seed", "main.py", options=(UNSAFE,)),
-    Program("lenet", needs="mindspore", options=(ALIGN,)),
-    Program("generator_dataset", needs="mindspore", options=(ALIGN,)),
+    Program("lenet", needs="mindspore", options=(ALIGN,), enforced=("--profile", "align")),
+    Program("generator_dataset", needs="mindspore", options=(ALIGN,), enforced=("--profile", "align")),
     Program("pipeline", needs="tensorflow", options=(UNSAFE, ALIGN)),
     Program("keras_dropout", needs="tensorflow"),
     Program("forest", needs="sklearn"),
@@ -79,6 +82,16 @@ def test_runs_agree_once_fixed(program: Program, tmp_path: Path) -> None:
     code = copy(program, tmp_path / "before")
     with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
         check(program, code, data)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.folder)
+def test_runs_agree_when_enforced(program: Program, tmp_path: Path) -> None:
+    if find_spec(program.needs) is None:
+        pytest.skip(f"{program.needs} is not installed")
+    code = copy(program, tmp_path / "unfixed")
+    with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
+        printed = {run(code / program.script, place, data[place], program.enforced) for place in range(AFTER)}
+    assert len(printed) == 1, f"runs differ: {sorted(printed)}"
 
 
 def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
@@ -103,20 +116,23 @@ def difference(before: Path, after: Path) -> str:
     return subprocess.run(["diff", "-ru", before, after], capture_output=True, text=True, check=False).stdout
 
 
-def run(script: Path, number: int, arguments: Sequence[str]) -> str:
+def run(script: Path, number: int, arguments: Sequence[str], enforced: Sequence[str] | None = None) -> str:
     """What a program prints in a process of its own.
 
     Args:
         number: which run it is.
+        enforced: options of `detlint run`; None: the program is run by itself.
     """
+    under = [] if enforced is None else ["-m", "detlint", "run", "--isolated", *enforced]
     environment = os.environ | {
-        "PYTHONHASHSEED": str(number + 1),
+        # `detlint run` leaves a hash seed that is given as it is.
+        "PYTHONHASHSEED": str(number + 1) if enforced is None else "random",
         "PYTHONDONTWRITEBYTECODE": "1",
         # Sums of several threads depend on how the work was shared out. That is no business of the code.
         "OMP_NUM_THREADS": "1",
     }
     done = subprocess.run(
-        [sys.executable, script.name, *arguments],
+        [sys.executable, *under, script.name, *arguments],
         cwd=script.parent,
         env=environment,
         capture_output=True,
