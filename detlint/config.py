@@ -169,7 +169,9 @@ def _convert(raw: dict[str, Any], label: str) -> Settings:
             struct = Runtime if table == "runtime" else Settings
             close = _closest(unknown[1], sorted(field.encode_name for field in msgspec.structs.fields(struct)))
             key = f"{table}.{unknown[1]}" if table else unknown[1]
-            raise ConfigError(f"{label}: unknown key `{key}`" + (f"; did you mean `{close}`?" if close else "")) from None
+            raise ConfigError(
+                f"{label}: unknown key `{key}`" + (f"; did you mean `{close}`?" if close else "")
+            ) from None
         raise ConfigError(f"{label}: `{place.strip('`').removeprefix('$.') or 'tool.detlint'}`: {reason}") from None
 
 

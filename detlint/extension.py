@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detlint.config import ConfigError, enforced, load as settings_for
+from detlint.config import ConfigError, enforced
+from detlint.config import load as settings_for
 from detlint.runtime.enforce import Enforcement, enforce
 
 if TYPE_CHECKING:

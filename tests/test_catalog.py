@@ -425,6 +425,8 @@ RULE = '[[rule]]\ncode = "DET499"\nname = "n"\nlevel = "note"\nsummary = "s"\nme
         (API + "rule = 'DET403'\n", ["[[api]] 1 (a.b)", "source"]),
         (API + "kind = 'method'\n", ["[[api]] 1 (a.b)", "kind", "method"]),
         (API + "kind = 'unknown-member'\n", ["[[api]] 1 (a.b)", "known"]),
+        (API + "runtime = 'of'\n", ["[[api]] 1 (a.b)", "`runtime.do`", "of"]),
+        (API + "runtime = { how = 'cpu' }\n", ["[[api]] 1 (a.b)", "`runtime`"]),
         (API + "targets = ['gpu']\n", ["[[api]] 1 (a.b)", "targets", "gpu"]),
         (API + "targets = 'cuda'\n", ["[[api]] 1 (a.b)", "targets"]),
         (API + "pass = 'sideways'\n", ["[[api]] 1 (a.b)", "pass", "sideways"]),
@@ -476,6 +478,7 @@ def test_not_text() -> None:
     ("text", "parts"),
     [
         (API + "rule = 'DET498'\nsource = 's'\n", ["ours.toml", "[[api]] 1", "DET498"]),
+        (API + "runtime = { do = 'cpu', rule = 'DET498' }\n", ["ours.toml", "[[api]] 1", "runtime.rule", "DET498"]),
         (RULE.replace("DET499", "DET403"), ["ours.toml", "DET403", "already"]),
         ("[[api]]\nnames = ['a']\nremdy = 'x'\n", ["ours.toml", "remdy"]),
         (

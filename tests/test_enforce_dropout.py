@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from collections.abc import Callable  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
-from torch.nn.functional import dropout as imported_early  # noqa: E402
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.functional import dropout as imported_early
 
-from detlint.runtime import enforce  # noqa: E402
+from detlint.runtime import enforce
 
 BUILT_EARLY = nn.Dropout(0.5)
 X = torch.ones(4, 6, 8)

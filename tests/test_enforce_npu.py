@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-import npu_double  # noqa: E402
+import npu_double
 
 pytestmark = pytest.mark.skipif(not npu_double.supported(), reason="this PyTorch has no devices written in Python")
 
@@ -76,11 +76,14 @@ def test_which_operators_are_moved_can_be_chosen(settings: str, moved: bool) -> 
 
 
 def test_a_forward_pass_without_gradients_stays_on_the_device() -> None:
-    program = SAMPLE + """
+    program = (
+        SAMPLE
+        + """
 with enforce(), torch.no_grad():
     F.grid_sample(torch.rand(1, 1, 4, 4).npu(), torch.rand(1, 2, 2, 2).npu(), align_corners=False)
 print(any("grid_sampler" in name for name in _device.LOG))
 """
+    )
     assert npu_double.run(program).strip() == "True"
 
 
@@ -136,7 +139,9 @@ print(json.dumps(out))
 
 
 def test_a_default_device_draws_on_the_cpu_too() -> None:
-    program = BEGIN + """
+    program = (
+        BEGIN
+        + """
 torch.manual_seed(1); wanted = torch.rand(3)
 with enforce(rng="cpu"):
     torch.set_default_device("npu")
@@ -149,17 +154,21 @@ with enforce(rng="cpu"):
 print(drawn.device, again.device, bits(drawn) == bits(wanted), bits(again) == bits(wanted))
 print(torch.overrides._len_torch_function_stack())
 """
+    )
     assert npu_double.run(program).splitlines() == ["npu:0 npu:0 True True", "0"]
 
 
 def test_a_run_on_the_device_draws_there_under_reproduce() -> None:
-    program = BEGIN + """
+    program = (
+        BEGIN
+        + """
 with enforce(seed=5):
     a = torch.rand(3, device="npu")
 with enforce(seed=5) as e:
     b = torch.rand(3, device="npu")
 print(bits(a) == bits(b), e.report.interventions)
 """
+    )
     assert npu_double.run(program).strip() == "True []"
 
 
@@ -193,7 +202,7 @@ _device.LOG.clear()
 with enforce() as e:
     a, b = gradients("npu"), gradients("npu")
 print(all(bits(x) == bits(y) for x, y in zip(a, b)))
-print(all(torch.allclose(x.cpu(), y.cpu(), atol=1e-5) for x, y in zip(a, kernel)))
+print(all(torch.allclose(x.cpu(), y.cpu(), rtol=1e-3, atol=1e-4) for x, y in zip(a, kernel)))
 print([name for name in _device.LOG if "msda" in name or "grid_sampler" in name])
 print({row.code for row in e.report.interventions})
 gradients("npu")
@@ -205,14 +214,19 @@ print("msda.backward" in _device.LOG)
 
 
 def test_an_operator_that_is_defined_later_is_replaced_too() -> None:
-    program = BEGIN + "with enforce() as e:\n" + "".join(
-        f"    {line}\n" for line in ATTENTION.removeprefix(BEGIN).strip().splitlines()
-    ) + "    gradients('npu')\nprint({row.code for row in e.report.interventions})"
+    program = (
+        BEGIN
+        + "with enforce() as e:\n"
+        + "".join(f"    {line}\n" for line in ATTENTION.removeprefix(BEGIN).strip().splitlines())
+        + "    gradients('npu')\nprint({row.code for row in e.report.interventions})"
+    )
     assert npu_double.run(program).strip() == "{'DET404'}"
 
 
 def test_the_switch_is_on_before_the_first_kernel_and_leaving_says_what_stays() -> None:
-    program = BEGIN + """
+    program = (
+        BEGIN
+        + """
 def twice():
     x = torch.ones(40, 40).npu()
     return bits(x @ x) == bits(x @ x)
@@ -221,6 +235,7 @@ with enforce() as e:
 print(torch_npu.npu.CALLS, torch.are_deterministic_algorithms_enabled())
 print(any("thread" in line for line in e.report.lasting))
 """
+    )
     out = npu_double.run(program, switched=["aten.mm"]).splitlines()
     assert out[0] == "True"
     assert "set_deterministic_level" not in out[1]
@@ -234,28 +249,37 @@ def test_without_it_that_kernel_varies() -> None:
 
 
 def test_strict_collectives_ask_for_strong_consistency() -> None:
-    program = BEGIN + """
+    program = (
+        BEGIN
+        + """
 import os
 with enforce(collectives="strict"):
     print(os.environ["HCCL_DETERMINISTIC"], [call for call in torch_npu.npu.CALLS if "level" in call])
 print(os.environ.get("HCCL_DETERMINISTIC"), torch_npu.npu._get_deterministic_level())
 """
+    )
     assert npu_double.run(program).splitlines() == ["strict ['set_deterministic_level(2)']", "None 0"]
 
 
-UNSUPPORTED = BEGIN + """
+UNSUPPORTED = (
+    BEGIN
+    + """
 x = torch.zeros(4).npu()
 index, source = torch.tensor([1, 1]).npu(), torch.tensor([1.0, 2.0]).npu()
 """
+)
 
 
 def test_what_nothing_is_known_for_is_warned_of_refused_or_moved() -> None:
-    program = UNSUPPORTED + """
+    program = (
+        UNSUPPORTED
+        + """
 import warnings
 with warnings.catch_warnings(record=True) as seen, enforce() as e:
     warnings.simplefilter("always")
     x.put(index, source)
-print([type(w.message).__name__ for w in seen if "put" in str(w.message)], [row.code for row in e.report.refused if row.code])
+names = [type(w.message).__name__ for w in seen]
+print([name for name in names if "Nondeterministic" in name], [row.code for row in e.report.refused if row.code])
 try:
     with enforce(unsupported="error"):
         x.put(index, source)
@@ -266,8 +290,63 @@ with enforce(unsupported="cpu") as e:
     x.put(index, source)
 print(any("put" in name for name in _device.LOG), [row.code for row in e.report.interventions])
 """
+    )
     assert npu_double.run(program).splitlines() == [
         "['NondeterministicWarning'] ['DET401']",
         "Nondeterministic",
         "False ['DET401']",
+    ]
+
+
+def test_gradients_of_gradients_types_and_layout_are_kept() -> None:
+    program = (
+        BEGIN
+        + """
+def second(device):
+    torch.manual_seed(2)
+    x = torch.rand(1, 2, 4, 4, dtype=torch.float64).to(device).requires_grad_()
+    y = F.interpolate(x.square(), scale_factor=2, mode="bicubic", align_corners=False)
+    [first] = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+    [found] = torch.autograd.grad(first.square().sum(), x)
+    return found
+
+with enforce(operators=["torch.nn.functional.interpolate"]) as e:
+    moved = second("npu")
+    print(moved.device, moved.dtype, bits(moved) == bits(second("cpu")), any("bicubic" in name for name in _device.LOG))
+    image = torch.rand(2, 3, 4, 4).to(memory_format=torch.channels_last).npu()
+    resized = F.interpolate(image, scale_factor=2, mode="nearest")
+    print(resized.is_contiguous(memory_format=torch.channels_last))
+with enforce(operators=["grid_sample"]):
+    half = torch.rand(1, 1, 4, 4).half().npu().requires_grad_()
+    out = F.grid_sample(half, torch.zeros(1, 2, 2, 2).half().npu(), align_corners=False)
+    mixed = F.grid_sample(half, torch.zeros(1, 2, 2, 2).npu(), align_corners=False)
+    print(out.dtype, mixed.dtype)
+"""
+    )
+    assert npu_double.run(program).splitlines() == [
+        "npu:0 torch.float64 True False",
+        "True",
+        "torch.float16 torch.float32",
+    ]
+
+
+def test_an_operator_that_only_the_options_name_is_moved_also_in_place_and_with_several_results() -> None:
+    program = (
+        BEGIN
+        + """
+with enforce(operators=["torch.cumsum", "torch.Tensor.cumprod_", "torch.median", "torch.nothing"]) as e:
+    x = torch.arange(1.0, 5.0).npu()
+    same = x
+    x.cumprod_(0)
+    sums = torch.cumsum(x, 0)
+    values, where = torch.median(x, 0)
+print(same is x, x.cpu().tolist(), sums.device, sums.cpu().tolist(), values.device, int(where))
+print(any(word in name for name in _device.LOG for word in ("cumsum", "cumprod", "median")))
+print([row.api for row in e.report.refused if not row.code and "nothing" in row.api])
+"""
+    )
+    assert npu_double.run(program).splitlines() == [
+        "True [1.0, 2.0, 6.0, 24.0] npu:0 [1.0, 3.0, 9.0, 33.0] npu:0 1",
+        "False",
+        "['torch.nothing']",
     ]

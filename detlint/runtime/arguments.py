@@ -46,7 +46,9 @@ class Parameters:
             return cls([])
         named = [p for p in own if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
         keyword = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]
-        read = [[(p.name, "..." if p.default is Parameter.empty else p.default) for p in part] for part in (named, keyword)]
+        read = [
+            [(p.name, "..." if p.default is Parameter.empty else p.default) for p in part] for part in (named, keyword)
+        ]
         return cls([*read[0], ("*", "..."), *read[1]])
 
 

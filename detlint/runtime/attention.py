@@ -7,6 +7,8 @@ Deformable-DETR, MMCV and their copies add gradients in whatever order threads c
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.nn.functional import grid_sample
 
@@ -30,7 +32,7 @@ def small_operators(
     batch, _, heads, channels = value.shape
     queries = sampling_locations.shape[1]
     sizes = [(int(height), int(width)) for height, width in spatial_shapes]
-    levels = value.split([height * width for height, width in sizes], dim=1)
+    levels = torch.split(value, [height * width for height, width in sizes], dim=1)
     sampled = []
     for number, (level, (height, width)) in enumerate(zip(levels, sizes, strict=True)):
         image = level.permute(0, 2, 3, 1).reshape(batch * heads, channels, height, width)
@@ -42,8 +44,8 @@ def small_operators(
 
 
 def _sample(image: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
-    settings = {"mode": "bilinear", "padding_mode": "zeros", "align_corners": False}
+    settings: dict[str, Any] = {"mode": "bilinear", "padding_mode": "zeros", "align_corners": False}
     if image.device.type == "cpu":
-        return grid_sample(image, grid, **settings)
+        return grid_sample(image, grid, **settings)  # detlint: ignore[DET403] on the CPU
     sampled: torch.Tensor = on_cpu(grid_sample, (image, grid), settings, image.device, Generators())
     return sampled

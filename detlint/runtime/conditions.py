@@ -22,10 +22,7 @@ class Bound(Protocol):
 
 def hold(when: Mapping[str, Condition], bound: Bound) -> bool:
     """Whether all conditions hold. What can't be decided even now (which streams a data set draws from) does not."""
-    for name, condition in when.items():
-        if not _holds(name, condition, bound):
-            return False
-    return True
+    return all(_holds(name, condition, bound) for name, condition in when.items())
 
 
 def _holds(name: str, condition: Condition, bound: Bound) -> bool:

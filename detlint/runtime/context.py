@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import lru_cache
+from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,6 +22,14 @@ class NondeterministicWarning(UserWarning):
     """The same under `unsupported="warn"`."""
 
 
+_ACTIVE: list[Context] = []
+
+
+def enforced() -> bool:
+    """Whether an enforcement is active in this process, begun in it or in the one that it is a copy of."""
+    return bool(_ACTIVE)
+
+
 class Context:
     """The options, the catalog and the report; and whether the enforcement is still active.
 
@@ -34,13 +42,29 @@ class Context:
         self.catalog = catalog
         self.report = report
         self.active = False
-        self._seeds = 0
-        self._base = options.seed
+        """Set by `begin` and `end`."""
+        self._seeds: dict[str, int] = {}
+        """What has been seeded, and how often."""
 
-    def seed(self) -> int:
-        """The next of the seeds for what has none of its own. In a worker of a data loader they follow its own seed."""
-        self._seeds += 1
-        return (self._base + _worker_seed() + self._seeds - 1) % 2**32
+    def begin(self) -> None:
+        self.active = True
+        _ACTIVE.append(self)
+
+    def end(self) -> None:
+        if self.active:
+            self.active = False
+            _ACTIVE.remove(self)
+
+    def seed(self, api: str, origin: str) -> int:
+        """The next of the seeds for what has none of its own, by the API and by what calls it.
+
+        So what one part of a program does leaves the seeds of another alone. In a worker of a data loader they follow the
+        worker's own seed, or all workers would draw the same.
+        """
+        key = f"{api} {origin}"
+        number = self._seeds[key] = self._seeds.get(key, -1) + 1
+        text = f"{self.options.seed} {_worker_seed()} {number} {key}"
+        return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")
 
     def done(self, entry: Entry, api: str, message: str) -> None:
         """Tell what was done, at the line that led there. Not while PyTorch compiles: then the line means nothing."""
@@ -85,8 +109,3 @@ def in_force(versions: str) -> bool:
     except PackageNotFoundError:
         installed = "99999"
     return requirement.specifier.contains(installed.partition("+")[0], prereleases=True)
-
-
-def forked(pid: int) -> bool:
-    """Whether this process is a copy of the one with the number."""
-    return os.getpid() != pid

@@ -15,9 +15,11 @@ from detlint.runtime.operators import Generators, device_of, on_cpu
 from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put
 
 
-def _concerned(choice: Choice, call: Call) -> torch.device | None:
-    """The device on which a call varies, as the entry says; None where it doesn't."""
+def _concerned(plan: Plan, choice: Choice, call: Call) -> torch.device | None:
+    """The device on which a call varies, as the entry says, or as the program's author does; None where it doesn't."""
     device = device_of(call.args, call.kwargs)
+    if plan.asked:
+        return device
     targets = choice.entry.targets
     if device is None or (targets and ON.get(device.type, device.type) not in targets):
         return None
@@ -37,7 +39,7 @@ def _requires(value: Any) -> bool:
 
 
 def _run_on_cpu(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(choice, call)
+    device = _concerned(plan, choice, call)
     if device is None:
         return GOES_ON
     plan.done(choice, f"ran on the CPU instead of {device.type}")
@@ -62,11 +64,11 @@ def _default_device(call: Call) -> torch.device:
 
 
 def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    return GOES_ON if _concerned(choice, call) is None else put(plan, choice, func, call)
+    return GOES_ON if _concerned(plan, choice, call) is None else put(plan, choice, func, call)
 
 
 def _unsupported(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    device = _concerned(choice, call)
+    device = _concerned(plan, choice, call)
     if device is None:
         return GOES_ON
     how = plan.context.options.unsupported

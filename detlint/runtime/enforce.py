@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -68,7 +68,7 @@ class Enforcement:
         self._started = 0
         self._here = threading.local()
         """`depth`: how often the current thread has started it. `modes`: what that entered."""
-        self._undo: list[Callable[[], None]] = []
+        self._undo = ExitStack()
         self._enter: Callable[[], Any] | None = None
         """Makes what a thread enters; None as long as PyTorch isn't imported."""
 
@@ -137,33 +137,40 @@ class Enforcement:
 
         return cast(_Function, enforced)
 
-    def _begin(self) -> None:
+    def _begin(self, seeding: bool = True) -> None:
         # The catalog costs more to load than all else here, and is needed only now.
         from detlint.runtime.context import Context
         from detlint.runtime.known import known
         from detlint.runtime.library_part import LibraryPart
 
         context = Context(self.options, known(), self.report, self._only)
-        state.note(self._undo)
-        self._undo.append(functools.partial(setattr, context, "active", False))
-        context.active = True
-        if not self._only:
-            self._undo.append(seed(self.options, self.report))
+        self._undo.callback(context.end)
+        context.begin()
+        if seeding:
+            state.note(self._undo.callback, lambda: context.active)
+        if seeding and not self._only:
+            self._undo.callback(seed(self.options, self.report))
         libraries = LibraryPart(context)
-        self._undo.append(libraries.undo)
+        self._undo.callback(libraries.undo)
         libraries.start()
-        when_imported("torch", functools.partial(self._with_torch, context, os.getpid()))
+        when_imported("torch", functools.partial(self._with_torch, context, seeding))
 
-    def _with_torch(self, context: Context, pid: int, torch: ModuleType) -> None:
+    def attach(self) -> None:
+        """For the rest of a process that another one started and seeded: everything but the seeds and switches."""
+        self._begin(seeding=False)
+        self._started = self._here.depth = 1
+        self._enter_here()
+
+    def _with_torch(self, context: Context, seeding: bool, torch: ModuleType) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
-        if not context.active or pid != os.getpid():
+        if not context.active:
             return
         from detlint.runtime.torch_part import TorchPart
 
-        if not self._only and (undo := switch(torch, self.options, self.report)):
-            self._undo.append(undo)
+        if seeding and not self._only and (undo := switch(torch, self.options, self.report)):
+            self._undo.callback(undo)
         part = TorchPart(context)
-        self._undo.append(part.undo)
+        self._undo.callback(part.undo)
         part.start()
         self._enter = part.interception
         if getattr(self._here, "depth", 0):
@@ -181,5 +188,4 @@ class Enforcement:
 
     def _end(self) -> None:
         self._enter = None
-        while self._undo:
-            self._undo.pop()()
+        self._undo.close()

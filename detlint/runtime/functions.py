@@ -29,11 +29,11 @@ class Functions:
             self._put(kind)
         put = self._put
 
-        def __init_subclass__(cls: type, **kwargs: Any) -> None:
-            super(torch.autograd.Function, cls).__init_subclass__(**kwargs)
-            put(cls)
+        def made(kind: Any, /, **kwargs: Any) -> None:
+            object.__init_subclass__(**kwargs)
+            put(kind)
 
-        self._patches.attribute(torch.autograd.Function, "__init_subclass__", classmethod(__init_subclass__))
+        self._patches.attribute(torch.autograd.Function, "__init_subclass__", classmethod(made))
 
     def _put(self, kind: type) -> None:
         if not self._context.active:
@@ -61,7 +61,8 @@ class Functions:
 
 def _below(kind: type) -> list[type]:
     """The classes that derive from one, in the order in which they were made."""
-    found = [*kind.__subclasses__()]
+    found: list[type] = [*kind.__subclasses__()]
     for derived in found:
-        found += [other for other in derived.__subclasses__() if other not in found]
+        below: list[type] = derived.__subclasses__()
+        found += [kind for kind in below if kind not in found]
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from detlint.catalog import Catalog
 from detlint.runtime.arguments import Parameters
@@ -70,11 +71,11 @@ class Installation:
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
         seen: set[int] = set()
+        homes: dict[int, tuple[Any, str]] = {}
+        """Of what only programs get a seed for: the module that has it, and the library, which calls it as it likes."""
         for api, here in found:
-            if id(here.value) in seen or hasattr(here.value, "detlint_stands_in"):
-                continue
+            plan = plan_of(api, self._context, self._backend) if _is_new(here.value, seen) else None
             seen.add(id(here.value))
-            plan = plan_of(api, self._context, self._backend)
             if plan is None:
                 continue
             if isinstance(here.value, type):
@@ -83,15 +84,17 @@ class Installation:
                 stand_in = None
                 self._of_method(here.owner, here.attribute, plan)
             else:
-                stand_in = self._of_function(here.value, plan)
+                stand_in = standing_in(here.value, plan)
             if stand_in is not None:
                 pairs.append((here.value, stand_in))
-        self._patches.replace(pairs)
+                if all(choice.do == "seed" for choice in plan.choices):
+                    homes[id(here.value)] = here.owner, api.partition(".")[0]
 
-    def _of_function(self, function: Any, plan: Plan) -> Any:
-        if not callable(function):
-            return None
-        return standing_in(function, plan)
+        def keeps(module: ModuleType, original: Any) -> bool:
+            owner, library = homes.get(id(original), (module, ""))
+            return module is not owner and module.__name__.partition(".")[0] == library
+
+        self._patches.replace(pairs, keeps)
 
     def _of_method(self, owner: type, name: str, plan: Plan) -> None:
         """Patch a method where its class has it. The catalog's signature doesn't name `self`."""
@@ -115,21 +118,43 @@ class Installation:
         plan = Plan(plan.api, choices, plan.parameters if known else Parameters.of(kind), plan.context, plan.backend)
         if kind.__flags__ & _IMMUTABLE or any(choice.gives_another for choice in choices):
             return _shim(kind, plan)
-        made = kind.__init__
+        made: Any = vars(kind).get("__init__") or kind.__init__  # type: ignore[misc]
+        counterparts = self._iterated(kind, plan)
 
         @functools.wraps(made)
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             if plan.context.active and (type(self) is kind or not _listed(type(self), plan.context.catalog)):
                 plan(functools.partial(made, self), args, kwargs)
+                if counterparts is not None and (counterpart := plan.counterpart(args, kwargs)) is not None:
+                    counterparts[self] = counterpart
             else:
                 made(self, *args, **kwargs)
 
         self._patches.attribute(kind, "__init__", __init__)
         return None
 
+    def _iterated(self, kind: type, plan: Plan) -> WeakKeyDictionary[Any, Any] | None:
+        """For a class of which another takes the place, as of samplers: objects -> what is iterated over instead."""
+        own: Any = getattr(kind, "__iter__", None)
+        if own is None or not plan.replaces:
+            return None
+        counterparts: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+        @functools.wraps(own)
+        def __iter__(self: Any) -> Any:
+            counterpart = counterparts.get(self) if plan.context.active else None
+            return own(self) if counterpart is None else iter(counterpart)
+
+        self._patches.attribute(kind, "__iter__", __iter__)
+        return counterparts
+
 
 _IMMUTABLE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
+
+
+def _is_new(value: Any, seen: Container[int]) -> bool:
+    return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
 
 
 def standing_in(function: Any, plan: Plan) -> Any:

@@ -12,6 +12,7 @@ from detlint.catalog import Entry
 from detlint.runtime.arguments import Attributes
 from detlint.runtime.context import Context, compiling
 from detlint.runtime.plans import Backend, Plan, plan_of
+from detlint.runtime.resolve import find
 
 
 class Layers:
@@ -28,6 +29,11 @@ class Layers:
         self._handles: list[Any] = []
 
     def start(self) -> None:
+        # What is known by now is planned now: a plan that is made while PyTorch compiles would be compiled too.
+        for api in self._context.catalog.calls:
+            found = find(api)
+            if found is not None and isinstance(found.value, type) and issubclass(found.value, torch.nn.Module):
+                self._plan(found.value)
         # Neither hook gives anything: the input and output stay as they are.
         self._handles = [
             register_module_forward_pre_hook(self._before),

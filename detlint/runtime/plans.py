@@ -10,6 +10,7 @@ from detlint.runtime.arguments import Call, Parameters
 from detlint.runtime.conditions import Bound, hold
 from detlint.runtime.context import Context, in_force
 from detlint.runtime.options import Options
+from detlint.runtime.places import origin
 from detlint.runtime.recipes import Impossible, Template, carry_out, evaluate, template
 
 Function = Callable[..., Any]
@@ -61,6 +62,9 @@ class Plan:
         self.parameters = parameters
         self.context = context
         self.backend = backend
+        wanted = context.options.operators
+        self.asked = not isinstance(wanted, str) and not wanted.isdisjoint(names_of(api))
+        """Whether the options name it, so that it is moved wherever it runs."""
 
     def __call__(self, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(self.parameters, args, kwargs)
@@ -70,11 +74,39 @@ class Plan:
                 return result
         return func(*call.args, **call.kwargs)
 
+    def seed(self) -> int:
+        """The next of the seeds for what is made here."""
+        return self.context.seed(self.api, origin()[1])
+
     def done(self, choice: Choice, message: str) -> None:
         self.context.done(choice.entry, self.api, f"`{self.api}` {message}")
 
     def refuse(self, choice: Choice, reason: str) -> None:
         self.context.refuse(choice.entry, self.api, f"`{self.api}`: {reason}")
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the order of an object's items is that of another object."""
+        return any(self._other(choice) for choice in self.choices)
+
+    def _other(self, choice: Choice) -> bool:
+        align = choice.entry.align
+        wanted = choice.do == "sequential" and self.context.options.loaders == "sequential"
+        return wanted and align is not None and align.kind == "replace"
+
+    def counterpart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The object in whose order the items of a new one come; None where the call rules it out."""
+        call = Call(self.parameters, args, kwargs)
+        for choice in self.choices:
+            if self._other(choice) and choice.entry.align is not None and hold(choice.entry.when, call):
+                try:
+                    made = evaluate(template(choice.entry.align.text, self.api), call, self.seed)
+                except Impossible as error:
+                    self.refuse(choice, f"its order stays: {error}")
+                else:
+                    self.done(choice, "takes the items in order")
+                    return made
+        return None
 
     def held(self, of: Bound) -> dict[str, Any]:
         """What attributes of an object must be while it works, so that it draws nothing."""
@@ -100,6 +132,12 @@ def plan_of(api: str, context: Context, backend: Backend, entries: list[Entry] |
     able = backend.actions.keys() & context.only if context.only else backend.actions.keys()
     choices = [choice for choice in _choices(api, known, context.options) if choice.do in able]
     return Plan(api, choices, parameters_of(api, catalog), context, backend) if choices else None
+
+
+def asked_for(api: str, context: Context, backend: Backend) -> Plan:
+    """The plan of an API that only the options name: it runs on the CPU."""
+    entry = Entry(names=[api], runtime=Deed("cpu"))
+    return Plan(api, [Choice("cpu", entry, None, None)], parameters_of(api, context.catalog), context, backend)
 
 
 def parameters_of(api: str, catalog: Catalog) -> Parameters:
@@ -131,6 +169,8 @@ def _do(api: str, entry: Entry, options: Options) -> str:
     deed = entry.runtime
     if deed is None:
         varies = entry.rule[:4] == "DET4" and entry.category in ("a", "d")
+        if varies and not isinstance(options.operators, str) and not options.operators.isdisjoint(names_of(api)):
+            return "cpu"
         return "unsupported" if varies and options.operators != "keep" else ""
     return deed.do if _wanted(api, entry, deed, options) else ""
 
@@ -154,7 +194,12 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
 def _listed(api: str, entry: Entry, wanted: str | frozenset[str]) -> bool:
     if isinstance(wanted, str):
         return wanted == "listed"
-    return not wanted.isdisjoint({api, api.rpartition(".")[2], entry.rule})
+    return not wanted.isdisjoint({*names_of(api), entry.rule})
+
+
+def names_of(api: str) -> tuple[str, str]:
+    """How options may name it."""
+    return api, api.rpartition(".")[2]
 
 
 def _recipe(do: str, entry: Entry) -> Recipe | None:
@@ -174,7 +219,7 @@ def turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.recipe.kind == "replace" and choice.made is not None:
         return put(plan, choice, func, call)
     try:
-        carry_out(choice.recipe, choice.made, call, plan.context.seed)
+        carry_out(choice.recipe, choice.made, call, plan.seed)
     except Impossible as error:
         plan.refuse(choice, f"still draws: {error}")
     else:
@@ -187,7 +232,7 @@ def put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if choice.made is None:
         return GOES_ON
     try:
-        result = evaluate(choice.made, call, plan.context.seed)
+        result = evaluate(choice.made, call, plan.seed)
     except Impossible as error:
         plan.refuse(choice, f"nothing put in its place: {error}")
         return GOES_ON
@@ -199,8 +244,10 @@ def seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
     if recipe is None or not recipe.seeds or not hold(choice.entry.when, call):
         return GOES_ON
+    if origin()[0] == "standard":  # what Python's own modules draw, names of temporary files, ought to differ
+        return GOES_ON
     try:
-        if carry_out(recipe, choice.made, call, plan.context.seed):
+        if carry_out(recipe, choice.made, call, plan.seed):
             plan.done(choice, f"got a seed, as `{recipe.argument}`")
     except Impossible as error:
         plan.refuse(choice, f"not seeded: {error}")
@@ -215,7 +262,7 @@ def in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if plan.context.options.loaders == "sequential" and entry.fix is None and entry.align is None:
         plan.refuse(choice, f"its order stays. {entry.remedy}")
         return GOES_ON
-    if plan.context.options.loaders == "sequential" and entry.align is not None:
+    if plan.context.options.loaders == "sequential" and entry.align is not None and entry.align.kind != "replace":
         return _ordered(plan, choice, entry.align, None, call)
     recipe = entry.fix
     if plan.context.options.loaders == "sequential" and choice.gives_another:
@@ -228,7 +275,7 @@ def in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
 
 def _ordered(plan: Plan, choice: Choice, recipe: Recipe, made: Template | None, call: Call) -> Any:
     try:
-        if not carry_out(recipe, made, call, plan.context.seed):
+        if not carry_out(recipe, made, call, plan.seed):
             return GOES_ON
     except Impossible as error:
         plan.refuse(choice, f"its order stays: {error}")

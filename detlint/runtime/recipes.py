@@ -13,7 +13,9 @@ from detlint.runtime.arguments import MISSING, Call
 from detlint.runtime.conditions import Bound
 from detlint.runtime.resolve import find
 
-_PLACE: Final = re.compile(r"<(?P<name>[\w.]+)>|\{(?P<splat>(?P<comma>, )?(?P<keyword>\w+)=)?(?P<never>!)?(?P<value>\w*)\}")
+_PLACE: Final = re.compile(
+    r"<(?P<name>[\w.]+)>|\{(?P<splat>(?P<comma>, )?(?P<keyword>\w+)=)?(?P<never>!)?(?P<value>\w*)\}"
+)
 """A name, or an argument, in the text of a recipe; see docs/catalog.md."""
 
 

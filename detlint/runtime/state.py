@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from detlint.runtime.imports import when_imported
@@ -12,11 +12,25 @@ from detlint.runtime.imports import when_imported
 Undo = Callable[[], None]
 
 
-def note(undo: list[Undo]) -> None:
-    """Add what puts back the streams and switches of libraries, of those that come later when they come, and the environment."""
-    undo += [_environment(), _python()]
-    when_imported("numpy", lambda numpy: undo.append(_numpy(numpy)))
-    when_imported("torch", lambda torch: undo.extend([_switches(torch), *_streams(torch)]))
+def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
+    """Note what puts back the streams and switches of libraries, of those that come later when they come, and the environment.
+
+    Args:
+        add: gets it, in the order in which it was noted.
+        active: whether it is still wanted.
+    """
+
+    def later(noted: Callable[[Any], Iterable[Undo]]) -> Callable[[Any], None]:
+        def act(library: Any) -> None:
+            for undo in noted(library) if active() else ():
+                add(undo)
+
+        return act
+
+    add(_environment())
+    add(_python())
+    when_imported("numpy", later(_numpy))
+    when_imported("torch", later(lambda torch: [_switches(torch), *_streams(torch)]))
 
 
 def _environment() -> Undo:
@@ -37,9 +51,9 @@ def _python() -> Undo:
     return lambda: random.setstate(state)
 
 
-def _numpy(numpy: Any) -> Undo:
+def _numpy(numpy: Any) -> list[Undo]:
     state = numpy.random.get_state()
-    return lambda: numpy.random.set_state(state)
+    return [lambda: numpy.random.set_state(state)]
 
 
 def _streams(torch: Any) -> list[Undo]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
 from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
-from detlint.runtime.loaders import Loaders
 from detlint.runtime.library_part import others
+from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
 from detlint.runtime.patches import Patches
-from detlint.runtime.plans import Plan, plan_of
+from detlint.runtime.plans import Plan, asked_for, names_of, plan_of
 from detlint.runtime.threads import follow
 
 
@@ -39,6 +37,7 @@ class TorchPart:
                 patched.append(api)
             else:
                 self._plans.update(dict.fromkeys(spellings(api), plan))
+        self._ask()
         self._installation.start(patched)
         Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
@@ -46,6 +45,22 @@ class TorchPart:
         if self._context.options.loaders != "keep":
             Loaders(self._context, self._patches).start()
         follow(self._patches, self._context, self.interception)
+
+    def _ask(self) -> None:
+        """Move what the options name and the catalog has no action for."""
+        wanted = self._context.options.operators
+        if isinstance(wanted, str):
+            return
+        catalog = self._context.catalog
+        known = {name for api in acting(catalog) for name in names_of(api)}
+        for api in sorted(wanted - known - catalog.rules.keys()):
+            found = spellings(catalog.canonical(api))
+            if found:
+                self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._devices)))
+            else:
+                self._context.report.refuse(
+                    "", "", api, f"`{api}` is no function of PyTorch, and no rule or API of the catalog"
+                )
 
     def undo(self) -> None:
         self._installation.stop()

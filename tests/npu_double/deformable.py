@@ -24,7 +24,7 @@ class MSDeformAttnFunction(Function):
         return kernel(value.cpu(), shapes.cpu(), locations.cpu(), weights.cpu()).to(value.device)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         value, shapes, locations, weights = ctx.saved_tensors
         _device.LOG.append("msda.backward")
         given = [tensor.detach().cpu().requires_grad_() for tensor in (value, locations, weights)]

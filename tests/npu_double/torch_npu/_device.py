@@ -26,7 +26,15 @@ an operator is dispatched, and can be set once per thread."""
 _thread = threading.local()
 GENERATOR = torch.Generator()
 """The device's random stream."""
-DRAWING = ("aten.rand", "aten.normal", "aten.uniform", "aten.bernoulli", "aten.exponential", "aten.native_dropout", "aten.multinomial")
+DRAWING = (
+    "aten.rand",
+    "aten.normal",
+    "aten.uniform",
+    "aten.bernoulli",
+    "aten.exponential",
+    "aten.native_dropout",
+    "aten.multinomial",
+)
 
 
 class NpuTensor(torch.Tensor):
@@ -36,7 +44,7 @@ class NpuTensor(torch.Tensor):
 
     @staticmethod
     def __new__(cls, raw: torch.Tensor, requires_grad: bool = False) -> NpuTensor:
-        made: NpuTensor = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made: NpuTensor = torch.Tensor._make_wrapper_subclass(
             cls,
             raw.size(),
             strides=raw.stride(),
@@ -49,10 +57,12 @@ class NpuTensor(torch.Tensor):
         made.raw = raw
         return made
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         return run(func, args, kwargs or {})
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
@@ -102,7 +112,7 @@ def disturb(value: Any) -> Any:
 def register(module: Any) -> None:
     """Make `npu` a device of PyTorch, with a module as `torch.npu`. Once per process."""
     _setup_privateuseone_for_python_backend("npu", module)
-    library = torch.library.Library("aten", "IMPL")
+    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     library.impl("empty.memory_format", _empty, "PrivateUse1")
     library.impl("empty_strided", _empty_strided, "PrivateUse1")
     library.impl("_to_copy", _to_copy, "PrivateUse1")
@@ -113,12 +123,23 @@ _kept: list[Any] = []
 """What is registered lasts as long as its library."""
 
 
-def _empty(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None) -> Any:
+def _empty(
+    size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> Any:
     LOG.append("aten.empty.memory_format")
-    return NpuTensor(torch.empty(size, dtype=dtype, memory_format=memory_format or torch.contiguous_format, device="cpu"))
+    return NpuTensor(
+        torch.empty(size, dtype=dtype, memory_format=memory_format or torch.contiguous_format, device="cpu")
+    )
 
 
-def _empty_strided(size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
+def _empty_strided(
+    size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> Any:
     LOG.append("aten.empty_strided.default")
     return NpuTensor(torch.empty_strided(size, stride, dtype=dtype, device="cpu"))
 

@@ -1,0 +1,69 @@
+"""What was measured on a GPU agrees with the catalog; and the scripts that measure it, as far as a CPU can tell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detlint import catalog
+
+torch = pytest.importorskip("torch")
+
+FOLDER = Path(__file__).parent.parent / "benchmarks" / "gpu"
+MEASURED = FOLDER / "operators.json"
+
+
+def script(name: str, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def trial(folder: Path) -> dict[str, Any]:
+    script("operators.py", "--device", "cpu", "--times", "2", "--size", "64", "--out", str(folder))
+    found: dict[str, Any] = json.loads((folder / "operators.json").read_text())
+    return found
+
+
+def test_every_sample_is_of_an_operator_in_the_catalog_and_runs(tmp_path: Path) -> None:
+    found = trial(tmp_path)
+    known = catalog.load()
+    for row in found["rows"]:
+        assert known.canonical(row["api"]) in known.calls
+        assert row["off"] == {"results": 1}, row
+    assert (tmp_path / "RESULTS.md").read_text().count("| `torch.") == len(found["rows"])
+    assert {"forward", "backward"} == {row["pass"] for row in found["rows"]}
+    assert "no result" in found["machine"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize("name", ["operators.py", "training.py"])
+def test_without_a_gpu_they_say_so(name: str) -> None:
+    assert script(name).startswith("No GPU here")
+
+
+def test_the_trainings_are_equal_under_enforce() -> None:
+    out = script("training.py", "--device", "cpu", "--steps", "2", "--runs", "2").splitlines()
+    names = {"detector", "diffusion"}
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out if line.split("|")[1:2]]
+    assert {row[0]: row[2] for row in rows if row[0] in names} == dict.fromkeys(names, "1")
+
+
+@pytest.mark.skipif(not MEASURED.exists(), reason="nothing was measured on a GPU yet")
+def test_what_was_measured_agrees_with_the_catalog() -> None:
+    """What raises, varies or is equal under the switch does as its entry's category says."""
+    known = catalog.load()
+    for row in json.loads(MEASURED.read_text())["rows"]:
+        entries = [known.entries[i] for i in known.calls[row["api"]] if "cuda" in known.entries[i].targets]
+        categories = {entry.category for entry in entries if entry.pass_ == row["pass"] and not entry.versions}
+        if "raised" in row["on"]:
+            assert "a" in categories, row
+        elif row["on"]["results"] > 1:
+            assert "d" in categories, row
+        if row["off"].get("results", 1) > 1:
+            assert categories, row
