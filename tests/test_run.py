@@ -174,11 +174,11 @@ def test_settings_come_from_the_configuration_and_the_command_line(script: Calla
     ],
 )
 def test_wrong_settings_are_refused(project: Callable[..., Path], line: str, error: str) -> None:
-    folder = project(**{"detlint.toml": f"[runtime]\n{line}\n", "train.py": "print(1)\n"})
+    project(**{"detlint.toml": f"[runtime]\n{line}\n", "train.py": "print(1)\n"})
     for arguments in (("run", "train.py"), ("check", "train.py")):
         result = detlint(*arguments)
         assert result.exit_code == 2
-        assert f"{folder / 'detlint.toml'}: {error}" in result.stderr
+        assert f"detlint.toml: {error}" in result.stderr
 
 
 def test_the_settings_are_no_business_of_a_check(project: Callable[..., Path]) -> None:
@@ -191,7 +191,7 @@ def test_the_settings_are_no_business_of_a_check(project: Callable[..., Path]) -
 @pytest.mark.parametrize("option", ["-I", "-E", "-S"])
 def test_a_python_that_cannot_be_prepared_is_told(script: Callable[[str], Path], option: str) -> None:
     folder = script("print(1)\n")
-    start = f"import sys; sys.path += {sys.path!r}; from detlint.cli import main; main()"
+    start = f"import sys; sys.path[:0] = {[str(REPOSITORY), *sys.path]!r}; from detlint.cli import main; main()"
     run = python(folder, option, "-c", start, "run", "train.py")
     assert run.returncode == 2
     assert "started with -E, -I or -S" in run.stderr
