@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -117,6 +119,8 @@ DRAWS = {
 def test_draws_come_from_the_cpu_and_arrive_on_the_device() -> None:
     program = f"""{BEGIN}
 import json
+from collections.abc import Callable
+from pathlib import Path
 out = {{}}
 for name, code in {DRAWS!r}.items():
     def draw(d):
@@ -349,4 +353,68 @@ print([row.api for row in e.report.refused if not row.code and "nothing" in row.
         "True [1.0, 2.0, 6.0, 24.0] npu:0 [1.0, 3.0, 9.0, 33.0] npu:0 1",
         "False",
         "['torch.nothing']",
+    ]
+
+
+OURS = """
+[[framework]]
+name = "ourlib"
+modules = ["ourlib"]
+
+[[api]]
+rule = "DET405"
+names = ["ourlib.voxel_sum"]
+when = { reduce = ["sum"] }
+targets = ["ascend"]
+pass = "backward"
+category = "d"
+runtime = "cpu"
+source = "ourlib 3.1"
+
+[[api]]
+rule = "DET405"
+names = ["ourlib.voxel_max"]
+targets = ["ascend"]
+category = "d"
+runtime = { do = "replace", text = "<ourlib.slow_max>({points})" }
+source = "ourlib 3.1"
+
+[signatures]
+"ourlib.voxel_sum" = "points, reduce='sum'"
+"ourlib.voxel_max" = "points"
+"""
+OURLIB = """
+def voxel_sum(points, reduce="sum"):
+    return points.new_zeros(3).index_add(0, (points * 0).long(), points)
+
+def voxel_max(points):
+    return points.max()
+
+def slow_max(points):
+    return points.sort().values[-1]
+"""
+
+
+def test_functions_of_a_users_catalog_are_moved_and_replaced(project: Callable[..., Path]) -> None:
+    project(**{"detlint.toml": 'catalogs = ["ours.toml"]', "ours.toml": OURS, "ourlib.py": OURLIB})
+    program = (
+        BEGIN
+        + """
+from ourlib import voxel_max, voxel_sum
+x = torch.ones(4).npu().requires_grad_()
+with enforce() as e:
+    _device.LOG.clear()
+    out = voxel_sum(x)
+    out.sum().backward()
+    print(out.device, x.grad.device, any("index_add" in name for name in _device.LOG))
+    voxel_sum(x, reduce="mean")
+    voxel_sum(x.detach())
+    print(any("index_add" in name for name in _device.LOG), voxel_max(x).item(), any("sort" in name for name in _device.LOG))
+print([(row.api, row.count) for row in e.report.interventions])
+"""
+    )
+    assert npu_double.run(program).splitlines() == [
+        "npu:0 npu:0 False",
+        "True 1.0 True",
+        "[('ourlib.voxel_sum', 1), ('ourlib.voxel_max', 1)]",
     ]
