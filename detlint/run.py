@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,6 +24,7 @@ from detlint.catalog import Catalog
 from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
 from detlint.config import Config, selected, severity_of
 from detlint.discover import glob
+from detlint.facts import outline
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
@@ -32,7 +33,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
-from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
+from detlint.record import DECODER, Followed, Judged, Record, Row
 from detlint.source import Source
 
 if TYPE_CHECKING:
@@ -331,22 +332,24 @@ class Run:
         """What no change touches of what the last run found out."""
         files = self.store.files
         changed = {path for path, file in files.items() if before.files[path].key != file.key}
-        moved = {path for path in changed if not self._same_outline(before.files[path].key, files[path].key)}
-        rebuilt = self._rebuilt(before, moved)
-        touched = changed | rebuilt | (self.links.importers(moved) if moved else set())
+        moved = {path: self._moved(before.files[path].key, files[path].key) for path in changed}
+        moved = {path: names for path, names in moved.items() if names != frozenset()}
+        touched = changed | self._rebuilt(before, moved.keys())
+        if moved:
+            touched |= self.links.touched(moved, self._mentions, self._passing_on)
         followed = {
             path: runs
             for path, runs in before.followed.items()
-            if path not in touched and all((changed | rebuilt).isdisjoint(run.visited) for run in runs)
+            if path not in touched and all(touched.isdisjoint(run.visited) for run in runs)
         }
         judged = {
             path: module
             for path, module in before.judged.items()
-            if path not in touched and changed.isdisjoint(module.opened)
+            if path not in touched and touched.isdisjoint(module.opened)
         }
         return Record(followed=followed, judged=judged, others={**before.others}, folders={**before.folders})
 
-    def _rebuilt(self, before: Record, moved: set[str]) -> set[str]:
+    def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
         files = self.store.files
         then = registered((path, row.head) for path, row in before.files.items() if row.head is not None)
@@ -360,9 +363,21 @@ class Run:
             path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
         }
 
-    def _same_outline(self, old: bytes, new: bytes) -> bool:
+    def _moved(self, old: bytes, new: bytes) -> frozenset[str] | None:
         before, now = self.store.known(old), self.store.known(new)
-        return before is not None and now is not None and same_outline(before, now)
+        return outline.moved(before, now) if before is not None and now is not None else None
+
+    def _mentions(self, path: str, words: Collection[str]) -> list[str]:
+        """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
+        try:
+            text = self.store.files[path].read()
+        except OSError:
+            return [*words]
+        return [word for word in words if not word.isascii() or word.encode() in text]
+
+    def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
+        facts = self.store.known(self.store.files[path].key)
+        return outline.passing_on(facts, words) if facts is not None else frozenset()
 
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
