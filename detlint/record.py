@@ -34,7 +34,9 @@ class Followed(msgspec.Struct, array_like=True):
     seeded: dict[str, frozenset[int]]
     """Those that make a generator object with a seed, by module."""
     visited: frozenset[str]
-    """The files that it runs something of."""
+    """The files that it runs functions of, and those of which something is told by its place."""
+    imported: frozenset[str]
+    """Those besides whose top level it runs."""
     findings: list[Finding]
 
 

@@ -39,6 +39,7 @@ from detlint.source import Source
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
     from detlint.program.flow import Recorder
+    from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
@@ -334,13 +335,18 @@ class Run:
         changed = {path for path, file in files.items() if before.files[path].key != file.key}
         moved = {path: self._moved(before.files[path].key, files[path].key) for path in changed}
         moved = {path: names for path, names in moved.items() if names != frozenset()}
-        touched = changed | self._rebuilt(before, moved.keys())
-        if moved:
-            touched |= self.links.touched(moved, self._mentions, self._passing_on)
+        rebuilt = self._rebuilt(before, moved.keys())
+        saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
+        touched = changed | rebuilt | saying.keys()
+        # A run that only imports a file depends on what that does when it is imported.
+        idle = {path for path in changed if self._same_top(before.files[path].key, files[path].key)}
+        idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
+        acting = touched - (idle - rebuilt)
         followed = {
             path: runs
             for path, runs in before.followed.items()
-            if path not in touched and all(touched.isdisjoint(run.visited) for run in runs)
+            if path not in touched
+            and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
         judged = {
             path: module
@@ -367,6 +373,10 @@ class Run:
         before, now = self.store.known(old), self.store.known(new)
         return outline.moved(before, now) if before is not None and now is not None else None
 
+    def _same_top(self, old: bytes, new: bytes) -> bool:
+        before, now = self.store.known(old), self.store.known(new)
+        return before is not None and now is not None and outline.top(before) == outline.top(now)
+
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
         """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
         try:
@@ -374,6 +384,11 @@ class Run:
         except OSError:
             return [*words]
         return [word for word in words if not word.isascii() or word.encode() in text]
+
+    def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
+        """Whether what importing a file does may depend on what some words mean; None: on any."""
+        facts = self.store.known(self.store.files[path].key)
+        return words is None or facts is None or outline.acts_on(facts, words)
 
     def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
         facts = self.store.known(self.store.files[path].key)
@@ -528,10 +543,10 @@ class Run:
             return []
         try:
             reaches = engine.follow(module, self.named.get(path, ()))
-            return [Followed(r.outcome(), r.sites(), r.seeded(), frozenset(r.visited), engine.told(r)) for r in reaches]
+            return [_kept_of(reach, engine) for reach in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
-            return [Followed(nothing, {}, {}, frozenset({path}), self._fault(path, error))]
+            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
         facts = self.modules.facts(path)
@@ -616,6 +631,14 @@ class Run:
             ):
                 return True
         return False
+
+
+def _kept_of(reach: Reach, engine: Engine) -> Followed:
+    """What is kept of a run that was followed."""
+    sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+    told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
+    visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
+    return Followed(reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings)
 
 
 def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:

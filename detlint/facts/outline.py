@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from detlint.facts.model import (
+    Body,
+    Branch,
     Either,
     Expression,
     Facts,
@@ -20,6 +24,7 @@ from detlint.facts.model import (
     Partial,
     Result,
     Site,
+    Step,
     Value,
     decode_body,
 )
@@ -45,6 +50,57 @@ def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:
         for name, entries in outline(facts).items()
         if name in words or any(word in text for text in map(repr, entries) for word in words)
     )
+
+
+def top(facts: Facts) -> list[Any]:
+    """What importing a file does by itself, without positions: what its top level runs, how it decorates its definitions,
+    and the options that it gives the command line. What the functions do that it calls is not in it."""
+    return _top(facts, decode_body(facts))
+
+
+def _top(facts: Facts, body: Body) -> list[Any]:
+    decorators = [
+        (function.name, _plains(body.details[function.number].decorators, body.sites)) for function in facts.functions
+    ]
+    classes = [(c.name, _plains(c.decorators, body.sites)) for c in facts.classes]
+    options = {name: _plain(option.default, body.sites) for name, option in facts.options.items()}
+    return [
+        facts.starts,
+        facts.stars,
+        _steps(body.steps[0], body),
+        [d for d in decorators if d[1]],
+        [c for c in classes if c[1]],
+        options,
+    ]
+
+
+def acts_on(facts: Facts, words: Collection[str]) -> bool:
+    """Whether what importing a file does may depend on what some words mean, and not just on what imports bind to them."""
+    body = decode_body(facts)
+    silent = msgspec.structs.replace(body, runs=tuple(run if isinstance(run, Member) else "" for run in body.runs))
+    text = repr(_top(facts, silent))
+    return any(word in text for word in words)
+
+
+def _steps(steps: Iterable[Step], body: Body) -> list[Any]:
+    found: list[Any] = []
+    for step in steps:
+        if isinstance(step, Branch):
+            found.append((step.kind, _plain(step.test, body.sites), [_steps(arm, body) for arm in step.arms]))
+        elif step >= 0:
+            found.append(_site(body.sites[step], body.sites))
+        elif step == -1:
+            found.append(step)
+        else:
+            run = body.runs[-2 - step]
+            found.append(run if isinstance(run, str) else _plain(run, body.sites))
+    return found
+
+
+def _site(site: Site, sites: tuple[Site, ...]) -> tuple[Any, ...]:
+    arguments = [(a.name, _plain(a.value, sites)) for a in site.args]
+    around = [_plain(sites[i].target, sites) for i in site.within]
+    return site.kind, _plain(site.target, sites), arguments, around
 
 
 def outline(facts: Facts) -> Outline:

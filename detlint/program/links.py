@@ -37,8 +37,9 @@ class Links:
         moved: Mapping[str, Collection[str] | None],
         mentions: Callable[[str, Collection[str]], Collection[str]],
         passing_on: Callable[[str, Collection[str]], Collection[str]],
-    ) -> set[str]:
-        """The files that may come to definitions which are others now, besides those that these stand in.
+    ) -> dict[str, set[str] | None]:
+        """The files that may come to definitions which are others now, besides those that these stand in -> by which words;
+        None: by any.
 
         Args:
             moved: the files that have such -> their names; None where any name may be another.
@@ -49,19 +50,20 @@ class Links:
         for path, imported in self.imports.items():
             for other in imported:
                 backwards.setdefault(other, []).append(path)
-        found = _closure([path for path, names in moved.items() if names is None], backwards)
+        anyhow = _closure([path for path, names in moved.items() if names is None], backwards)
+        found: dict[str, set[str] | None] = dict.fromkeys(anyhow)
         passed = {path: {*names} for path, names in moved.items() if names}
         wave = passed
         while wave:
             words = {name for names in wave.values() for name in names}
-            importers = _closure(wave, backwards) - found
+            importers = _closure(wave, backwards) - anyhow
             if len(words) > MANY:
-                return found | importers
+                return found | dict.fromkeys(importers)
             wave = {}
             for path in importers:
                 said = mentions(path, words)
                 if said and path not in moved:
-                    found.add(path)
+                    found[path] = {*said, *(found.get(path) or ())}
                 new = {*passing_on(path, said)} - passed.get(path, set()) if said else set()
                 if new:
                     wave[path] = new
