@@ -380,7 +380,7 @@ class Run:
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
         """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
         try:
-            text = self.store.files[path].read()
+            text = self.store.files[path].read_at_once()
         except OSError:
             return [*words]
         return [word for word in words if not word.isascii() or word.encode() in text]
