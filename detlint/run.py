@@ -436,6 +436,8 @@ class Run:
     def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
         before, jobs = self.before, processes(self.config.settings.jobs)
+        starting = {*self._starting()}  # a script that another file imports now starts no run any more
+        self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         jobs = jobs if len(runs) + len(self._unjudged()) >= FEWEST_FOR_FORKS else 1
         then = _passages(before)
@@ -461,19 +463,23 @@ class Run:
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
+        for path in self._starting():
+            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
+                yield path
+
+    def _starting(self) -> Iterator[str]:
+        """The files in which runs start."""
         # To name something of a script in a YAML file is not to import it.
         imported = {other for path, others in self.links.imports.items() if not is_yaml(path) for other in others}
         named = self.named
         for path in self.inside:
             head = self.store.files[path].head
-            if head is None or not (
+            if head is not None and (
                 path in named
                 or head.starts in ("main", "notebook")
                 or path.endswith("__main__.py")
                 or (head.starts == "script" and path not in imported)
             ):
-                continue
-            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
                 yield path
 
     @cached_property

@@ -29,14 +29,18 @@ def report(*options: str) -> str:
     return result.stdout
 
 
-def edited(text: str, random: Random) -> str:
-    """A program's file after one edit of the kind that people make; as it was where that is none."""
+def edited(text: str, others: list[str], random: Random) -> str:
+    """A program's file after one edit of the kind that people make; as it was where that is none.
+
+    Args:
+        others: the names of the program's modules.
+    """
     lines, tree = text.splitlines(keepends=True), ast.parse(text)
     nodes = [*ast.walk(tree)]
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno]
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    kind = random.choice(["delete", "empty", "define", "call", "rename", "shift"])
+    kind = random.choice(["delete", "empty", "define", "call", "import", "rename", "shift"])
     if kind == "delete" and statements:
         gone = random.choice(statements)
         first = min(node.lineno for node in (gone, *getattr(gone, "decorator_list", ())))
@@ -49,6 +53,9 @@ def edited(text: str, random: Random) -> str:
     elif kind == "call" and statements:
         here, call = random.choice(statements), random.choice([*CALLS])
         lines.insert(here.lineno - 1, f"{' ' * here.col_offset}{CALLS[call]}; {call}\n")
+    elif kind == "import" and statements:
+        here = random.choice(statements)
+        lines.insert(here.lineno - 1, f"{' ' * here.col_offset}import {random.choice(others)}\n")
     elif kind == "rename" and names:
         name = random.choice(names)
         line, end = lines[name.lineno - 1].encode(), name.end_col_offset
@@ -72,11 +79,12 @@ def test_edits(program: Path, random: Random) -> None:
         shutil.copytree(program, root)
         os.chdir(root)
         try:
-            files = sorted(path for path in root.rglob("*.py"))
+            files = sorted(root.rglob("*.py"))
+            modules = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
             report("--cache-dir", "cache")
             for _ in range(EDITS):
                 file = random.choice(files)
-                file.write_text(edited(file.read_text(), random))
+                file.write_text(edited(file.read_text(), modules, random))
                 assert report("--cache-dir", "cache") == report("--no-cache")
         finally:
             os.chdir(before)
