@@ -74,13 +74,15 @@ class Cache:
             return {}
         return found
 
-    def put(self, rows: Mapping[bytes, bytes]) -> None:
-        """Remember some facts, all or none of them."""
-        if self._database is None or not rows:
-            return
+    def put(self, rows: Mapping[bytes, bytes]) -> bool:
+        """Remember some facts, all or none of them; whether that could be done."""
+        if self._database is None:
+            return False
         with contextlib.suppress(sqlite3.Error), self._database:
             signed = ((key, _digest(row) + row) for key, row in rows.items())
             self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", signed)
+            return True
+        return False
 
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""

@@ -67,11 +67,11 @@ class _Memory(Cache):
             return found | {key: self._saved[key] for key in wanted if key in self._saved}
         return found | super().get(key for key in wanted if key not in found)
 
-    def put(self, rows: Mapping[bytes, bytes]) -> None:
-        if self._saved is not None:
-            self._saved.update(rows)
-        else:
-            super().put(rows)
+    def put(self, rows: Mapping[bytes, bytes]) -> bool:
+        if self._saved is None:
+            return super().put(rows)
+        self._saved.update(rows)
+        return True
 
 
 class Live:

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 import msgspec
 
 from detlint.checks.finding import Finding
-from detlint.facts.model import (
-    Either,
-    Expression,
-    Facts,
-    Head,
-    Items,
-    Member,
-    Param,
-    Partial,
-    Result,
-    Site,
-    Value,
-    decode_body,
-)
-from detlint.facts.model import Mapping as Dictionary
+from detlint.facts.model import Head
 from detlint.program.outcome import Outcome
 
 
@@ -51,7 +34,9 @@ class Followed(msgspec.Struct, array_like=True):
     seeded: dict[str, frozenset[int]]
     """Those that make a generator object with a seed, by module."""
     visited: frozenset[str]
-    """The files that it runs something of."""
+    """The files that it runs functions of, and those of which something is told by its place."""
+    imported: frozenset[str]
+    """Those besides whose top level it runs."""
     findings: list[Finding]
 
 
@@ -81,47 +66,3 @@ class Record(msgspec.Struct, array_like=True):
 
 
 DECODER = msgspec.msgpack.Decoder(Record)
-
-
-def same_outline(old: Facts, new: Facts) -> bool:
-    """Whether two states of a file mean the same to the files that import it: what they say of its definitions, not where
-    it says it or what happens in its functions."""
-    return _outline(old) == _outline(new)
-
-
-def _outline(facts: Facts) -> tuple[Any, ...]:
-    sites = decode_body(facts).sites
-    functions = [(f.name, f.owner, f.yields, _plain(f.returns, sites)) for f in facts.functions]
-    classes = [
-        (c.name, _plains(c.bases, sites), _table(c.attributes, sites), c.methods, c.properties) for c in facts.classes
-    ]
-    return facts.module, facts.imports, facts.stars, _table(facts.names, sites), functions, classes
-
-
-def _table(values: Mapping[str, Value | None], sites: tuple[Site, ...]) -> dict[str, Any]:
-    return {name: _plain(value, sites) for name, value in values.items()}
-
-
-def _plains(values: Iterable[Value | None], sites: tuple[Site, ...]) -> list[Any]:
-    return [_plain(value, sites) for value in values]
-
-
-def _plain(value: Value | None, sites: tuple[Site, ...]) -> Any:
-    """A value without positions: a call by its arguments instead."""
-    if isinstance(value, (Result, Partial)):
-        made = sites[value.site] if value.site >= 0 else None
-        arguments = [(a.name, _plain(a.value, sites)) for a in made.args] if made is not None else None
-        return type(value).__name__, _plain(value.of, sites), arguments
-    if isinstance(value, Member):
-        return "Member", _plain(value.base, sites), value.attr
-    if isinstance(value, Param):
-        return "Param", value.name, _plain(value.default, sites)
-    if isinstance(value, Items):
-        return value.kind, _plains(value.values, sites)
-    if isinstance(value, Either):
-        return "Either", _plains(value.options, sites)
-    if isinstance(value, Dictionary):
-        return "Mapping", value.keys, _plains(value.values, sites)
-    if isinstance(value, Expression):
-        return "Expression", value.text, _table(value.names, sites)
-    return value

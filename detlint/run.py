@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,6 +24,7 @@ from detlint.catalog import Catalog
 from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
+from detlint.facts import outline
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
@@ -32,12 +33,13 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
-from detlint.record import DECODER, Followed, Judged, Record, Row, same_outline
+from detlint.record import DECODER, Followed, Judged, Record, Row
 from detlint.source import Source
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
     from detlint.program.flow import Recorder
+    from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
@@ -331,22 +333,29 @@ class Run:
         """What no change touches of what the last run found out."""
         files = self.store.files
         changed = {path for path, file in files.items() if before.files[path].key != file.key}
-        moved = {path for path in changed if not self._same_outline(before.files[path].key, files[path].key)}
-        rebuilt = self._rebuilt(before, moved)
-        touched = changed | rebuilt | (self.links.importers(moved) if moved else set())
+        moved = {path: self._moved(before.files[path].key, files[path].key) for path in changed}
+        moved = {path: names for path, names in moved.items() if names != frozenset()}
+        rebuilt = self._rebuilt(before, moved.keys())
+        saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
+        touched = changed | rebuilt | saying.keys()
+        # A run that only imports a file depends on what that does when it is imported.
+        idle = {path for path in changed if self._same_top(before.files[path].key, files[path].key)}
+        idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
+        acting = touched - (idle - rebuilt)
         followed = {
             path: runs
             for path, runs in before.followed.items()
-            if path not in touched and all((changed | rebuilt).isdisjoint(run.visited) for run in runs)
+            if path not in touched
+            and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
         judged = {
             path: module
             for path, module in before.judged.items()
-            if path not in touched and changed.isdisjoint(module.opened)
+            if path not in touched and touched.isdisjoint(module.opened)
         }
         return Record(followed=followed, judged=judged, others={**before.others}, folders={**before.folders})
 
-    def _rebuilt(self, before: Record, moved: set[str]) -> set[str]:
+    def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
         files = self.store.files
         then = registered((path, row.head) for path, row in before.files.items() if row.head is not None)
@@ -360,9 +369,30 @@ class Run:
             path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
         }
 
-    def _same_outline(self, old: bytes, new: bytes) -> bool:
+    def _moved(self, old: bytes, new: bytes) -> frozenset[str] | None:
         before, now = self.store.known(old), self.store.known(new)
-        return before is not None and now is not None and same_outline(before, now)
+        return outline.moved(before, now) if before is not None and now is not None else None
+
+    def _same_top(self, old: bytes, new: bytes) -> bool:
+        before, now = self.store.known(old), self.store.known(new)
+        return before is not None and now is not None and outline.top(before) == outline.top(now)
+
+    def _mentions(self, path: str, words: Collection[str]) -> list[str]:
+        """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
+        try:
+            text = self.store.files[path].read_at_once()
+        except OSError:
+            return [*words]
+        return [word for word in words if not word.isascii() or word.encode() in text]
+
+    def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
+        """Whether what importing a file does may depend on what some words mean; None: on any."""
+        facts = self.store.known(self.store.files[path].key)
+        return words is None or facts is None or outline.acts_on(facts, words)
+
+    def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
+        facts = self.store.known(self.store.files[path].key)
+        return outline.passing_on(facts, words) if facts is not None else frozenset()
 
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
@@ -407,6 +437,8 @@ class Run:
     def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
         before, jobs = self.before, processes(self.config.settings.jobs)
+        starting = {*self._starting()}  # a script that another file imports now starts no run any more
+        self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         jobs = jobs if len(runs) + len(self._unjudged()) >= FEWEST_FOR_FORKS else 1
         then = _passages(before)
@@ -432,19 +464,23 @@ class Run:
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
+        for path in self._starting():
+            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
+                yield path
+
+    def _starting(self) -> Iterator[str]:
+        """The files in which runs start."""
         # To name something of a script in a YAML file is not to import it.
         imported = {other for path, others in self.links.imports.items() if not is_yaml(path) for other in others}
         named = self.named
         for path in self.inside:
             head = self.store.files[path].head
-            if head is None or not (
+            if head is not None and (
                 path in named
                 or head.starts in ("main", "notebook")
                 or path.endswith("__main__.py")
                 or (head.starts == "script" and path not in imported)
             ):
-                continue
-            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
                 yield path
 
     @cached_property
@@ -514,10 +550,10 @@ class Run:
             return []
         try:
             reaches = engine.follow(module, self.named.get(path, ()))
-            return [Followed(r.outcome(), r.sites(), r.seeded(), frozenset(r.visited), engine.told(r)) for r in reaches]
+            return [_kept_of(reach, engine) for reach in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
-            return [Followed(nothing, {}, {}, frozenset({path}), self._fault(path, error))]
+            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
         facts = self.modules.facts(path)
@@ -602,6 +638,14 @@ class Run:
             ):
                 return True
         return False
+
+
+def _kept_of(reach: Reach, engine: Engine) -> Followed:
+    """What is kept of a run that was followed."""
+    sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+    told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
+    visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
+    return Followed(reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings)
 
 
 def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:

@@ -186,6 +186,17 @@ def test_a_file_that_comes_and_goes_is_seen_through_the_cache(package: Path) -> 
     assert codes(report("use.py", cache=cache)) == []
 
 
+def test_a_script_that_is_imported_from_now_on_starts_no_run_any_more(project: Project) -> None:
+    root = project(**{"a.py": "import numpy as np\n\nprint(np.random.rand())\n", "b.py": "print(1)\n"})
+    cache = root / "cache"
+    before = report(cache=cache)
+    assert codes(before) == ["DET102"]
+    (root / "b.py").write_text("import numpy as np\n\nnp.random.seed(0)\nimport a\n")
+    assert codes(report(cache=cache)) == []
+    (root / "b.py").write_text("print(1)\n")
+    assert report(cache=cache) == before
+
+
 def test_a_moved_file_has_its_new_name(package: Path) -> None:
     cache = package / "cache"
     (package / "package" / "sub").mkdir()

@@ -132,6 +132,78 @@ def test_the_configured_number_is_used(tmp_path: Path) -> None:
     assert "np.random.seed(1234)\n" in file.read_text()
 
 
+RUNTIME = ("--fix-style", "runtime")
+
+
+@pytest.mark.parametrize(
+    ("number", "seed"),
+    [("", "0"), ("SEED = 7\n", "SEED"), ("parser.add_argument('--seed', type=int, default=3)\n", "args.seed")],
+)
+def test_one_call_of_the_runtime_seeds_all_streams(tmp_path: Path, number: str, seed: str) -> None:
+    parsed = "parser = argparse.ArgumentParser()\n" + number + "args = parser.parse_args()\n" if "parser" in number else number
+    source = f"""\
+import argparse
+import random
+
+import keras
+import mindspore as ms
+import numpy as np
+import tensorflow as tf
+import torch
+
+{parsed}print(random.random(), np.random.rand(3), torch.rand(3), tf.random.normal([3]), keras.random.normal((3,)))
+print(ms.ops.uniform((3,), ms.Tensor(0.0), ms.Tensor(1.0)))
+"""
+    after = fixed(tmp_path, source, *RUNTIME)
+    assert "from detlint.runtime import seed_all\n" in after
+    assert [line for line in after.splitlines() if "seed(" in line or "seed_all(" in line] == [f"seed_all({seed})"]
+    assert after.index("seed_all(") < after.index("print(")
+    assert not [row for row in findings(tmp_path / "train.py") if row["family"] == 1]
+
+
+def test_the_runtime_seeds_what_was_forgotten_with_the_others_number(tmp_path: Path) -> None:
+    source = """\
+        import numpy as np
+        import torch
+
+        torch.manual_seed(3)
+        print(np.random.rand(3), torch.rand(3))
+        """
+    assert "\ntorch.manual_seed(3)\nseed_all(3)\n" in fixed(tmp_path, source, *RUNTIME)
+
+
+def test_streams_that_the_runtime_does_not_know_get_their_own_calls(tmp_path: Path) -> None:
+    source = "import numpy as np\nimport paddle\n\nprint(np.random.rand(3), paddle.rand([3]))\n"
+    after = fixed(tmp_path, source, *RUNTIME)
+    assert "\nseed_all(0)\n" in after
+    assert "\npaddle.seed(0)\n" in after
+
+
+def test_a_name_that_is_taken_is_left_alone(tmp_path: Path) -> None:
+    source = "import numpy as np\n\n\ndef seed_all():\n    pass\n\n\nprint(np.random.rand(3))\n"
+    assert fixed(tmp_path, source, *RUNTIME) == source
+
+
+def test_the_style_can_be_configured(tmp_path: Path) -> None:
+    (tmp_path / "detlint.toml").write_text("fix-style = 'runtime'\nfix-seed = 5\n")
+    file = tmp_path / "train.py"
+    file.write_text("import numpy as np\n\nprint(np.random.rand(3))\n")
+    assert "call `seed_all(n)` at the start of the run" in detlint("check", "--no-cache", file).stdout
+    detlint("check", "--no-cache", "--fix", file)
+    assert file.read_text() == (
+        "import numpy as np\nfrom detlint.runtime import seed_all\n\nseed_all(5)\n\nprint(np.random.rand(3))\n"
+    )
+    (tmp_path / "detlint.toml").write_text("fix-style = 'short'\n")
+    assert "`fix-style`: Invalid enum value 'short'" in detlint("check", file).stderr
+
+
+@pytest.mark.parametrize("start", ["with enforce(seed=3):\n    ", "enforced = enforce().start()\n"])
+def test_what_enforces_seeds(tmp_path: Path, start: str) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(f"import numpy as np\nfrom detlint.runtime import enforce\n\n{start}print(np.random.rand(3))\n")
+    assert findings(file) == []
+
+
 def test_a_forgotten_stream_is_seeded_beside_the_others_with_their_number(tmp_path: Path) -> None:
     source = """\
         import random

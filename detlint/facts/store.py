@@ -30,6 +30,8 @@ CHUNK: Final = 24
 STACK: Final = 512 * 1024 * 1024
 RECURSION: Final = 12_000
 GATED: Final = b""
+MOST_HELD: Final = 8 * 1024 * 1024
+"""Bytes of facts that were read: with more of them, the cache is handed what there is."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,20 @@ class File:
             OSError: the file can't be read.
         """
         return self.text if self.text is not None else self.path.read_bytes()
+
+    def read_at_once(self) -> bytes:
+        """What `read` gives, in a third of its time, for a file whose size is known.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        if self.text is not None:
+            return self.text
+        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            return os.read(descriptor, self.size)
+        finally:
+            os.close(descriptor)
 
     def code(self) -> tuple[bytes, tuple[Cell, ...]]:
         """The Python or YAML to check; of a notebook, the joined code of its cells, and these.
@@ -99,8 +115,6 @@ class Store:
     """Rows that the cache doesn't have yet."""
     others: dict[str, bytes] = field(default_factory=dict)
     """Keys of the files that were read besides `files`."""
-    _kept: set[bytes] = field(default_factory=set)
-    """Keys of those fresh rows that the cache has by now."""
 
     def fill(self, files: Sequence[File], jobs: int, progress: Progress | None) -> None:
         """The heads of some files, whose facts are read where the cache hasn't got them.
@@ -108,24 +122,28 @@ class Store:
         Args:
             jobs: the number of processes.
         """
-        known = self.cache.get(file.key for file in files if not file.plain)
         todo = []
-        for file in files:
-            if file.plain:
-                continue
-            if file.key in known:
-                file.head, file.whole = decode_head(known[file.key]), True
-            else:
-                todo.append(file)
+        for start in range(0, len(files), CHUNK):
+            part = [file for file in files[start : start + CHUNK] if not file.plain]
+            known = self.cache.get(file.key for file in part)
+            for file in part:
+                if file.key in known:
+                    file.head, file.whole = decode_head(known[file.key]), True
+                else:
+                    todo.append(file)
         done, total = len(files) - len(todo), len(files)
         # Large files first, so that no process is left with one at the end.
         todo.sort(key=lambda file: (-file.size, str(file.path)))
         own = frozenset(file.module.partition(".")[0] for file in self.files.values())
+        held: float = 0
         for file, facts in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
             file.head, file.whole = None, True
             if facts != GATED:
                 self.fresh[file.key] = facts
                 file.head = decode_head(facts)
+                held += len(facts)
+            if held > MOST_HELD:
+                held = 0 if self._spill() else float("-inf")
             done += 1
             if progress is not None:
                 progress(done, total)
@@ -152,9 +170,20 @@ class Store:
 
     def keep(self) -> None:
         """Hand the cache the rows that it doesn't have yet."""
-        rows = {key: row for key, row in self.fresh.items() if key not in self._kept}
-        self.cache.put(rows)
-        self._kept.update(rows)
+        if self.fresh and self.cache.put(self.fresh):
+            self.fresh = {}
+
+    def _spill(self) -> bool:
+        """Hand the cache what was read of files, while other processes read on; not of texts that only an editor has.
+
+        Returns: whether it could take it; one that is locked makes everybody wait.
+        """
+        texts = {file.key for file in self.files.values() if file.text is not None}
+        rows = {key: row for key, row in self.fresh.items() if key not in texts}
+        taken = self.cache.put(rows)
+        if taken:
+            self.fresh = {key: row for key, row in self.fresh.items() if key in texts}
+        return taken
 
     def known(self, key: bytes) -> Facts | None:
         """Facts that were read before, by key."""

@@ -78,14 +78,9 @@ def argument(call: cst.Call, parameters: Parameters, name: str) -> cst.BaseExpre
     return None if place is None else call.args[place].value
 
 
-def with_argument(
-    call: cst.Call, parameters: Parameters, name: str, value: cst.BaseExpression, bare: bool = False
-) -> cst.Call:
-    """A call with an argument set: instead of the one that it gives, or as a keyword after the others.
-
-    Args:
-        bare: write `f(value)` where the call has no arguments and the parameter is the first.
-    """
+def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.BaseExpression) -> cst.Call:
+    """A call with an argument set: instead of the one that it gives, as the only one where it is the first parameter
+    (`Dropout(0.0)`), or as a keyword after the others."""
     place = find(call, parameters, name)
     args = [*call.args]
     if place is not None:

@@ -177,7 +177,7 @@ def _set_argument(recipe: Recipe, spot: Spot) -> list[Edit]:
         new = _with_key(node, spot, recipe.argument, value)
     else:
         call, parameters = _called(node, spot)
-        new = calls.with_argument(call, parameters, recipe.argument, value, recipe.seeds)
+        new = calls.with_argument(call, parameters, recipe.argument, value)
     return spot.replaced(calls.written(new))
 
 

@@ -89,7 +89,8 @@ class Calls:
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
-        """Functions that do nothing of interest -> the modules that this was seen from, as bits; None for the others."""
+        """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
+        functions; None for the others."""
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
         self.callbacks: dict[str, list[Value]] = {}
@@ -130,14 +131,15 @@ class Calls:
                 self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
 
-    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[str]:
-        """The files that say so of an idle function."""
+    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[tuple[str, bool]]:
+        """The files that say so of an idle function, and whether it is their functions that do, or their top level."""
         bits = self._idle[module.path, function.number, receiver] or 0
         while bits:
             low = bits & -bits
-            found = self.resolver.numbered(low.bit_length() - 1)
+            number, inside = divmod(low.bit_length() - 1, 2)
+            found = self.resolver.numbered(number)
             if found is not None:
-                yield found.path
+                yield found.path, inside == 1
             bits ^= low
 
     def _explore(
@@ -149,7 +151,7 @@ class Calls:
             found: the functions that were met, by the order in which they were.
             open_: those of them that are not settled.
 
-        Returns: the first open function that it leads back to, and the modules looked into, as bits.
+        Returns: the first open function that it leads back to, and what was looked into, as bits.
 
         Raises:
             _Matters: it leads to something that matters, or that can't be known.
@@ -160,7 +162,7 @@ class Calls:
             open_.append(key)
             raise _Matters
         open_.append(key)
-        bits = 1 << module.number
+        bits = 1 << 2 * module.number + (function.number > 0)
         for callee in self._callees_of(module, module.steps(function), function, receiver):
             if callee is None:
                 raise _Matters

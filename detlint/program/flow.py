@@ -327,7 +327,9 @@ class _Run:
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
             self.built.setdefault(target.name, place)
-            self.result.passed.add(target.name.partition("::")[0])
+            path = target.name.partition("::")[0]
+            self.result.passed.add(path)
+            self.result.visited.add(path)
             if not self.importing:
                 self.shelved.discard(target.name)
             elif self.built[target.name] == place:
@@ -360,7 +362,7 @@ class _Run:
 
     def passed(self) -> Iterator[Module]:
         """The files that the run has run something of so far, in the order of their paths."""
-        return map(self.resolver.known, sorted(self.result.visited))
+        return map(self.resolver.known, sorted(self.result.visited | self.result.imported))
 
     def differs(self, made: Result) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
@@ -411,11 +413,11 @@ class _Run:
         self.imported.add(module.path)
         top = module.facts.functions[0]
         if self.flow.is_idle(module, top):
-            for path in self.flow.seen_from(module, top):
-                self.result.visited.add(path)
-                self.note(self.resolver.known(path))
+            for file, inside in self.flow.seen_from(module, top):
+                self.result.see(file, inside)
+                self.note(self.resolver.known(file))
             return
-        self.result.visited.add(module.path)
+        self.result.imported.add(module.path)
         self.note(module)
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
@@ -955,6 +957,7 @@ class _Run:
             registry: the one that `self` is, by its key.
         """
         name = (module.path, function.name)
+        self.result.visited.add(module.path)
         self.calls += 1
         if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
             return
@@ -964,7 +967,8 @@ class _Run:
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
         if wrapper is None and self.flow.is_idle(module, function, receiver):
-            self.result.visited.update(self.flow.seen_from(module, function, receiver))
+            for file, inside in self.flow.seen_from(module, function, receiver):
+                self.result.see(file, inside)
             return
         deciding = {k: v for k, v in given.items() if _decides(k, v, self.names)}
         self.import_module(module)
@@ -983,7 +987,6 @@ class _Run:
             streams, switches = self.done[key]
             self.state = _State(dict(streams), {**self.state.switches, **switches})
             return
-        self.result.visited.add(module.path)
         self.stack.append(name)
         outer, self.frame = (
             self.frame,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from detlint.facts.model import Head
 from detlint.program.modules import Modules
+
+MANY: Final = 200
+"""More words than that are not looked for in a program's files: whoever may say one of them counts as if it did."""
 
 
 @dataclass(slots=True)
@@ -28,13 +32,43 @@ class Links:
         """Everything that importing a file imports, itself included."""
         return _closure([path], self.imports)
 
-    def importers(self, paths: Iterable[str]) -> set[str]:
-        """Every file that imports one of some files, however indirectly, themselves included."""
+    def touched(
+        self,
+        moved: Mapping[str, Collection[str] | None],
+        mentions: Callable[[str, Collection[str]], Collection[str]],
+        passing_on: Callable[[str, Collection[str]], Collection[str]],
+    ) -> dict[str, set[str] | None]:
+        """The files that may come to definitions which are others now, besides those that these stand in -> by which words;
+        None: by any.
+
+        Args:
+            moved: the files that have such -> their names; None where any name may be another.
+            mentions: tells which of some words occur in a file.
+            passing_on: tells the names of a file that may depend on what some words mean.
+        """
         backwards: dict[str, list[str]] = {}
         for path, imported in self.imports.items():
             for other in imported:
                 backwards.setdefault(other, []).append(path)
-        return _closure(paths, backwards)
+        anyhow = _closure([path for path, names in moved.items() if names is None], backwards)
+        found: dict[str, set[str] | None] = dict.fromkeys(anyhow)
+        passed = {path: {*names} for path, names in moved.items() if names}
+        wave = passed
+        while wave:
+            words = {name for names in wave.values() for name in names}
+            importers = _closure(wave, backwards) - anyhow
+            if len(words) > MANY:
+                return found | dict.fromkeys(importers)
+            wave = {}
+            for path in importers:
+                said = mentions(path, words)
+                if said and path not in moved:
+                    found[path] = {*said, *(found.get(path) or ())}
+                new = {*passing_on(path, said)} - passed.get(path, set()) if said else set()
+                if new:
+                    wave[path] = new
+                    passed.setdefault(path, set()).update(new)
+        return found
 
 
 def _parts(name: str) -> Iterable[str]:

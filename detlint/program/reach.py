@@ -151,7 +151,13 @@ class Reach:
     passed: set[str] = field(default_factory=set)
     """The files of these places, and those whose classes it builds objects of."""
     visited: set[str] = field(default_factory=set)
-    """The files that the run runs something of."""
+    """The files that the run runs functions of."""
+    imported: set[str] = field(default_factory=set)
+    """Those whose top level it runs. They may be visited too."""
+
+    def see(self, path: str, inside: bool) -> None:
+        """Note that the run runs functions of a file, or its top level, which do nothing of interest."""
+        (self.visited if inside else self.imported).add(path)
 
     def outcome(self) -> Outcome:
         """What the run comes to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Container, Iterable
@@ -130,6 +131,7 @@ class Installation:
             else:
                 made(self, *args, **kwargs)
 
+        _sign(__init__, made)
         self._patches.attribute(kind, "__init__", __init__)
         return None
 
@@ -153,6 +155,12 @@ _IMMUTABLE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
 
 
+def _sign(stand_in: Any, function: Any) -> None:
+    """Show a function's parameters as its own: `inspect.getfullargspec`, which Keras asks, doesn't look behind wrappers."""
+    with contextlib.suppress(TypeError, ValueError):
+        stand_in.__signature__ = inspect.signature(function)
+
+
 def _is_new(value: Any, seen: Container[int]) -> bool:
     return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
 
@@ -169,6 +177,7 @@ def standing_in(function: Any, plan: Plan) -> Any:
         functools.update_wrapper(stand_in, function)
     except AttributeError:
         stand_in.__name__ = plan.api.rpartition(".")[2]
+    _sign(stand_in, function)
     stand_in.detlint_stands_in = True  # type: ignore[attr-defined]
     return stand_in
 

@@ -1,0 +1,151 @@
+"""What other files see of a file: its definitions and what they stand for, not where they are or what happens in them.
+
+A file that changes matters to another one in two ways. That one may have looked into what happens there, which is noted
+when it does. Or it comes, by some name, to a definition that is another now; then it says that name, or one of a file
+between them whose own definition says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from detlint.facts.model import (
+    Body,
+    Branch,
+    Either,
+    Expression,
+    Facts,
+    Items,
+    Member,
+    Param,
+    Partial,
+    Result,
+    Site,
+    Step,
+    Value,
+    decode_body,
+)
+from detlint.facts.model import Mapping as Dictionary
+
+Outline = dict[str, list[Any]]
+"""What a file defines under each name of its top level, without positions."""
+
+
+def moved(old: Facts, new: Facts) -> frozenset[str] | None:
+    """The names of the top level that stand for something else in another state of a file; what is inside of a class or a
+    function is reached by the outermost name. None: nobody can say which, any name may."""
+    if (old.module, old.stars) != (new.module, new.stars):
+        return None
+    before, now = outline(old), outline(new)
+    return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:
+    """The names of a file's top level whose meaning may depend on what some words mean."""
+    return frozenset(
+        name
+        for name, entries in outline(facts).items()
+        if name in words or any(word in text for text in map(repr, entries) for word in words)
+    )
+
+
+def top(facts: Facts) -> list[Any]:
+    """What importing a file does by itself, without positions: what its top level runs, how it decorates its definitions,
+    and the options that it gives the command line. What the functions do that it calls is not in it."""
+    return _top(facts, decode_body(facts))
+
+
+def _top(facts: Facts, body: Body) -> list[Any]:
+    decorators = [
+        (function.name, _plains(body.details[function.number].decorators, body.sites)) for function in facts.functions
+    ]
+    classes = [(c.name, _plains(c.decorators, body.sites)) for c in facts.classes]
+    options = {name: _plain(option.default, body.sites) for name, option in facts.options.items()}
+    return [
+        facts.starts,
+        facts.stars,
+        _steps(body.steps[0], body),
+        [d for d in decorators if d[1]],
+        [c for c in classes if c[1]],
+        options,
+    ]
+
+
+def acts_on(facts: Facts, words: Collection[str]) -> bool:
+    """Whether what importing a file does may depend on what some words mean, and not just on what imports bind to them."""
+    body = decode_body(facts)
+    silent = msgspec.structs.replace(body, runs=tuple(run if isinstance(run, Member) else "" for run in body.runs))
+    text = repr(_top(facts, silent))
+    return any(word in text for word in words)
+
+
+def _steps(steps: Iterable[Step], body: Body) -> list[Any]:
+    found: list[Any] = []
+    for step in steps:
+        if isinstance(step, Branch):
+            found.append((step.kind, _plain(step.test, body.sites), [_steps(arm, body) for arm in step.arms]))
+        elif step >= 0:
+            found.append(_site(body.sites[step], body.sites))
+        elif step == -1:
+            found.append(step)
+        else:
+            run = body.runs[-2 - step]
+            found.append(run if isinstance(run, str) else _plain(run, body.sites))
+    return found
+
+
+def _site(site: Site, sites: tuple[Site, ...]) -> tuple[Any, ...]:
+    arguments = [(a.name, _plain(a.value, sites)) for a in site.args]
+    around = [_plain(sites[i].target, sites) for i in site.within]
+    return site.kind, _plain(site.target, sites), arguments, around
+
+
+def outline(facts: Facts) -> Outline:
+    """A file's definitions, by the name of the top level that leads to them."""
+    sites = decode_body(facts).sites
+    found: Outline = {}
+    for name, value in facts.names.items():
+        found.setdefault(name, []).append(_plain(value, sites))
+    for f in facts.functions:
+        entry = (f.name, f.owner, f.yields, f.deferred, _plain(f.returns, sites))
+        found.setdefault(_outermost(f.name), []).append(entry)
+    for c in facts.classes:
+        parts = (_plains(c.bases, sites), _table(c.attributes, sites), _plains(c.decorators, sites))
+        found.setdefault(_outermost(c.name), []).append((c.name, *parts, c.methods, c.properties))
+    return found
+
+
+def _outermost(name: str) -> str:
+    return name.partition(".")[0].partition("@")[0]
+
+
+def _table(values: Mapping[str, Value | None], sites: tuple[Site, ...]) -> dict[str, Any]:
+    return {name: _plain(value, sites) for name, value in values.items()}
+
+
+def _plains(values: Iterable[Value | None], sites: tuple[Site, ...]) -> list[Any]:
+    return [_plain(value, sites) for value in values]
+
+
+def _plain(value: Value | None, sites: tuple[Site, ...]) -> Any:
+    """A value without positions: a call by its arguments instead."""
+    if isinstance(value, (Result, Partial)):
+        made = sites[value.site] if value.site >= 0 else None
+        arguments = [(a.name, _plain(a.value, sites)) for a in made.args] if made is not None else None
+        return type(value).__name__, _plain(value.of, sites), arguments
+    if isinstance(value, Member):
+        return "Member", _plain(value.base, sites), value.attr
+    if isinstance(value, Param):
+        return "Param", value.name, _plain(value.default, sites)
+    if isinstance(value, Items):
+        return value.kind, _plains(value.values, sites)
+    if isinstance(value, Either):
+        return "Either", _plains(value.options, sites)
+    if isinstance(value, Dictionary):
+        return "Mapping", value.keys, _plains(value.values, sites)
+    if isinstance(value, Expression):
+        return "Expression", value.text, _table(value.names, sites)
+    return value
