@@ -420,7 +420,8 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
 def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
     from detlint.report.view import View
 
-    form, view = project.config.settings.output_format, View(report, project.config, project.catalog)
+    form = project.config.settings.output_format
+    view = View(report, project.config, project.catalog, project.cache)
     if options["statistics"] and form in formats.FOR_PEOPLE:
         from detlint.report.text import statistics
 

@@ -117,28 +117,28 @@ class Opened(NamedTuple):
 
 @contextlib.contextmanager
 def opened(
-    path: Path,
+    paths: Sequence[Path],
     config: Config,
     catalog: Catalog,
     cache_folder: Path | None,
     around: Sequence[Path],
     texts: Mapping[str, bytes] | None = None,
 ) -> Iterator[Opened]:
-    """A file's program, read and linked but not judged.
+    """The program of some files, read and linked but not judged.
 
     Args:
-        path: the file that is asked about.
+        paths: the files that are asked about.
         around: the program's other files.
         texts: what stands for the content of some files, by absolute path.
     """
     store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
         run = Run(store, config, [])
-        for file in (path, *around):
+        for file in (*paths, *around):
             real = os.path.abspath(file)
             if real not in store.files:
                 run.add(file, (texts or {}).get(real))
-        run.reported = {os.path.abspath(path)}
+        run.reported = {os.path.abspath(path) for path in paths}
         jobs = processes(config.settings.jobs)
         store.fill(run._look(Record()), jobs, None)
         run._link({}, set(), jobs)
