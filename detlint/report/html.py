@@ -196,6 +196,7 @@ class _Page:
             yield f'<section class="group" id="run{number}" aria-labelledby="run{number}-name">'
             yield f'<h2 id="run{number}-name">{broken(section.label)}</h2>'
             yield from section.flow
+            yield '<h3 class="unseen">Findings</h3>'
             yield from self._list(section.findings, section.path)
             if section.others:
                 word = "finding that an earlier run comes" if section.others == 1 else "findings that earlier runs come"
@@ -296,7 +297,7 @@ class _Page:
         yield '<section id="rules" aria-labelledby="rules-name"><h2 id="rules-name">Rules</h2>'
         for code in codes:
             rule = self.view.catalog.rules[code]
-            head = f'<span class="code">{escaped(code)}</span> <b>{escaped(rule.name)}</b>'
+            head = f'<h3><span class="code">{escaped(code)}</span> {escaped(rule.name)}</h3>'
             summary = f'<span class="dim">{sentence(rule.summary)}</span>'
             yield f'<details class="rule" id="{escaped(code)}"><summary>{head} {summary}</summary><div class="body">'
             yield _written(writer, rule)
