@@ -47,6 +47,18 @@ class _Group(click.Group):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
+        found = super().shell_complete(ctx, incomplete)
+        return found if found and not incomplete.startswith("-") else [*found, *_of_check(incomplete)]
+
+
+def _of_check(incomplete: str) -> list[Any]:
+    """How `check` goes on: with its options, or with a path."""
+    context = click.Context(check, info_name="check")
+    found = check.shell_complete(context, incomplete)
+    return found or check.params[0].shell_complete(context, incomplete)
+
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
@@ -61,6 +73,12 @@ def main() -> None:
 def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
     codes = [code.strip().upper() for item in value for code in item.split(",") if code.strip()]
     return codes or None
+
+
+def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from detlint.completion import selectors
+
+    return selectors(incomplete)
 
 
 _CONFIG = click.option(
@@ -78,17 +96,31 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     "--select",
     multiple=True,
     callback=_codes,
+    shell_complete=_selectors,
     metavar="CODES",
     help="Rules to check, by code or prefix, comma-separated. [default: DET]",
 )
 @click.option(
-    "--extend-select", multiple=True, callback=_codes, metavar="CODES", help="Rules to add to those selected."
+    "--extend-select",
+    multiple=True,
+    callback=_codes,
+    shell_complete=_selectors,
+    metavar="CODES",
+    help="Rules to add to those selected.",
 )
-@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    callback=_codes,
+    shell_complete=_selectors,
+    metavar="CODES",
+    help="Rules to leave out.",
+)
 @click.option(
     "--extend-ignore",
     multiple=True,
     callback=_codes,
+    shell_complete=_selectors,
     metavar="CODES",
     help="Rules to leave out, added to those ignored.",
 )
@@ -495,8 +527,14 @@ def _show_settings(config: Config) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
 
 
+def _rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from detlint.completion import rules
+
+    return rules(incomplete)
+
+
 @main.command()
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=_rules)
 @click.option("--all", "everything", is_flag=True, help="Print every rule.")
 @click.option(
     "--output-format",
@@ -597,6 +635,21 @@ def server(stdio: bool) -> None:
             raise
         _fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
     serve()
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def generate_shell_completion(shell: str) -> None:
+    """Print what makes a shell complete commands, options, paths and rules.
+
+    \b
+    bash: eval "$(detlint generate-shell-completion bash)"  in ~/.bashrc
+    zsh:  eval "$(detlint generate-shell-completion zsh)"   in ~/.zshrc, behind compinit
+    fish: detlint generate-shell-completion fish > ~/.config/fish/completions/detlint.fish
+    """
+    from detlint.completion import script
+
+    click.echo(script(main, "detlint", shell))
 
 
 _T = TypeVar("_T")
