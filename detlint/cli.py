@@ -19,6 +19,7 @@ from detlint import __version__
 from detlint.report import formats
 
 if TYPE_CHECKING:
+    from detlint.beginning import Beginning
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
     from detlint.discover import Found
@@ -635,6 +636,76 @@ def server(stdio: bool) -> None:
             raise
         _fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
     serve()
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
+@click.option("--diff", "--dry-run", "dry", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Don't ask before writing.")
+def init(folder: Path, dry: bool, yes: bool) -> None:
+    """Look through a repository, and write a configuration for it: into its pyproject.toml, else into a detlint.toml.
+
+    A configuration that is there stays as it is. On a terminal, it asks before it writes.
+    """
+    with _errors():
+        sys.exit(_init(folder, dry, yes))
+
+
+MOST_CHECKED = 2_000
+"""Files that `detlint init` checks, to tell how much is found: that takes seconds."""
+
+
+def _init(folder: Path, dry: bool, yes: bool) -> int:
+    from detlint import beginning
+    from detlint.discover import discover
+    from detlint.project import Project
+    from detlint.report.place import shown
+    from detlint.survey import survey
+
+    project = Project.of(folder, {})
+    config = project.config
+    # What nothing marks as a project is that folder and no more, although its root is where names are looked for.
+    root = config.root.absolute() if config.project else folder.absolute()
+    files = discover([root], config)
+    found = survey(project, files.files)
+    for matter, said in beginning.summary(found, config):
+        click.echo(f"{matter:<10} {said}")
+    if len(files.files) <= MOST_CHECKED:
+        report = project.bare().check(files.files, [root], None, files.problems)
+        click.echo(f"{'findings':<10} {beginning.counted(report)}")
+    else:
+        click.echo(f"{'findings':<10} not counted here: `detlint --statistics` does")
+    click.echo()
+    if config.source is not None:
+        click.echo(f"{shown(str(config.source.absolute()))} has a configuration, which stays as it is.")
+        return 0
+    return _begin(beginning.beginning(root, found), dry, yes)
+
+
+def _begin(new: Beginning, dry: bool, yes: bool) -> int:
+    """Write a configuration, or show it."""
+    from detlint.beginning import write
+    from detlint.fixes.write import NotWritten
+    from detlint.report.changes import coloured, diff
+    from detlint.report.place import shown
+
+    name = shown(str(new.path))
+    for line in diff(str(new.path), new.before or b"", new.after):
+        click.echo(coloured(line), nl=False, color=_colour())
+    if dry:
+        click.echo(f"Would write {name}.", err=True)
+        return 0
+    asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
+    if asked and not click.confirm(f"Write {name}?", default=True):
+        return 0
+    try:
+        write(new)
+    except (NotWritten, OSError) as error:
+        _fail(f"{name}: not written: {error}")
+    click.echo(
+        f"Wrote {name}. Next: `detlint` reports, `detlint --diff` shows fixes, `detlint baseline` accepts what is there."
+    )
+    return 0
 
 
 @main.command()
