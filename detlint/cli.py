@@ -716,7 +716,7 @@ def generate_shell_completion(shell: str) -> None:
     \b
     bash: eval "$(detlint generate-shell-completion bash)"  in ~/.bashrc
     zsh:  eval "$(detlint generate-shell-completion zsh)"   in ~/.zshrc, behind compinit
-    fish: detlint generate-shell-completion fish > ~/.config/fish/completions/detlint.fish
+    fish: detlint generate-shell-completion fish | source    in ~/.config/fish/config.fish
     """
     from detlint.completion import script
 

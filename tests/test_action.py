@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 from conftest import REPOSITORY
+
+from detlint.cli import main
 
 Project = Callable[..., Path]
 
@@ -127,3 +131,27 @@ def test_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vers
     assert result.returncode == 1
     assert asked in result.stdout + result.stderr
     assert list((tmp_path / "detlint").glob("*/python*"))
+
+
+def test_the_recipes_use_inputs_that_there_are() -> None:
+    page = (REPOSITORY / "docs" / "ci.md").read_text("utf-8")
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
+    used = [one for block in blocks for one in _uses(yaml.safe_load(block)) if "/detlint@" in one["uses"]]
+    assert len(used) == 4
+    for one in used:
+        assert one.get("with", {}).keys() <= ACTION["inputs"].keys()
+        arguments = shlex.split(INPUT.sub("", one.get("with", {}).get("args", "")))
+        main.commands["check"].make_context("check", [*arguments, "."], click.Context(main))  # an unknown option raises
+    table = re.findall(r"^\| `([\w-]+)` \| (?:`(.*?)` )?\|", page, re.M)
+    assert dict(table) == {name: one["default"] for name, one in ACTION["inputs"].items()}
+
+
+def _uses(found: Any) -> Iterator[dict[str, Any]]:
+    """The steps that use something."""
+    if isinstance(found, dict):
+        if "uses" in found:
+            yield found
+        found = [*found.values()]
+    if isinstance(found, list):
+        for one in found:
+            yield from _uses(one)
