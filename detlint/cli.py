@@ -287,8 +287,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
         return _fix(checked, project, stdin, options)
-    report = checked({})
-    gc.freeze()  # all that is left lives until the end: looking through it for garbage would take longer than the rest
+    with _no_garbage():
+        report = checked({})
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
@@ -298,6 +298,19 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         )
     _write(report, project, options)
     return _exit_code(report, settings, options)
+
+
+@contextlib.contextmanager
+def _no_garbage() -> Iterator[None]:
+    """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
 
 
 def _changes(project: Project, found: Found, options: dict[str, Any]) -> Changes:

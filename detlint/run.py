@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
-import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -500,6 +498,9 @@ class Run:
         if jobs == 1 or sys.platform != "linux":
             yield lambda work: [with_deep_stack(lambda: self.do(work))] if work else []
             return
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
@@ -544,6 +545,7 @@ class Run:
         return file.head if file is not None and file.whole else None
 
     def _followed(self, engine: Engine, path: str) -> list[Followed]:
+        self._fetch(engine, path)
         module = engine.resolver.module(path)
         if module is None:
             return []
@@ -553,6 +555,12 @@ class Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
             return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
+
+    def _fetch(self, engine: Engine, path: str) -> None:
+        """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""
+        visited = {one for run in self.before.followed.get(path, ()) for one in (*run.visited, *run.imported)}
+        wanted = visited - engine.resolver.by_path.keys()
+        self.store.fetch(file.key for one in sorted(wanted) if (file := self.store.files.get(one)) is not None)
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
         facts = self.modules.facts(path)

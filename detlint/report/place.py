@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.checks.finding import Report
 from detlint.facts.model import Cell, Span
 from detlint.notebook import cell_of
-from detlint.program.reach import Place
-from detlint.program.resolve import Module
 from detlint.source import Source
+
+if TYPE_CHECKING:  # a run of which all is known needs none of the program
+    from detlint.program.reach import Place
+    from detlint.program.resolve import Module
 
 
 class Position(NamedTuple):
