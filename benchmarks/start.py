@@ -2,8 +2,8 @@
 
     python benchmarks/start.py [--runs 15] [--files 1000] [--plain PATH]
 
-- **hook**: `detlint check --force-exclude` on three files of a generated project whose cache is warm: unchanged, with a comment
-  more in each, and with a line of code more in each. The bare interpreter and `detlint --version` are there to compare with.
+- **hook**: `detlint check --force-exclude` on three files of a generated project whose cache is warm: unchanged, and with a line
+  more in each, which ends up in one run of ten or in all. The bare interpreter and `detlint --version` are there to compare with.
 - **import**: what `import detlint` takes beyond the bare interpreter, as Python itself measures it.
 - **flake8**: over PATH (default: the standard library's `asyncio`, `email` and `json`), in which detlint finds nothing, with and
   without the plugin.
@@ -24,6 +24,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from server import generate
@@ -39,35 +40,39 @@ from flake8.main.cli import main
 sys.exit(main())
 """
 Times = dict[str, list[tuple[float, float]]]
+Cases = dict[str, tuple[Callable[[int], None], Sequence[str]]]
+"""What is prepared for each run, by its number, and the command that is timed."""
 
 
 def hook(root: Path, files: int, runs: int) -> Times:
     """The hook, and what it is compared with."""
-    ordinary, _ = generate(root, files)
-    changed = [root / ordinary, *(root / "package" / f"block{number}.py" for number in (7, files // 3))]
-    texts = [file.read_text() for file in changed]
-    command = [sys.executable, "-m", "detlint", "check", "--force-exclude", *map(str, changed)]
-
-    def change(more: Callable[[int], str]) -> Callable[[int], None]:
-        def write(number: int) -> None:
-            for file, text in zip(changed, texts, strict=True):
-                file.write_text(text + more(number))
-
-        return write
-
-    cases: dict[str, tuple[Callable[[int], None], Sequence[str]]] = {
+    generate(root, files)
+    blocks = {
+        "one run in ten passes": [files // 3, files // 2, 3 * files // 4],
+        "all ten runs pass": [5, 6, 7],
+    }
+    cases: Cases = {
         "bare interpreter": (lambda _: None, [sys.executable, "-c", "pass"]),
         "`detlint --version`": (lambda _: None, [sys.executable, "-m", "detlint", "--version"]),
-        "hook, 3 files, unchanged": (lambda _: None, command),
-        "hook, 3 files, a comment more in each": (change(lambda number: f"# {number}\n"), command),
-        "hook, 3 files, a line of code more in each": (change(lambda number: f"\nnumber = {number}\n"), command),
     }
-    for _, prepared in cases.values():
-        timed(prepared)
+    for which, numbers in blocks.items():
+        changed = [root / "package" / f"block{number}.py" for number in numbers]
+        command = [sys.executable, "-m", "detlint", "check", "--force-exclude", *map(str, changed)]
+        cases.setdefault("hook, 3 files, unchanged", (lambda _: None, command))
+        cases[f"hook, 3 files with a line more each, which {which}"] = (partial(lengthen, changed), command)
+    for _, once in cases.values():
+        timed(once)
     return in_turn(cases, runs, root)
 
 
-def in_turn(cases: dict[str, tuple[Callable[[int], None], Sequence[str]]], runs: int, folder: Path) -> Times:
+def lengthen(files: Sequence[Path], number: int) -> None:
+    """Write a line of code at the end of some files."""
+    for file in files:
+        with file.open("a") as end:
+            end.write(f"number = {number}\n")
+
+
+def in_turn(cases: Cases, runs: int, folder: Path) -> Times:
     """Each case once, then each again: something that is prepared, and a command that is timed."""
     times: Times = {name: [] for name in cases}
     here = Path.cwd()
@@ -103,9 +108,7 @@ def flake8(plain: Sequence[Path], folder: Path, runs: int) -> tuple[int, Times]:
         name: [sys.executable, str(script), name, "--isolated", *(path.name for path in plain)]
         for name in ("without", "with")
     }
-    cases: dict[str, tuple[Callable[[int], None], Sequence[str]]] = {
-        f"flake8 {name} the plugin": (lambda _: None, command) for name, command in commands.items()
-    }
+    cases: Cases = {f"flake8 {name} the plugin": (lambda _: None, command) for name, command in commands.items()}
     for command in commands.values():
         subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
     return read_once([folder / path.name for path in plain]), in_turn(cases, runs, folder)
