@@ -92,6 +92,9 @@ class _Page:
         """The runs that come to no finding."""
         self.also: dict[Finding, list[str]] = {}
         """The other runs that come to a finding."""
+        # File by file, as they are listed: the sections have them in another order, and each file would be parsed again.
+        self.fixes = {f: "\n".join(self._fix(f)) for f in self.listed if f in self.whole}
+        """As HTML; empty where nothing repairs a finding."""
         self._numbers = {finding: number for number, finding in enumerate(self.listed, 1)}
 
     # -- which run comes to which finding -----------------------------------------------------------------------
@@ -256,7 +259,8 @@ class _Page:
         if finding.remedy:
             yield f"<h4>What to do</h4><p>{sentence(finding.remedy)}</p>"
         yield from self._way(finding)
-        yield from self._fix(finding)
+        if fix := self.fixes[finding]:
+            yield fix
         yield f'<p><a href="#{code}">{code} {escaped(finding.name)}: why it matters</a></p></div></details></li>'
 
     def _way(self, finding: Finding) -> Iterator[str]:
