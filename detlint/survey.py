@@ -66,18 +66,24 @@ class Survey:
         return sorted(frequent, key=lambda name: (-self.hardware[name], name))
 
 
-def survey(project: Project, files: Sequence[Path]) -> Survey:
-    """Look through some files of a project, and follow its runs."""
-    return with_deep_stack(lambda: _survey(project, files))
+def survey(project: Project, files: Sequence[Path], follow: bool) -> Survey:
+    """Look through some files of a project.
+
+    Args:
+        follow: whether to follow its runs; else they are the files in which one may start.
+    """
+    return with_deep_stack(lambda: _survey(project, files, follow))
 
 
-def _survey(project: Project, files: Sequence[Path]) -> Survey:
+def _survey(project: Project, files: Sequence[Path], follow: bool) -> Survey:
     found, catalog, root = Survey(), project.catalog, project.config.root.absolute()
     found.kinds.update(_kind(path) for path in files)
     found.others = [*_others(root, files)]
     with run.opened(files, project.config, catalog, project.cache, ()) as opened:
         visited: set[str] = set()
-        for path, declared in opened.starts.items():
+        if not follow:
+            found.runs = [shown(path, str(root)) for path in opened.starts]
+        for path, declared in opened.starts.items() if follow else ():
             try:
                 inspection = Inspection(opened, path)
             except NotThere:
@@ -92,7 +98,7 @@ def _survey(project: Project, files: Sequence[Path]) -> Survey:
             roots = {name.partition(".")[0] for name in module.facts.imports}
             found.libraries.update(sorted(roots & known))
             found.hardware.update(sorted(_hardware(module, module.facts, roots, catalog)))
-            found.unreached += path not in visited and bool(module.sites) and not is_yaml(path)
+            found.unreached += follow and path not in visited and bool(module.sites) and not is_yaml(path)
     return found
 
 

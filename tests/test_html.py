@@ -17,7 +17,6 @@ from conftest import REPOSITORY, detlint, notebook
 
 Project = Callable[..., Path]
 
-SHOWCASE = REPOSITORY / "fixtures" / "showcase"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 PROGRAM = {
@@ -43,11 +42,12 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.headings: list[tuple[int, str]] = []
         self.findings: list[dict[str, str]] = []
-        self.text = ""
+        self.words: list[str] = []
         self.unlabelled: list[str] = []
         self.within: dict[str, list[dict[str, str]]] = {}
         """The findings in each section, by its heading."""
         self.feed(text)
+        self.text = "".join(self.words)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -70,7 +70,7 @@ class Page(HTMLParser):
         assert self.open.pop()[0] == tag
 
     def handle_data(self, data: str) -> None:
-        self.text += data
+        self.words.append(data)
         for tag, given in self.open:
             if re.fullmatch(r"h\d", tag):
                 level, text = self.headings[-1]
@@ -91,13 +91,22 @@ def written(*arguments: str | Path, isolated: bool = True) -> str:
 
 
 @pytest.fixture(scope="module")
-def showcase() -> str:
-    return written("--show-notes", SHOWCASE)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The showcase as a project of its own: within the repository, all fixtures would be read with it."""
+    copy = tmp_path_factory.mktemp("copy") / "showcase"
+    shutil.copytree(REPOSITORY / "fixtures" / "showcase", copy)
+    (copy / "setup.cfg").touch()
+    return copy
 
 
-def test_every_finding_is_there(showcase: str) -> None:
+@pytest.fixture(scope="module")
+def showcase(folder: Path) -> str:
+    return written("--show-notes", folder)
+
+
+def test_every_finding_is_there(showcase: str, folder: Path) -> None:
     rows = json.loads(
-        detlint("check", "--isolated", "--no-cache", "--show-notes", "--output-format", "json", SHOWCASE).stdout
+        detlint("check", "--isolated", "--no-cache", "--show-notes", "--output-format", "json", folder).stdout
     )
     page = Page(showcase)
     assert len(page.findings) == len(rows) > 40
@@ -146,9 +155,9 @@ def test_it_reads_well_aloud(showcase: str) -> None:
     assert "transition" not in showcase and "animation" not in showcase
 
 
-def test_same_bytes_again(showcase: str) -> None:
-    assert written("--show-notes", SHOWCASE) == showcase
-    assert written("--show-notes", "--jobs", "2", SHOWCASE) == showcase
+def test_same_bytes_again(showcase: str, folder: Path) -> None:
+    assert written("--show-notes", folder) == showcase
+    assert written("--show-notes", "--jobs", "2", folder) == showcase
 
 
 def test_findings_stand_with_the_run_that_comes_to_them(project: Project) -> None:

@@ -146,6 +146,14 @@ def test_hardware_that_hardly_any_file_names_is_left_out(project: Project) -> No
     assert tomllib.loads((root / "detlint.toml").read_text())["targets"] == ["ascend"]
 
 
+def test_large_repositories_are_not_checked(project: Project) -> None:
+    project(**{f"package/m{n}.py": "" for n in range(2_000)}, **{"train.py": TRAIN})
+    told = lines(init("--dry-run"))
+    assert told["files"] == "2,001 Python files"
+    assert told["runs"] == "1: train.py"
+    assert told["findings"] == "not counted here: `detlint --statistics` does"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
