@@ -33,7 +33,7 @@ def source(sources: Sources, finding: Finding) -> str:
         label = line_in(cells, number).rpartition(":")[2]
         told.append(f"<span>{label}</span>{_marked(text, max(start, margin), end, margin)}")
     inside = "\n".join(told)
-    return f'<pre class="source" tabindex="0" aria-label="Source">{inside}</pre>' if told else ""
+    return f'<pre class="source" role="group" tabindex="0" aria-label="Source">{inside}</pre>' if told else ""
 
 
 def diff(lines: Sequence[str]) -> str:
@@ -41,7 +41,7 @@ def diff(lines: Sequence[str]) -> str:
     kept = _filled(lines, str)
     margin = _margin(line[1:] for line in kept)
     told = "\n".join(_changed(line[:1], cut(line[1 + margin :])) for line in kept)
-    return f'<pre class="diff" tabindex="0" aria-label="Changes">{told}</pre>'
+    return f'<pre class="diff" role="group" tabindex="0" aria-label="Changes">{told}</pre>'
 
 
 def cut(text: str) -> str:
