@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
@@ -158,6 +160,11 @@ def test_it_reads_well_aloud(showcase: str) -> None:
 def test_same_bytes_again(showcase: str, folder: Path) -> None:
     assert written("--show-notes", folder) == showcase
     assert written("--show-notes", "--jobs", "2", folder) == showcase
+    options = ["check", "--isolated", "--no-cache", "--output-format", "html", "--show-notes", str(folder)]
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "detlint", *options]
+        assert subprocess.run(command, env=environment, capture_output=True).stdout.decode() == showcase
 
 
 def test_findings_stand_with_the_run_that_comes_to_them(project: Project) -> None:

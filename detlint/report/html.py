@@ -104,13 +104,15 @@ class _Page:
         view = self.view
         told, there = _by_start(self.listed), _by_place(self.listed)
         runs: list[tuple[_Section, Start, list[Finding]]] = []
+        drawn = 0
         for run in followed(view.report, view.config, view.catalog, view.cache) if self.listed else ():
             start = (run.entry.module.path, run.entry.span)
             places = {(p.module.path, p.module.sites[p.site].span) for reach in run.reaches for p in reach.places}
             passed = [finding for place in places if place in there for finding in there[place]]
-            drawn = len(runs) < MOST_RUNS and (passed or start in told)
-            label, flow = run.labelled(view.name), [*_flow(run, view.name)] if drawn else []
-            runs.append((_Section(label, run.entry.module.path, flow), start, passed))
+            may = bool(passed or start in told)
+            flow = [*_flow(run, view.name)] if may and drawn < MOST_RUNS else []
+            drawn += may
+            runs.append((_Section(run.labelled(view.name), run.entry.module.path, flow), start, passed))
         self.starts = {start for _, start, _ in runs}
         given = set[Finding]()
         for section, start, passed in runs:
