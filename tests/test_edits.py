@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -120,3 +121,18 @@ def test_edits(program: Path, random: Random) -> None:
                 assert report("--cache-dir", "cache") == report("--no-cache")
         finally:
             os.chdir(before)
+
+
+NOISE = "import torch\n\n\ndef noise():\n    return torch.rand(3)\n"
+TRAIN = "from noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n"
+
+
+def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -> None:
+    project(**{"pyproject.toml": "[project]\nname = 'x'\n", "noise.py": NOISE, "train.py": TRAIN})
+    whole = report()
+    assert "DET104" in whole
+    project(**{"noise.py": f"x = (\n{NOISE}"})
+    assert "DET001" in report()
+    assert report() == report("--no-cache")
+    project(**{"noise.py": NOISE})
+    assert report() == whole

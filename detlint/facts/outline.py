@@ -67,7 +67,7 @@ def _top(facts: Facts, body: Body) -> list[Any]:
     return [
         facts.starts,
         facts.stars,
-        _steps(body.steps[0], body),
+        _steps(body.steps[0] if body.steps else (), body),  # a file that can't be read does nothing
         [d for d in decorators if d[1]],
         [c for c in classes if c[1]],
         options,
