@@ -1,11 +1,12 @@
 """Ratios of a training step under `enforce` to the same step without, on the CPU, in one run.
 
-    python benchmarks/runtime.py [--steps 40] [--rounds 5]
+    python benchmarks/runtime.py [--steps 5] [--rounds 30]
 
 A small convolutional network (batch 16 of 3x32x32, two normalised convolutions, dropout, SGD with momentum) and one
 block of a transformer (width 256, 64 tokens, batch 8, attention with dropout, AdamW). The two kinds of step are taken in
-turn, A B A B, so that a machine whose speed drifts does not favour one. For each profile the table has the median of
-each kind, the median of the ratios of neighbours, and the ratio of the best two, which a busy machine disturbs least.
+turn, A B A B, so that a machine whose speed drifts does not favour one. Seconds are of the CPU, in one thread. For each profile
+the table has the median of each kind, the median of the ratios of neighbours, and the ratio of the best two, which a busy
+machine disturbs least.
 Nothing moves to the CPU, for everything is there: what is measured is the price of looking at each call.
 """
 
@@ -68,14 +69,14 @@ def trained(network: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.
 
 
 def seconds(step: Step, steps: int) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(steps):
         step()
-    return (time.perf_counter() - started) / steps
+    return (time.process_time() - started) / steps
 
 
 def compared(make: Callable[[], Step], profile: Profile, steps: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Seconds of a step without and with, round by round. The switches are on for both: what they cost is PyTorch's."""
+    """CPU seconds of a step without and with, round by round. The switches are on for both: what they cost is PyTorch's."""
     torch.manual_seed(0)
     step = make()
     torch.use_deterministic_algorithms(True, warn_only=True)
@@ -91,8 +92,8 @@ def compared(make: Callable[[], Step], profile: Profile, steps: int, rounds: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(

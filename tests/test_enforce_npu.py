@@ -410,11 +410,11 @@ with enforce() as e:
     voxel_sum(x, reduce="mean")
     voxel_sum(x.detach())
     print(any("index_add" in name for name in _device.LOG), voxel_max(x).item(), any("sort" in name for name in _device.LOG))
-print([(row.api, row.count) for row in e.report.interventions])
+print([(row.filename, row.line, row.api, row.count) for row in e.report.interventions])
 """
     )
     assert npu_double.run(program).splitlines() == [
         "npu:0 npu:0 False",
         "True 1.0 True",
-        "[('ourlib.voxel_sum', 1), ('ourlib.voxel_max', 1)]",
+        "[('<string>', 15, 'ourlib.voxel_sum', 1), ('<string>', 20, 'ourlib.voxel_max', 1)]",
     ]

@@ -16,6 +16,7 @@ _STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
 _INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}
 _THROUGH: Final = ("contextlib.py", "functools.py", "runpy.py", "threading.py")
 """Modules of Python's own that only call on."""
+_GENERATED: Final = ("<frozen", "<recipe", "<__array_function__", "<eval_with_key>")
 
 
 def place() -> tuple[str, int]:
@@ -50,9 +51,9 @@ def _frames() -> Iterator[FrameType]:
 
 @lru_cache(4096)
 def _kind(filename: str) -> str:
-    if filename.startswith(("<frozen", "<string>", "<__array_function__", "<eval_with_key>")) or _inside(
-        filename, _OWN
-    ):
+    if filename == "<string>":  # of `python -c`; but the methods that dataclasses get are of that name too
+        return "library"
+    if filename.startswith(_GENERATED) or _inside(filename, _OWN):
         return "machinery"
     for folder in _INSTALLED:
         if _inside(filename, folder):
