@@ -118,7 +118,9 @@ def test_random_transforms_of_mindspore_give_way() -> None:
 
 def test_mindspore_is_as_before_on_leaving() -> None:
     needs("mindspore")
-    program = MINDSPORE.replace("enforced =", "import mindspore.dataset as ds, mindspore.nn as nn\nenforced =", 1) + dedent("""\
+    program = MINDSPORE.replace(
+        "enforced =", "import mindspore.dataset as ds, mindspore.nn as nn\nenforced =", 1
+    ) + dedent("""\
         from mindspore.dataset import Dataset
         enforced.restore()
         layer = nn.Dropout(p=0.5).set_train()
@@ -177,7 +179,9 @@ def test_keras_is_as_before_on_leaving() -> None:
         """)
     first, lasting = printed(program)
     assert first == "0.5 RandomCrop horizontal_and_vertical"
-    assert "tensorflow.config.experimental.enable_op_determinism(): TensorFlow has no call that switches it off" in lasting
+    assert (
+        "tensorflow.config.experimental.enable_op_determinism(): TensorFlow has no call that switches it off" in lasting
+    )
 
 
 def test_generators_get_seeds_without_any_framework() -> None:
