@@ -140,7 +140,11 @@ RUNTIME = ("--fix-style", "runtime")
     [("", "0"), ("SEED = 7\n", "SEED"), ("parser.add_argument('--seed', type=int, default=3)\n", "args.seed")],
 )
 def test_one_call_of_the_runtime_seeds_all_streams(tmp_path: Path, number: str, seed: str) -> None:
-    parsed = "parser = argparse.ArgumentParser()\n" + number + "args = parser.parse_args()\n" if "parser" in number else number
+    parsed = (
+        "parser = argparse.ArgumentParser()\n" + number + "args = parser.parse_args()\n"
+        if "parser" in number
+        else number
+    )
     source = f"""\
 import argparse
 import random

@@ -50,7 +50,12 @@ def script(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("train.py", "--seed", "3", "-m", "-q"), ("./train.py",), ("-m", "train", "--profile", "x", "--"), ("-m", "package")],
+    [
+        ("train.py", "--seed", "3", "-m", "-q"),
+        ("./train.py",),
+        ("-m", "train", "--profile", "x", "--"),
+        ("-m", "package"),
+    ],
     ids=["script", "path", "module", "package"],
 )
 def test_a_program_sees_what_it_would_see(script: Callable[..., Path], arguments: Sequence[str]) -> None:
@@ -70,7 +75,13 @@ def test_options_of_python_are_handed_on(script: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize(
     ("source", "code"),
-    [("raise SystemExit(3)", 3), ("import sys; sys.exit('no')", 1), ("1 / 0", 1), ("import os; os._exit(7)", 7), ("def", 1)],
+    [
+        ("raise SystemExit(3)", 3),
+        ("import sys; sys.exit('no')", 1),
+        ("1 / 0", 1),
+        ("import os; os._exit(7)", 7),
+        ("def", 1),
+    ],
 )
 def test_the_exit_code_is_the_programs(script: Callable[..., Path], source: str, code: int) -> None:
     folder = script(source)
@@ -91,7 +102,9 @@ def test_a_signal_reaches_the_program(script: Callable[..., Path]) -> None:
         print("ready", flush=True)
         signal.pause()
         """)
-    with subprocess.Popen([sys.executable, *RUN, "train.py"], cwd=folder, env=_here(), stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, *RUN, "train.py"], cwd=folder, env=_here(), stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGTERM)
@@ -184,7 +197,9 @@ def test_wrong_settings_are_refused(project: Callable[..., Path], line: str, err
 def test_the_settings_are_no_business_of_a_check(project: Callable[..., Path]) -> None:
     project(**{"detlint.toml": "[runtime]\nseed = 3\nloaders = 'sequential'\noperators = ['DET403']\n", "train.py": ""})
     assert detlint("check", "train.py").exit_code == 0
-    shown = json.loads("".join(line for line in detlint("check", "--show-settings").stdout.splitlines() if line[:1] != "#"))
+    shown = json.loads(
+        "".join(line for line in detlint("check", "--show-settings").stdout.splitlines() if line[:1] != "#")
+    )
     assert shown["runtime"]["operators"] == ["DET403"]
 
 

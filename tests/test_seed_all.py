@@ -63,7 +63,9 @@ def test_what_cannot_be_is_refused(call: str, error: str) -> None:
 
 
 def test_it_imports_no_library() -> None:
-    program = f"import sys\nfrom detlint.runtime import seed_all\nseed_all(mode=True)\nprint({set(HEAVY)} & set(sys.modules))"
+    program = (
+        f"import sys\nfrom detlint.runtime import seed_all\nseed_all(mode=True)\nprint({set(HEAVY)} & set(sys.modules))"
+    )
     assert printed(program) == "set()\n"
 
 
