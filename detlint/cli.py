@@ -19,6 +19,7 @@ from detlint import __version__
 from detlint.report import formats
 
 if TYPE_CHECKING:
+    from detlint.beginning import Beginning
     from detlint.checks.finding import Report
     from detlint.config import Config, Settings
     from detlint.discover import Found
@@ -47,6 +48,18 @@ class _Group(click.Group):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
+        found = super().shell_complete(ctx, incomplete)
+        return found if found and not incomplete.startswith("-") else [*found, *_of_check(incomplete)]
+
+
+def _of_check(incomplete: str) -> list[Any]:
+    """How `check` goes on: with its options, or with a path."""
+    context = click.Context(check, info_name="check")
+    found = check.shell_complete(context, incomplete)
+    return found or check.params[0].shell_complete(context, incomplete)
+
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
@@ -61,6 +74,12 @@ def main() -> None:
 def _codes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
     codes = [code.strip().upper() for item in value for code in item.split(",") if code.strip()]
     return codes or None
+
+
+def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from detlint.completion import selectors
+
+    return selectors(incomplete)
 
 
 _CONFIG = click.option(
@@ -78,17 +97,31 @@ _ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration 
     "--select",
     multiple=True,
     callback=_codes,
+    shell_complete=_selectors,
     metavar="CODES",
     help="Rules to check, by code or prefix, comma-separated. [default: DET]",
 )
 @click.option(
-    "--extend-select", multiple=True, callback=_codes, metavar="CODES", help="Rules to add to those selected."
+    "--extend-select",
+    multiple=True,
+    callback=_codes,
+    shell_complete=_selectors,
+    metavar="CODES",
+    help="Rules to add to those selected.",
 )
-@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Rules to leave out.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    callback=_codes,
+    shell_complete=_selectors,
+    metavar="CODES",
+    help="Rules to leave out.",
+)
 @click.option(
     "--extend-ignore",
     multiple=True,
     callback=_codes,
+    shell_complete=_selectors,
     metavar="CODES",
     help="Rules to leave out, added to those ignored.",
 )
@@ -260,8 +293,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
         return _fix(checked, project, stdin, options)
-    report = checked({})
-    gc.freeze()  # all that is left lives until the end: looking through it for garbage would take longer than the rest
+    with _no_garbage():
+        report = checked({})
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
@@ -271,6 +304,19 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         )
     _write(report, project, options)
     return _exit_code(report, settings, options)
+
+
+@contextlib.contextmanager
+def _no_garbage() -> Iterator[None]:
+    """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
 
 
 def _changes(project: Project, found: Found, options: dict[str, Any]) -> Changes:
@@ -426,7 +472,8 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
 def _write(report: Report, project: Project, options: dict[str, Any], err: bool = False) -> None:
     from detlint.report.view import View
 
-    form, view = project.config.settings.output_format, View(report, project.config, project.catalog)
+    form = project.config.settings.output_format
+    view = View(report, project.config, project.catalog, project.cache)
     if options["statistics"] and form in formats.FOR_PEOPLE:
         from detlint.report.text import statistics
 
@@ -500,8 +547,14 @@ def _show_settings(config: Config) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
 
 
+def _rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from detlint.completion import rules
+
+    return rules(incomplete)
+
+
 @main.command()
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=_rules)
 @click.option("--all", "everything", is_flag=True, help="Print every rule.")
 @click.option(
     "--output-format",
@@ -678,6 +731,91 @@ def server(stdio: bool) -> None:
             raise
         _fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
     serve()
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
+@click.option("--diff", "--dry-run", "dry", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Don't ask before writing.")
+def init(folder: Path, dry: bool, yes: bool) -> None:
+    """Look through a repository, and write a configuration for it: into its pyproject.toml, else into a detlint.toml.
+
+    A configuration that is there stays as it is. On a terminal, it asks before it writes.
+    """
+    with _errors():
+        sys.exit(_init(folder, dry, yes))
+
+
+MOST_CHECKED = 2_000
+"""Files that `detlint init` checks, to tell how much is found: that takes seconds."""
+
+
+def _init(folder: Path, dry: bool, yes: bool) -> int:
+    from detlint import beginning
+    from detlint.discover import discover
+    from detlint.project import Project
+    from detlint.report.place import shown
+    from detlint.survey import survey
+
+    project = Project.of(folder, {})
+    config = project.config
+    # What nothing marks as a project is that folder and no more, although its root is where names are looked for.
+    root = config.root.absolute() if config.project else folder.absolute()
+    files = discover([root], config)
+    found = survey(project, files.files)
+    for matter, said in beginning.summary(found, config):
+        click.echo(f"{matter:<10} {said}")
+    if len(files.files) <= MOST_CHECKED:
+        report = project.bare().check(files.files, [root], None, files.problems)
+        click.echo(f"{'findings':<10} {beginning.counted(report)}")
+    else:
+        click.echo(f"{'findings':<10} not counted here: `detlint --statistics` does")
+    click.echo()
+    if config.source is not None:
+        click.echo(f"{shown(str(config.source.absolute()))} has a configuration, which stays as it is.")
+        return 0
+    return _begin(beginning.beginning(root, found), dry, yes)
+
+
+def _begin(new: Beginning, dry: bool, yes: bool) -> int:
+    """Write a configuration, or show it."""
+    from detlint.beginning import write
+    from detlint.fixes.write import NotWritten
+    from detlint.report.changes import coloured, diff
+    from detlint.report.place import shown
+
+    name = shown(str(new.path))
+    for line in diff(str(new.path), new.before or b"", new.after):
+        click.echo(coloured(line), nl=False, color=_colour())
+    if dry:
+        click.echo(f"Would write {name}.", err=True)
+        return 0
+    asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
+    if asked and not click.confirm(f"Write {name}?", default=True):
+        return 0
+    try:
+        write(new)
+    except (NotWritten, OSError) as error:
+        _fail(f"{name}: not written: {error}")
+    click.echo(
+        f"Wrote {name}. Next: `detlint` reports, `detlint --diff` shows fixes, `detlint baseline` accepts what is there."
+    )
+    return 0
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def generate_shell_completion(shell: str) -> None:
+    """Print what makes a shell complete commands, options, paths and rules.
+
+    \b
+    bash: eval "$(detlint generate-shell-completion bash)"  in ~/.bashrc
+    zsh:  eval "$(detlint generate-shell-completion zsh)"   in ~/.zshrc, behind compinit
+    fish: detlint generate-shell-completion fish | source    in ~/.config/fish/config.fish
+    """
+    from detlint.completion import script
+
+    click.echo(script(main, "detlint", shell))
 
 
 _T = TypeVar("_T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,13 +75,17 @@ class _Walker:
         settings = config.settings
         self.root = config.root.resolve()
         self.patterns = [*settings.exclude, *settings.extend_exclude]
-        self.exclude = _spec(self.patterns)
         self.names = {pattern for pattern in self.patterns if not set(pattern) & set("*?[/")}
         self.gitignore = settings.respect_gitignore
         self.force = settings.force_exclude
         self.ignores: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
         self.problems: list[tuple[Path, str]] = []
         self.folders: dict[str, str] = {}
+
+    @cached_property
+    def exclude(self) -> GitIgnoreSpec:
+        """What all patterns together exclude; names alone are looked up."""
+        return _spec(self.patterns)
 
     def walk(self, top: Path) -> Iterator[str]:
         """The source files below a folder."""

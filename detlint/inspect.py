@@ -1,16 +1,16 @@
-"""Opens a file's program to show what its runs do: for `detlint explain` and `detlint graph`."""
+"""Opens a program to show what its runs do: for `detlint explain`, `detlint graph` and reports with pictures."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from detlint import run
 from detlint.catalog import Catalog
 from detlint.checks.engine import Engine
-from detlint.checks.finding import Finding
+from detlint.checks.finding import Finding, Report
 from detlint.checks.suppress import suppress
 from detlint.config import Config
 from detlint.discover import program
@@ -40,8 +40,12 @@ class Traced:
     @property
     def label(self) -> str:
         """The entry point, as text."""
-        name = f" {plain(self.entry.function.name)}" if self.entry.function.name else ""
-        return f"{at_line(self.entry.module, self.entry.span.line)}{name} ({self.entry.kind})"
+        return self.labelled(shown)
+
+    def labelled(self, name: Callable[[str], str]) -> str:
+        """The entry point, as text; `name` says how paths are written."""
+        function = f" {plain(self.entry.function.name)}" if self.entry.function.name else ""
+        return f"{at_line(self.entry.module, self.entry.span.line, name)}{function} ({self.entry.kind})"
 
 
 class Inspection:
@@ -137,5 +141,19 @@ def inspect(
     if not path.is_file():
         raise NotThere(f"no such file: {path}")
     real = path.resolve()
-    with run.opened(real, config, catalog, cache_folder, program([real], config), texts) as opened:
+    with run.opened([real], config, catalog, cache_folder, program([real], config), texts) as opened:
         yield Inspection(opened, str(real), (texts or {}).get(str(real)))
+
+
+def followed(report: Report, config: Config, catalog: Catalog, cache_folder: Path | None) -> Iterator[Traced]:
+    """The runs that may come to the files of a report, one after the other. Each is let go of before the next."""
+    asked, around = ([Path(path) for path in sorted(paths)] for paths in (report.paths, report.program))
+    with run.opened(asked, config, catalog, cache_folder, around, report.texts) as opened:
+        for start, declared in opened.starts.items():
+            runs: list[Traced] = []
+            with contextlib.suppress(
+                Exception
+            ):  # what goes wrong here has gone wrong in the check too, which tells of it
+                inspection = Inspection(opened, start)
+                runs = inspection.follow(inspection.module, declared)
+            yield from runs

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
-import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -117,28 +115,28 @@ class Opened(NamedTuple):
 
 @contextlib.contextmanager
 def opened(
-    path: Path,
+    paths: Sequence[Path],
     config: Config,
     catalog: Catalog,
     cache_folder: Path | None,
     around: Sequence[Path],
     texts: Mapping[str, bytes] | None = None,
 ) -> Iterator[Opened]:
-    """A file's program, read and linked but not judged.
+    """The program of some files, read and linked but not judged.
 
     Args:
-        path: the file that is asked about.
+        paths: the files that are asked about.
         around: the program's other files.
         texts: what stands for the content of some files, by absolute path.
     """
     store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
     try:
         run = Run(store, config, [])
-        for file in (path, *around):
+        for file in (*paths, *around):
             real = os.path.abspath(file)
             if real not in store.files:
                 run.add(file, (texts or {}).get(real))
-        run.reported = {os.path.abspath(path)}
+        run.reported = {os.path.abspath(path) for path in paths}
         jobs = processes(config.settings.jobs)
         store.fill(run._look(Record()), jobs, None)
         run._link({}, set(), jobs)
@@ -501,6 +499,9 @@ class Run:
         if jobs == 1 or sys.platform != "linux":
             yield lambda work: [with_deep_stack(lambda: self.do(work))] if work else []
             return
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
@@ -545,6 +546,7 @@ class Run:
         return file.head if file is not None and file.whole else None
 
     def _followed(self, engine: Engine, path: str) -> list[Followed]:
+        self._fetch(engine, path)
         module = engine.resolver.module(path)
         if module is None:
             return []
@@ -554,6 +556,12 @@ class Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
             return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
+
+    def _fetch(self, engine: Engine, path: str) -> None:
+        """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""
+        visited = {one for run in self.before.followed.get(path, ()) for one in (*run.visited, *run.imported)}
+        wanted = visited - engine.resolver.by_path.keys()
+        self.store.fetch(file.key for one in sorted(wanted) if (file := self.store.files.get(one)) is not None)
 
     def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
         facts = self.modules.facts(path)

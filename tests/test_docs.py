@@ -37,10 +37,18 @@ def commands(page: Path) -> list[str]:
     blocks = [
         block["text"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] in ("sh", "console")
     ]
+    blocks += [
+        _scripts(block["text"]) for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "yaml"
+    ]
     parts = [
         part.strip("$ ") for text in blocks for line in text.splitlines() for part in re.split(r" #|[|<]|&&", line)
     ]
     return [part for part in parts if part.startswith("detlint ")]
+
+
+def _scripts(text: str) -> str:
+    """The lines of a service's configuration that a shell runs, without what stands before them."""
+    return re.sub(r"^\s*(?:- )?(?:(?:run|script|entry): )?", "", text, flags=re.M)
 
 
 COMMANDS = sorted({line for page in PAGES for line in commands(page)})

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import detlint, findings, notebook
-from lsp import PULLED, Editor, edited, editor, session, shown
+from lsp import PATIENCE, PULLED, Editor, edited, editor, session, shown
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from detlint.lsp.checker import Answer, Checker
+from detlint.lsp.documents import Document, Part
+
+NAMES = ("noise.py", "train.py")
 NOISE = "import torch\n\n\ndef noise():\n    return torch.rand(3)\n"
 BARE = "from noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n"
 SEEDED = BARE.replace("    print", "    torch.manual_seed(0)\n    print").replace("from", "import torch\nfrom", 1)
@@ -125,6 +132,38 @@ def test_syntax_errors_are_not_told_while_typing(folder: Path) -> None:
             await person.codes("noise.py", "DET104:5")
 
     session(work())
+
+
+def test_a_text_that_comes_between_two_checks_is_not_lost(folder: Path) -> None:
+    """Both files are due; while the answer for them is told, one of them changes. They are old enough to be known by
+    their time, so that nothing is read that could be broken off."""
+    for name in NAMES:
+        os.utime(folder / name, (1, 1))
+    old = [Document(str(folder / name), (Part(name, 1, (folder / name).read_text()),), 1) for name in NAMES]
+    new = Document(str(folder / "noise.py"), (Part("noise.py", 2, f"#\n{NOISE}"),), 2)
+    typed, done = threading.Event(), threading.Event()
+
+    class Typing:
+        def answered(self, answers: Sequence[Answer]) -> None:
+            versions = [answer.document.version for answer in answers if answer.final]
+            if versions == [1, 1] and not typed.is_set():
+                typed.set()
+                checker.ask({document.path: document for document in (new, old[1])}, [new.path])
+            elif 2 in versions:
+                done.set()
+
+        def refused(self, message: str) -> None: ...
+
+        def failed(self, error: BaseException) -> None: ...
+
+        def reading(self, done: int, total: int) -> None: ...
+
+    checker = Checker(Typing())
+    checker.start()
+    checker.ask({document.path: document for document in old}, [document.path for document in old])
+    assert done.wait(PATIENCE)
+    checker.end()
+    checker.join()
 
 
 def test_notes_are_shown_where_they_are_asked_for(folder: Path) -> None:

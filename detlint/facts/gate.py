@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from detlint.catalog import Catalog
@@ -32,11 +32,18 @@ class Gate:
         roots |= {name for table in unimported for name in table}
         roots |= {"__main__", *_telling(catalog)}
         self._words = re.compile(rb"\b(?:" + _trie({root.encode() for root in roots}) + rb")\b")
-        built_in = b"|".join(name.encode() for name in sorted(_built_in(catalog)))
-        self._calls = re.compile(rb"\b(?:" + built_in + rb")\(")
-        self._imports = re.compile(
-            rb"^[ \t]*(?:from|import)[ \t]+(?:\.|(?:" + _trie({n.encode() for n in own}) + rb")\b)", re.M
-        )
+        self._catalog = catalog
+        self._own = own
+
+    @cached_property
+    def _calls(self) -> re.Pattern[bytes]:
+        built_in = b"|".join(name.encode() for name in sorted(_built_in(self._catalog)))
+        return re.compile(rb"\b(?:" + built_in + rb")\(")
+
+    @cached_property
+    def _imports(self) -> re.Pattern[bytes]:
+        own = _trie({name.encode() for name in self._own})
+        return re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:\.|(?:" + own + rb")\b)", re.M)
 
     def passes(self, data: bytes) -> bool:
         """Whether the file may produce a finding."""

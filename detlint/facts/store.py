@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -115,6 +114,8 @@ class Store:
     """Rows that the cache doesn't have yet."""
     others: dict[str, bytes] = field(default_factory=dict)
     """Keys of the files that were read besides `files`."""
+    _ahead: dict[bytes, bytes] = field(default_factory=dict)
+    """Rows of the cache that will probably be asked for soon."""
 
     def fill(self, files: Sequence[File], jobs: int, progress: Progress | None) -> None:
         """The heads of some files, whose facts are read where the cache hasn't got them.
@@ -168,6 +169,10 @@ class Store:
             facts = decode(encoded)
         return facts
 
+    def fetch(self, keys: Iterable[bytes]) -> None:
+        """Get some rows from the cache that will probably be asked for one by one, all at once."""
+        self._ahead = self.cache.get(key for key in keys if key not in self.fresh)
+
     def keep(self) -> None:
         """Hand the cache the rows that it doesn't have yet."""
         if self.fresh and self.cache.put(self.fresh):
@@ -187,7 +192,7 @@ class Store:
 
     def known(self, key: bytes) -> Facts | None:
         """Facts that were read before, by key."""
-        encoded = self.fresh.get(key) or self.cache.get([key]).get(key)
+        encoded = self.fresh.get(key) or self._ahead.pop(key, None) or self.cache.get([key]).get(key)
         return decode(encoded) if encoded is not None else None
 
 
@@ -211,6 +216,8 @@ def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File,
             part = files[start : start + CHUNK]
             yield from zip(part, with_deep_stack(partial(work.read, part)), strict=True)
         return
+    from concurrent.futures import ProcessPoolExecutor  # most runs read a few files at most, and can do without
+
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
     with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work,)) as pool:

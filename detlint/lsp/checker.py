@@ -183,8 +183,9 @@ class Checker(threading.Thread):
                 future.set_exception(error)
 
     def _check(self) -> None:
+        # What is asked from here on belongs to newer documents than these, so it must not be taken for done with them.
         with self._asked:
-            documents, due = self._documents, [*self._due]
+            documents, due, self._due = self._documents, self._due, {}
             reload, self._reload = self._reload, False
             listing, self._listing = self._listing, False
         if reload:
@@ -193,22 +194,30 @@ class Checker(threading.Thread):
             for known in self._lives.values():
                 known.files_changed()
         self._forget(documents)
-        for path in due:
-            live = self._live(path) if path in documents else None
-            together = [p for p in documents if self._live(p) is live] if live is not None else [path]
+        try:
+            while due:
+                self._check_next(documents, due)
+        finally:
             with self._asked:
-                taken = [p for p in (path, *together) if self._due.pop(p, self) is None]
-            if not taken:
-                continue
-            try:
-                self._check_program(live, [documents[p] for p in together if p in documents])
-            except ConfigError as error:
-                self._listener.refused(str(error))
-                self._check_program(None, [documents[p] for p in together if p in documents])
-            except Superseded:
-                with self._asked:
-                    self._due |= {p: None for p in taken if p not in self._due}
-                raise
+                self._due |= {path: None for path in due if path not in self._due}
+
+    def _check_next(self, documents: Mapping[str, Document], due: dict[str, None]) -> None:
+        """Check the first of the paths that are due, with all that is open of its program, and take them off."""
+        path = next(iter(due))
+        del due[path]
+        live = self._live(path) if path in documents else None
+        together = [p for p in documents if self._live(p) is live] if live is not None else [path]
+        taken = [path, *(other for other in together if other in due)]
+        for other in taken[1:]:
+            del due[other]
+        try:
+            self._check_program(live, [documents[p] for p in together if p in documents])
+        except ConfigError as error:
+            self._listener.refused(str(error))
+            self._check_program(None, [documents[p] for p in together if p in documents])
+        except Superseded:
+            due |= dict.fromkeys(taken)
+            raise
 
     def _check_program(self, live: Live | None, documents: Sequence[Document]) -> None:
         """Check the documents of one program."""

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import difflib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from detlint.fixes.fixer import Fixed
 from detlint.report.place import shown
 from detlint.source import Source
+
+if TYPE_CHECKING:
+    from detlint.report.view import Replacement
+
+AROUND: Final = 1
+"""Lines shown before and after what a fix changes."""
 
 
 def diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
@@ -24,6 +32,46 @@ def diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
         name = shown(path) if cell is None else f"{shown(path)}:cell {cell}"
         for line in difflib.unified_diff(_lines(old.get(cell, "")), _lines(text), name, name):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+class Hunk(NamedTuple):
+    """Neighbouring lines that a fix changes, with a line before and one after.
+
+    Attributes:
+        lines: each as `-`, `+` or a blank, and the line without its end.
+    """
+
+    path: str
+    cell: int | None
+    line: int
+    lines: list[str]
+
+
+def hunks(replacements: Iterable[Replacement], sources: Mapping[str, Source]) -> Iterator[Hunk]:
+    """What a fix changes, as in a unified diff. Only the lines around its edits are compared: files are long."""
+    for (path, cell), made in groupby(replacements, key=lambda one: (one.path, one.start.cell)):
+        lines = _lines(sources[path].parts.get(cell, ""))
+        groups: list[list[Replacement]] = []
+        for one in sorted(made, key=lambda one: (one.start, one.end)):
+            if groups and one.start.line - groups[-1][-1].end.line <= 2 * AROUND:
+                groups[-1].append(one)
+            else:
+                groups.append([one])
+        for group in groups:
+            first = max(1, group[0].start.line - AROUND)
+            old = lines[first - 1 : group[-1].end.line + AROUND]
+            new = _lines(_replaced("".join(old), group, old, first))
+            compared = [*difflib.unified_diff(old, new, n=AROUND)][2:]
+            yield Hunk(path, cell, first, [line.rstrip("\r\n") for line in compared if not line.startswith("@@")])
+
+
+def _replaced(text: str, made: Sequence[Replacement], lines: Sequence[str], first: int) -> str:
+    """Some lines with what is put into them; the first has a number."""
+    starts = [0, *accumulate(map(len, lines))]
+    for one in reversed(made):
+        start, end = (starts[min(place.line - first, len(lines))] + place.column - 1 for place in (one.start, one.end))
+        text = text[:start] + one.text + text[end:]
+    return text
 
 
 def _lines(text: str) -> list[str]:

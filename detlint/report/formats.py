@@ -23,6 +23,7 @@ MODULES: Final = {
     "rdjson": "rdjson",
     "pylint": "pylint",
     "azure": "azure",
+    "html": "html",
 }
 """A format -> the module here whose `lines` writes it."""
 FOR_PEOPLE: Final = frozenset({"full", "text", "concise", "grouped"})

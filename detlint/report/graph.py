@@ -7,7 +7,7 @@ stream in one state are one node, however many they are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -98,9 +98,14 @@ class Node:
 
 
 class Drawn:
-    """The nodes and edges of some runs, in order."""
+    """The nodes and edges of some runs, in order.
 
-    def __init__(self) -> None:
+    Args:
+        name: how paths are written.
+    """
+
+    def __init__(self, name: Callable[[str], str] = shown) -> None:
+        self._name = name
         self.nodes: dict[object, Node] = {}
         self.edges: dict[tuple[str, str], int] = {}
         """From, to -> which step of the former it is first."""
@@ -111,7 +116,7 @@ class Drawn:
         name = plain(run.entry.function.name) or os.path.basename(run.entry.module.path)
         key = ("call", run.entry.module.path, run.entry.function.name)
         start = self._node(key if run.entry.function.name else run.label, "function", name)
-        start.where = f"starts here: {at_line(run.entry.module, run.entry.span.line)}"
+        start.where = f"starts here: {at_line(run.entry.module, run.entry.span.line, self._name)}"
         self._inside(run.root, start)
 
     def _inside(self, call: Call, node: Node) -> None:
@@ -134,7 +139,7 @@ class Drawn:
         name = call.module.facts.module if call.how == "import" else plain(call.function.name)
         key = ("import" if call.how == "import" else "call", call.module.path, call.function.name)
         node = self._node(key, "function", f"{how}{name}")
-        node.where = node.where or shown(call.module.path)
+        node.where = node.where or self._name(call.module.path)
         return node
 
     def _node(self, key: object, kind: str, title: str) -> Node:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.checks.finding import Report
 from detlint.facts.model import Cell, Span
 from detlint.notebook import cell_of
-from detlint.program.reach import Place
-from detlint.program.resolve import Module
 from detlint.source import Source
+
+if TYPE_CHECKING:  # a run of which all is known needs none of the program
+    from detlint.program.reach import Place
+    from detlint.program.resolve import Module
 
 
 class Position(NamedTuple):
@@ -23,9 +25,9 @@ class Position(NamedTuple):
     column: int
 
 
-def shown(path: str) -> str:
-    """A path as people type it: relative to where they are, when it is below."""
-    here = os.getcwd() + os.sep
+def shown(path: str, folder: str = "") -> str:
+    """A path as people type it: relative to where they are, or to another folder, when it is below."""
+    here = (folder or os.getcwd()).rstrip(os.sep) + os.sep
     return path.removeprefix(here).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -35,9 +37,13 @@ def line_in(cells: Sequence[Cell], line: int) -> str:
     return str(line) if cell is None else f"cell {cell.number}:{max(1, line - cell.line + 1)}"
 
 
-def at_line(module: Module, line: int) -> str:
-    """A line of a module: `train.py:12`, `train.ipynb:cell 3:12`."""
-    return f"{shown(module.path)}:{line_in(module.facts.cells, line)}"
+def at_line(module: Module, line: int, name: Callable[[str], str] = shown) -> str:
+    """A line of a module: `train.py:12`, `train.ipynb:cell 3:12`.
+
+    Args:
+        name: how paths are written.
+    """
+    return f"{name(module.path)}:{line_in(module.facts.cells, line)}"
 
 
 def at(place: Place) -> str:

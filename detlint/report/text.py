@@ -10,9 +10,6 @@ import click
 
 from detlint.checks.finding import ORDER, Finding, Report
 from detlint.facts.model import Span
-from detlint.fixes.file import parsed
-from detlint.fixes.place import applicability
-from detlint.report.apis import fix_text
 from detlint.report.place import Sources, line_in, shown
 from detlint.report.view import View
 from detlint.source import Source
@@ -57,6 +54,8 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
     kind = _applicability(finding, sources)
     if finding.fix is not None and kind != "display":
+        from detlint.report.apis import fix_text
+
         option = "--fix" if kind == "safe" else "--fix --unsafe-fixes"
         yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {fix_text(finding.fix)}"
     if folded:
@@ -69,6 +68,9 @@ def _applicability(finding: Finding, sources: Sources) -> str:
     recipe, source = finding.fix, sources[finding.path]
     if recipe is None or not recipe.seeds or source.yaml:
         return recipe.applicability if recipe is not None else "display"
+    from detlint.fixes.file import parsed
+    from detlint.fixes.place import applicability
+
     try:
         tree = parsed(source.data)
     except (SyntaxError, ValueError, RecursionError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Config
-from detlint.report.place import Position, Sources
+from detlint.report.place import Position, Sources, shown
 
 if TYPE_CHECKING:
     from detlint.checks.identity import Identities
@@ -36,11 +36,13 @@ class View:
         report: the run.
         config: its settings, and the project's root.
         catalog: the rules.
+        cache: where facts are kept; None: nowhere.
     """
 
     report: Report
     config: Config
     catalog: Catalog
+    cache: Path | None = None
 
     @cached_property
     def show_notes(self) -> bool:
@@ -83,8 +85,14 @@ class View:
         if finding.fix is None:
             return None
         if finding not in self._fixes:
+            if finding.path != self._planned:  # the trees of all files would take a gigabyte
+                self.planner.files.clear()
+                self._planned = finding.path
             self._fixes[finding] = self.planner.fix(finding)
         return self._fixes[finding]
+
+    _planned: str = ""
+    """The file that fixes were planned in last."""
 
     @cached_property
     def _fixes(self) -> dict[Finding, Fix | None]:
@@ -118,6 +126,10 @@ class View:
         real, top = os.path.realpath(path), (top or self.top).rstrip(os.sep) + os.sep
         name = real.removeprefix(top).replace(os.sep, "/")
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+    def name(self, path: str) -> str:
+        """A file's path from the project's root; as it is where it lies outside of it."""
+        return shown(path, str(self.config.root.absolute()))
 
     def uri(self, path: str) -> str:
         """A file as a URI: from the repository's folder, absolute where it lies outside of it."""
