@@ -225,7 +225,9 @@ def test_a_catalog_of_the_users_own_is_followed(script: Callable[..., Path], tmp
     given = ("--config", "settings/detlint.toml")
     assert python(folder, *RUN, *given, "train.py").stdout == "False\n"
     assert python(folder, *RUN, "train.py").stdout == "True\n"
-    (folder / "settings" / "ours.toml").write_text("[[api]]\nrule = 'DET999'\nnames = ['ours.Noise']\nsource = 'ours'\n")
+    (folder / "settings" / "ours.toml").write_text(
+        "[[api]]\nrule = 'DET999'\nnames = ['ours.Noise']\nsource = 'ours'\n"
+    )
     broken = python(folder, *RUN, *given, "train.py")
     assert (broken.returncode, broken.stdout) == (2, "")
     assert "there is no rule DET999" in broken.stderr

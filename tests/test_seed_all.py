@@ -264,7 +264,9 @@ def test_a_module_that_was_waited_for_is_as_it_would_be() -> None:
     assert printed(program) == "SourceFileLoader True\nTrue\n"
 
 
-@pytest.mark.parametrize("order", ["import torch, torch_npu\n{}", "import torch\n{}import torch_npu\n", "{}import torch, torch_npu\n"])
+@pytest.mark.parametrize(
+    "order", ["import torch, torch_npu\n{}", "import torch\n{}import torch_npu\n", "{}import torch, torch_npu\n"]
+)
 def test_an_ascend_device_is_seeded_whenever_it_comes(order: str) -> None:
     needs("torch")
     if not npu_double.supported():

@@ -131,8 +131,12 @@ class Report:
             written: its report, as `json` gives it.
         """
         other = json.loads(written)
-        self.settings += [line for line in other["settings"] if line not in self.settings]
-        self.lasting += [line for line in other["lasting"] if line not in self.lasting]
+        known = self.settings
+        for line in other["settings"]:
+            if line not in known:
+                self.set(line)
+        for line in other["lasting"]:
+            self.lasts(line)
         for kind, rows in ((DONE, other["interventions"]), (REFUSED, other["refused"])):
             for row in rows:
                 place = (row["filename"], row["location"]["row"])
