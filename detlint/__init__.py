@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+    from detlint.extension import Shell
 
 __version__ = "0.1.0"
 
 
-def load_ipython_extension(shell: InteractiveShell) -> None:
+def load_ipython_extension(shell: Shell) -> None:
     """`%load_ext detlint` in a notebook."""
     from detlint import extension
 
     extension.load(shell)
 
 
-def unload_ipython_extension(shell: InteractiveShell) -> None:
+def unload_ipython_extension(shell: Shell) -> None:
     """`%unload_ext detlint` in a notebook."""
     from detlint import extension
 

@@ -714,7 +714,8 @@ def run(
         chosen = {**enforced(config.settings), **{key: value for key, value in options.items() if value is not None}}
         written = os.path.abspath(report) if report is not None else ""
         try:
-            launch([*["-m"] * module, *command], chosen, written, quiet)
+            source = os.path.abspath(config.source) if config.source is not None else ""
+            launch([*["-m"] * module, *command], chosen, written, quiet, source)
         except NotStarted as error:
             _fail(str(error))
 

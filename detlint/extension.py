@@ -7,20 +7,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from detlint.config import ConfigError, enforced
 from detlint.config import load as settings_for
 from detlint.runtime.enforce import Enforcement, enforce
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+
+class Shell(Protocol):
+    """What is asked of IPython's shell."""
+
+    magics_manager: Any
+
+    def register_magic_function(self, func: Any, magic_kind: str, magic_name: str) -> None: ...
+
 
 _active: list[Enforcement] = []
 """What a notebook's kernel enforces: nothing, or one."""
 
 
-def load(shell: InteractiveShell) -> None:
+def load(shell: Shell) -> None:
     """Enforce from now on, and add the magic `%detlint`, which prints what was done so far."""
     try:
         options = enforced(settings_for(Path.cwd()).settings)
@@ -32,7 +38,7 @@ def load(shell: InteractiveShell) -> None:
     _report()
 
 
-def unload(shell: InteractiveShell) -> None:
+def unload(shell: Shell) -> None:
     """Undo what loading did."""
     while _active:
         _active.pop().restore()

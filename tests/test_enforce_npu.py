@@ -418,3 +418,18 @@ print([(row.filename, row.line, row.api, row.count) for row in e.report.interven
         "True 1.0 True",
         "[('<string>', 15, 'ourlib.voxel_sum', 1), ('<string>', 20, 'ourlib.voxel_max', 1)]",
     ]
+
+
+def test_a_training_that_differs_from_run_to_run_is_equal_under_enforce() -> None:
+    program = (
+        BEGIN
+        + f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent.parent / "benchmarks" / "gpu")!r})
+import training
+device = torch.device("npu")
+print(training.results(lambda: training.detect(device, 3), 2) > 1)
+print(training.results(lambda: enforce()(training.detect)(device, 3), 2))
+"""
+    )
+    assert npu_double.run(program, noisy=NOISY_SAMPLING).splitlines() == ["True", "1"]

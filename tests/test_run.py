@@ -40,7 +40,7 @@ def python(folder: Path, *arguments: str, **environment: str) -> Done:
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Callable[[str], Path]:
+def script(tmp_path: Path) -> Callable[..., Path]:
     def write(source: str, name: str = "train.py") -> Path:
         (tmp_path / name).write_text(dedent(source))
         return tmp_path
@@ -58,7 +58,7 @@ def script(tmp_path: Path) -> Callable[[str], Path]:
     ],
     ids=["script", "path", "module", "package"],
 )
-def test_a_program_sees_what_it_would_see(script: Callable[[str], Path], arguments: Sequence[str]) -> None:
+def test_a_program_sees_what_it_would_see(script: Callable[..., Path], arguments: Sequence[str]) -> None:
     folder = script(SHOW)
     (folder / "package").mkdir()
     (folder / "package" / "__main__.py").write_text((folder / "train.py").read_text())
@@ -67,7 +67,7 @@ def test_a_program_sees_what_it_would_see(script: Callable[[str], Path], argumen
     assert run.stdout == plain.stdout
 
 
-def test_options_of_python_are_handed_on(script: Callable[[str], Path]) -> None:
+def test_options_of_python_are_handed_on(script: Callable[..., Path]) -> None:
     folder = script("import sys\nprint(sys.flags.dev_mode, sys.warnoptions, sys.flags.optimize)\n")
     options = ("-X", "dev", "-W", "ignore", "-O")
     assert python(folder, *options, *RUN, "train.py").stdout == python(folder, *options, "train.py").stdout
@@ -83,7 +83,7 @@ def test_options_of_python_are_handed_on(script: Callable[[str], Path]) -> None:
         ("def", 1),
     ],
 )
-def test_the_exit_code_is_the_programs(script: Callable[[str], Path], source: str, code: int) -> None:
+def test_the_exit_code_is_the_programs(script: Callable[..., Path], source: str, code: int) -> None:
     folder = script(source)
     assert python(folder, *RUN, "train.py").returncode == python(folder, "train.py").returncode == code
 
@@ -95,7 +95,7 @@ def test_a_script_that_is_not_there_is_pythons_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_signal_reaches_the_program(script: Callable[[str], Path]) -> None:
+def test_a_signal_reaches_the_program(script: Callable[..., Path]) -> None:
     folder = script("""\
         import signal, sys
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))
@@ -112,7 +112,7 @@ def test_a_signal_reaches_the_program(script: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_program_that_a_signal_ends_is_ended_by_it(script: Callable[[str], Path]) -> None:
+def test_a_program_that_a_signal_ends_is_ended_by_it(script: Callable[..., Path]) -> None:
     folder = script("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert python(folder, *RUN, "train.py").returncode == -signal.SIGKILL
 
@@ -121,7 +121,7 @@ def _here() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
 
-def test_strings_are_hashed_alike(script: Callable[[str], Path]) -> None:
+def test_strings_are_hashed_alike(script: Callable[..., Path]) -> None:
     folder = script("print([*{'a', 'b', 'c', 'd', 'e'}], hash('x'))\n")
     runs = {python(folder, *RUN, "train.py").stdout for _ in range(2)}
     assert len(runs) == 1
@@ -130,7 +130,7 @@ def test_strings_are_hashed_alike(script: Callable[[str], Path]) -> None:
     assert python(folder, *RUN, "train.py", PYTHONHASHSEED="77").stdout == given, "the user's own hash seed isn't kept"
 
 
-def test_processes_that_a_program_starts_are_seeded_and_told_of(script: Callable[[str], Path]) -> None:
+def test_processes_that_a_program_starts_are_seeded_and_told_of(script: Callable[..., Path]) -> None:
     folder = script("""\
         import multiprocessing, random
 
@@ -150,7 +150,7 @@ def test_processes_that_a_program_starts_are_seeded_and_told_of(script: Callable
     assert "train.py:4: DET103 unseeded-generator: `random.Random` got a seed" in runs[0].stderr
 
 
-def test_the_report_is_printed_and_written(script: Callable[[str], Path]) -> None:
+def test_the_report_is_printed_and_written(script: Callable[..., Path]) -> None:
     folder = script("import random\nfor _ in range(3):\n    random.Random().random()\n")
     run = python(folder, *RUN, "--seed", "5", "--report", "out.json", "train.py")
     assert run.stdout == ""
@@ -162,14 +162,14 @@ def test_the_report_is_printed_and_written(script: Callable[[str], Path]) -> Non
     assert python(folder, *RUN, "--quiet", "train.py").stderr == ""
 
 
-def test_a_report_that_cannot_be_written_is_told(script: Callable[[str], Path]) -> None:
+def test_a_report_that_cannot_be_written_is_told(script: Callable[..., Path]) -> None:
     folder = script("print(1)\n")
     run = python(folder, *RUN, "-q", "--report", "no/out.json", "train.py")
     assert (run.returncode, run.stdout) == (0, "1\n")
     assert "out.json: can't be written: No such file or directory" in run.stderr
 
 
-def test_settings_come_from_the_configuration_and_the_command_line(script: Callable[[str], Path]) -> None:
+def test_settings_come_from_the_configuration_and_the_command_line(script: Callable[..., Path]) -> None:
     folder = script("print(1)\n")
     (folder / "pyproject.toml").write_text("[tool.detlint]\nprofile = 'align'\n[tool.detlint.runtime]\nseed = 8\n")
     assert "seed 8, profile align" in python(folder, *RUN, "train.py").stderr
@@ -203,8 +203,38 @@ def test_the_settings_are_no_business_of_a_check(project: Callable[..., Path]) -
     assert shown["runtime"]["operators"] == ["DET403"]
 
 
+OWN = """\
+[[api]]
+rule = "DET103"
+names = ["ours.Noise"]
+fix = { kind = "set-argument", argument = "seed", value = "{seed}", applicability = "safe" }
+runtime = "seed"
+source = "ours"
+
+[signatures]
+"ours.Noise" = "seed=None"
+"""
+
+
+def test_a_catalog_of_the_users_own_is_followed(script: Callable[..., Path], tmp_path: Path) -> None:
+    folder = script("import ours\nprint(ours.Noise().seed is None)\n")
+    script("class Noise:\n    def __init__(self, seed=None):\n        self.seed = seed\n", "ours.py")
+    (folder / "settings").mkdir()
+    (folder / "settings" / "detlint.toml").write_text("catalogs = ['ours.toml']\n")
+    (folder / "settings" / "ours.toml").write_text(OWN)
+    given = ("--config", "settings/detlint.toml")
+    assert python(folder, *RUN, *given, "train.py").stdout == "False\n"
+    assert python(folder, *RUN, "train.py").stdout == "True\n"
+    (folder / "settings" / "ours.toml").write_text(
+        "[[api]]\nrule = 'DET999'\nnames = ['ours.Noise']\nsource = 'ours'\n"
+    )
+    broken = python(folder, *RUN, *given, "train.py")
+    assert (broken.returncode, broken.stdout) == (2, "")
+    assert "there is no rule DET999" in broken.stderr
+
+
 @pytest.mark.parametrize("option", ["-I", "-E", "-S"])
-def test_a_python_that_cannot_be_prepared_is_told(script: Callable[[str], Path], option: str) -> None:
+def test_a_python_that_cannot_be_prepared_is_told(script: Callable[..., Path], option: str) -> None:
     folder = script("print(1)\n")
     start = f"import sys; sys.path[:0] = {[str(REPOSITORY), *sys.path]!r}; from detlint.cli import main; main()"
     run = python(folder, option, "-c", start, "run", "train.py")
@@ -212,9 +242,9 @@ def test_a_python_that_cannot_be_prepared_is_told(script: Callable[[str], Path],
     assert "started with -E, -I or -S" in run.stderr
 
 
-def test_a_sitecustomize_of_the_users_is_imported_too(script: Callable[[str], Path]) -> None:
+def test_a_sitecustomize_of_the_users_is_imported_too(script: Callable[..., Path]) -> None:
     folder = script("import builtins\nprint(builtins.own)\n")
-    script("import builtins\nbuiltins.own = 'mine'\n", "sitecustomize.py")  # type: ignore[call-arg]
+    script("import builtins\nbuiltins.own = 'mine'\n", "sitecustomize.py")
     variables = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(REPOSITORY)])}
     run = subprocess.run(
         [sys.executable, *RUN, "train.py"], cwd=folder, env=variables, capture_output=True, text=True, check=False
@@ -248,7 +278,7 @@ RANKS = """\
     ],
     ids=["around", "inside"],
 )
-def test_two_ranks(script: Callable[[str], Path], launcher: tuple[str, ...]) -> None:
+def test_two_ranks(script: Callable[..., Path], launcher: tuple[str, ...]) -> None:
     if find_spec("torch") is None or find_spec("numpy") is None:
         pytest.skip("torch or numpy is not installed")
     folder, seen = script(RANKS), set()

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from importlib.util import find_spec
 
+import npu_double
 import pytest
 
 HEAVY = ("torch", "numpy", "mindspore", "tensorflow", "keras")
@@ -261,3 +262,16 @@ def test_a_module_that_was_waited_for_is_as_it_would_be() -> None:
         print(importlib.resources.files("numpy").joinpath("__init__.py").is_file())
         """
     assert printed(program) == "SourceFileLoader True\nTrue\n"
+
+
+@pytest.mark.parametrize(
+    "order", ["import torch, torch_npu\n{}", "import torch\n{}import torch_npu\n", "{}import torch, torch_npu\n"]
+)
+def test_an_ascend_device_is_seeded_whenever_it_comes(order: str) -> None:
+    needs("torch")
+    if not npu_double.supported():
+        pytest.skip("this PyTorch can't have a device that is written in Python")
+    program = "from detlint.runtime import seed_all\n" + order.format("seed_all({})\n")
+    program += "print(torch.rand(3, device='npu').cpu().tolist())\n"
+    drawn = npu_double.run(program.format(3))
+    assert drawn == npu_double.run(program.format(3)) != npu_double.run(program.format(4))

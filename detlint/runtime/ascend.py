@@ -28,13 +28,13 @@ def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | 
         if "torch_npu" not in sys.modules and find_spec("torch_npu") is not None:
             report.refuse("", "", "torch_npu", "torch_npu is installed and not imported: import it before enforcing")
         return None
-    report.lasting.append(
+    report.lasts(
         "Ascend: the deterministic state of a thread can be set once, so kernels may stay deterministic in threads that ran some"
     )
-    report.lasting.append("Ascend: a communicator that was created meanwhile has read HCCL_DETERMINISTIC")
+    report.lasts("Ascend: a communicator that was created meanwhile has read HCCL_DETERMINISTIC")
     if chosen.collectives != "strict" or not hasattr(npu, "set_deterministic_level"):
         return None
     before = getattr(npu, "_get_deterministic_level", lambda: 0)()
     npu.set_deterministic_level(STRONG)
-    report.settings.append(f"torch_npu.npu.set_deterministic_level({STRONG})")
+    report.set(f"torch_npu.npu.set_deterministic_level({STRONG})")
     return lambda: npu.set_deterministic_level(before)

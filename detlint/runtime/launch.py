@@ -24,7 +24,9 @@ class NotStarted(Exception):
     """Why a program can't be started. The text says what to do."""
 
 
-def launch(arguments: Sequence[str], options: dict[str, Any], report: str = "", quiet: bool = False) -> NoReturn:
+def launch(
+    arguments: Sequence[str], options: dict[str, Any], report: str = "", quiet: bool = False, config: str = ""
+) -> NoReturn:
     """Start a program in place of this process, as Python would have started it: what it is told, where it finds its modules,
     its exit code and the signals that it gets are the same.
 
@@ -33,6 +35,7 @@ def launch(arguments: Sequence[str], options: dict[str, Any], report: str = "", 
         options: as for `enforce`.
         report: the file that gets the report as JSON; empty for none.
         quiet: whether to print no report.
+        config: the configuration file that names catalogs; empty for none.
 
     Raises:
         NotStarted: this Python leaves environment variables alone.
@@ -41,7 +44,7 @@ def launch(arguments: Sequence[str], options: dict[str, Any], report: str = "", 
         raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
     replaces = os.name == "posix"  # elsewhere, `exec` makes another process and ends this one
     folder = os.path.join(tempfile.gettempdir(), f"detlint-run-{uuid.uuid4().hex}")
-    plan = Plan(options, os.getpid() if replaces else 0, folder, report, quiet)
+    plan = Plan(options, os.getpid() if replaces else 0, folder, report, quiet, config)
     variables = dict(os.environ)
     prepare(variables, plan)
     command = [sys.executable, *_interpreter_options(), *arguments]

@@ -21,6 +21,7 @@ class Plan:
         folder: where the run's other processes leave what they did. It is made when the first does.
         report: the file that gets the report as JSON; empty for none.
         quiet: whether to print no report.
+        config: the configuration file that names catalogs; empty for none.
     """
 
     options: dict[str, Any]
@@ -28,6 +29,7 @@ class Plan:
     folder: str
     report: str = ""
     quiet: bool = False
+    config: str = ""
 
     def written(self) -> str:
         """The plan as the value of the variable."""

@@ -56,16 +56,32 @@ class Intervention:
 class Report:
     """Filled while an enforcement is active; may be read at any time, also after it was left.
 
-    Attributes:
-        settings: what was set at the start, a line each.
-        lasting: what leaving does not undo, a line each.
+    An enforcement that is started many times tells each thing once.
     """
 
     def __init__(self) -> None:
-        self.settings: list[str] = []
-        self.lasting: list[str] = []
+        self._settings: dict[str, str] = {}
+        self._lasting: dict[str, None] = {}
         self._counts: dict[tuple[str, str, int, str, str, str, str], int] = {}
         self._lock = threading.Lock()
+
+    @property
+    def settings(self) -> list[str]:
+        """What was set at the start, a line each."""
+        return [f"{what}: {why}" if why else what for what, why in self._settings.items()]
+
+    @property
+    def lasting(self) -> list[str]:
+        """What leaving does not undo, a line each."""
+        return [*self._lasting]
+
+    def set(self, what: str, why: str = "") -> None:
+        """Tell a setting; the last word on it counts."""
+        self._settings[what] = why
+
+    def lasts(self, what: str) -> None:
+        """Tell what leaving does not undo."""
+        self._lasting[what] = None
 
     @property
     def interventions(self) -> list[Intervention]:
@@ -115,8 +131,11 @@ class Report:
             written: its report, as `json` gives it.
         """
         other = json.loads(written)
-        self.settings += [line for line in other["settings"] if line not in self.settings]
-        self.lasting += [line for line in other["lasting"] if line not in self.lasting]
+        for line in other["settings"]:
+            what, _, why = line.partition(": ")
+            self.set(what, why)
+        for line in other["lasting"]:
+            self.lasts(line)
         for kind, rows in ((DONE, other["interventions"]), (REFUSED, other["refused"])):
             for row in rows:
                 place = (row["filename"], row["location"]["row"])

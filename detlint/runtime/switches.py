@@ -39,11 +39,11 @@ def seed(chosen: Options, report: Report) -> Callable[[], None]:
                 report.refuse("", "", step.what, told)
                 continue
             if step.lasting:
-                report.lasting.append(f"{step.what}: {step.lasting}")
+                report.lasts(f"{step.what}: {step.lasting}")
             if step.outcome in ("set", "already") and not (
                 chosen.collectives == "keep" and step.what.startswith(_COLLECTIVE)
             ):
-                report.settings.append(told)
+                report.set(step.what, step.why)
 
     tell(record.steps)
     record.then = tell
@@ -55,7 +55,7 @@ def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | 
     if chosen.unsupported != "error":
         # What has no deterministic form is handled here where something is known to do, and else must not end the run.
         torch.use_deterministic_algorithms(True, warn_only=True)
-        report.settings.append("torch.use_deterministic_algorithms(True, warn_only=True)")
+        report.set("torch.use_deterministic_algorithms(True)", "operators that have none only warn")
     if torch.cuda.is_available():
-        report.lasting.append("CUDA: what was started meanwhile has read CUBLAS_WORKSPACE_CONFIG")
+        report.lasts("CUDA: what was started meanwhile has read CUBLAS_WORKSPACE_CONFIG")
     return ascend.switch(torch, chosen, report)

@@ -14,7 +14,12 @@ def _attach() -> None:
     except ImportError as error:
         print(f"detlint run: {sys.executable} can't import detlint ({error}): it runs as it is", file=sys.stderr)
         return
-    attach()
+    try:
+        attach()
+    except Exception as error:
+        # What fails here is told and then forgotten, and the program would run as if it were enforced.
+        print(f"detlint run: {error}", file=sys.stderr, flush=True)
+        os._exit(2)
 
 
 def _own() -> None:
