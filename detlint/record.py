@@ -6,6 +6,8 @@ import msgspec
 
 from detlint.checks.finding import Finding
 from detlint.facts.model import Head
+from detlint.facts.store import File
+from detlint.facts.yaml_text import is_yaml
 from detlint.program.outcome import Outcome
 
 
@@ -20,9 +22,13 @@ class Row(msgspec.Struct, array_like=True):
     head: Head | None
     """Without what only linking asks of a file, which links that were noted make needless."""
 
-    def holds(self, size: int, changed: int, before: int) -> bool:
-        """Whether a file of this size and time of change is surely still the same, if it was looked at `before`."""
-        return (self.size, self.changed) == (size, changed) and changed < before
+    def holds(self, file: File, before: int) -> bool:
+        """Whether a file of this size, time of change and dotted name is surely still the same, if it was looked at `before`.
+
+        What the gate keeps out has no name here; a YAML file has the same one wherever it stands.
+        """
+        same_name = is_yaml(file.path) if self.head is None else self.head.module == file.module
+        return same_name and (self.size, self.changed) == (file.size, file.changed) and file.changed < before
 
 
 class Followed(msgspec.Struct, array_like=True):
@@ -59,7 +65,7 @@ class Record(msgspec.Struct, array_like=True):
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
     """Keys of files that do not belong to the program, but that names led into."""
-    folders: dict[str, tuple[int, bytes]] = {}
+    folders: dict[str, tuple[int, str]] = {}
     """Folders whose listing was consulted: when they were last changed, and what was in them."""
     written: int = 0
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""

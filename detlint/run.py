@@ -206,12 +206,14 @@ class Run:
         jobs = processes(self.config.settings.jobs)
         self.before = before
         unsettled = self._look(before)
-        same = self._same_listing(before)
-        if not same:
-            unsettled += [file for file in self.store.files.values() if not file.whole]
+        news = self._news(before)
+        led = self._led_elsewhere(before, news) if news else {}
+        again = self.store.files if news is None else led
+        unsettled += [file for path, file in self.store.files.items() if path in again and not file.whole]
         self.store.fill(unsettled, jobs, progress)
-        self._link(before.imports if same else {}, {os.path.abspath(file.path) for file in unsettled}, jobs)
-        self.record = self._kept(before) if same and before.files.keys() == self.store.files.keys() else Record()
+        linked = before.imports if news is not None else {}
+        self._link(linked, {os.path.abspath(file.path) for file in unsettled}, jobs)
+        self.record = self._kept(before, led) if news is not None else Record()
 
     def told(self, paths: set[str], record: Record | None = None) -> Report:
         """What is found in some files, comments and configuration considered.
@@ -267,7 +269,7 @@ class Run:
                 if file.text is None:
                     status = os.stat(path)
                     file.size, file.changed = status.st_size, status.st_mtime_ns
-                    if row is not None and row.holds(file.size, file.changed, before.written - JUST_NOW):
+                    if row is not None and row.holds(file, before.written - JUST_NOW):
                         file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
                 file.hash(gate)
@@ -284,17 +286,35 @@ class Run:
                 unsettled.append(file)
         return unsettled
 
-    def _same_listing(self, before: Record) -> bool:
-        """Whether the program has the files that it had, and names lead into the same ones."""
-        if {path for path, row in before.files.items() if row.inside} != self.inside:
-            return False
+    def _news(self, before: Record) -> set[str] | None:
+        """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
+        anywhere."""
+        inside = {path for path, row in before.files.items() if row.inside}
+        names = {os.path.basename(path) for path in inside ^ self.inside}
         for path, key in before.others.items():
             other = File(Path(path), *self.names.of(path))
             with contextlib.suppress(OSError):
                 other.hash()
             if other.key != key:
-                return False
-        return all(self.modules.is_as_it_was(folder, *state) for folder, state in before.folders.items())
+                return None
+        for folder, (changed, listing) in before.folders.items():
+            names |= self.modules.news(folder, changed, listing)
+        return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
+
+    def _led_elsewhere(self, before: Record, news: set[str]) -> dict[str, list[str] | None]:
+        """The files in which names may lead elsewhere because of what has come or gone -> which they say of its names; None:
+        they needn't say them."""
+        files = self.store.files
+        gone = {path for path in before.files if path not in files}
+        found: dict[str, list[str] | None] = {}
+        for path, row in before.files.items():
+            if path in gone:
+                continue
+            if (row.head is not None and row.head.imports) or not gone.isdisjoint(before.imports.get(path, ())):
+                found[path] = None
+            elif said := self._mentions(path, news):
+                found[path] = said
+        return found
 
     def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
         """Note what each file imports; what imports lead to outside of the program is read too."""
@@ -327,19 +347,29 @@ class Run:
         self.store.files[path] = file
         return file
 
-    def _kept(self, before: Record) -> Record:
-        """What no change touches of what the last run found out."""
+    def _kept(self, before: Record, led: Mapping[str, Collection[str] | None]) -> Record:
+        """What no change touches of what the last run found out.
+
+        Args:
+            led: the files in which names may lead elsewhere although they are as they were, as `_led_elsewhere` says.
+        """
         files = self.store.files
-        changed = {path for path, file in files.items() if before.files[path].key != file.key}
-        moved = {path: self._moved(before.files[path].key, files[path].key) for path in changed}
+        gone = before.files.keys() - files.keys()
+        new = files.keys() - before.files.keys()
+        edited = {path for path in files.keys() - new if before.files[path].key != files[path].key}
+        changed = edited | new | gone
+        moved = {path: self._moved(before.files[path].key, files[path].key) for path in edited}
+        for path, words in led.items():
+            passed, known = self._led_on(path, words), moved.get(path, frozenset())
+            moved[path] = None if passed is None or known is None else known | passed
         moved = {path: names for path, names in moved.items() if names != frozenset()}
         rebuilt = self._rebuilt(before, moved.keys())
         saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
-        touched = changed | rebuilt | saying.keys()
+        touched = changed | led.keys() | rebuilt | saying.keys()
         # A run that only imports a file depends on what that does when it is imported.
-        idle = {path for path in changed if self._same_top(before.files[path].key, files[path].key)}
+        idle = {path for path in edited if self._same_top(before.files[path].key, files[path].key)}
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
-        acting = touched - (idle - rebuilt)
+        acting = touched - (idle - rebuilt - led.keys())
         followed = {
             path: runs
             for path, runs in before.followed.items()
@@ -351,7 +381,8 @@ class Run:
             for path, module in before.judged.items()
             if path not in touched and touched.isdisjoint(module.opened)
         }
-        return Record(followed=followed, judged=judged, others={**before.others}, folders={**before.folders})
+        folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
+        return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
 
     def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
@@ -370,6 +401,13 @@ class Run:
     def _moved(self, old: bytes, new: bytes) -> frozenset[str] | None:
         before, now = self.store.known(old), self.store.known(new)
         return outline.moved(before, now) if before is not None and now is not None else None
+
+    def _led_on(self, path: str, words: Collection[str] | None) -> frozenset[str] | None:
+        """The names of a file that lead elsewhere where some words do; None: any name may."""
+        facts = self.store.known(self.store.files[path].key)
+        if facts is None:
+            return frozenset()
+        return None if words is None or facts.stars else outline.passing_on(facts, words)
 
     def _same_top(self, old: bytes, new: bytes) -> bool:
         before, now = self.store.known(old), self.store.known(new)

@@ -429,3 +429,22 @@ def test_statistics_do_not_depend_on_the_cache(package: Path) -> None:
 def test_verbose_counts_do_not_depend_on_the_cache(package: Path) -> None:
     outputs = [detlint("check", "--isolated", "--cache-dir", "cache", "-v", "suppressed.py").stderr for _ in range(2)]
     assert all("1 suppressed" in output for output in outputs)
+
+
+def test_a_folder_that_becomes_a_package_gives_its_files_other_names(project: Project) -> None:
+    root = project(
+        **{
+            "detlint.toml": "",
+            "main.py": "from common import *\n\nif __name__ == '__main__':\n    print(noise())\n",
+            "common/__init__.py": "from .noise import *\n",
+            "common/noise.py": "import torch\n\n\ndef noise():\n    return torch.rand(1)\n",
+        }
+    )
+    cache, long_ago = root / "cache", 1_600_000_000
+    for path in root.rglob("*.py"):
+        os.utime(path, (long_ago, long_ago))  # so that nobody has to look into them again
+    before = report(cache=cache)
+    (root / "__init__.py").touch()
+    assert report(cache=cache) == report() != before
+    (root / "__init__.py").unlink()
+    assert report(cache=cache) == before

@@ -21,6 +21,8 @@ CALLS = {
     "np.random.seed(0)": "import numpy as np",
 }
 EDITS = 4
+LONG_AGO = 1_600_000_000
+"""In seconds."""
 
 
 def report(*options: str) -> str:
@@ -70,6 +72,36 @@ def edited(text: str, others: list[str], random: Random) -> str:
     return after
 
 
+def age(root: Path, number: int) -> None:
+    """Date back what has just been written: a file that is this young is looked into, whatever is known of it."""
+    for path in root.rglob("*"):
+        if path.is_file() and path.stat().st_mtime > LONG_AGO + EDITS:
+            os.utime(path, (LONG_AGO + number, LONG_AGO + number))
+
+
+def edit(root: Path, random: Random) -> None:
+    """Change a file of a program, or what files it has."""
+    files = sorted(root.rglob("*.py"))
+    if len(files) < 2:
+        return
+    modules = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
+    file, other = random.choice(files), random.choice(files)
+    kind = random.choice(["edit", "edit", "edit", "edit", "add", "remove", "rename", "folder"])
+    if kind == "edit":
+        file.write_text(edited(file.read_text(), modules, random))
+    elif kind == "add":
+        name = random.choice(["added", *(part for module in modules for part in module.split("."))])
+        (other.parent / f"{name}.py").write_text(file.read_text())
+    elif kind == "remove":
+        file.unlink()
+    elif kind == "rename":
+        file.rename(file.with_name(random.choice(["renamed.py", other.name])))
+    else:
+        folder = file.parent / random.choice(["more", *modules[0].split(".")])
+        folder.mkdir(exist_ok=True)
+        file.rename(folder / file.name)
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=st.sampled_from(PROGRAMS), random=st.randoms(use_true_random=False))
 def test_edits(program: Path, random: Random) -> None:
@@ -79,12 +111,12 @@ def test_edits(program: Path, random: Random) -> None:
         shutil.copytree(program, root)
         os.chdir(root)
         try:
-            files = sorted(root.rglob("*.py"))
-            modules = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
+            (root / "detlint.toml").touch()  # all files below are one program
+            age(root, 0)
             report("--cache-dir", "cache")
-            for _ in range(EDITS):
-                file = random.choice(files)
-                file.write_text(edited(file.read_text(), modules, random))
+            for number in range(EDITS):
+                edit(root, random)
+                age(root, number + 1)
                 assert report("--cache-dir", "cache") == report("--no-cache")
         finally:
             os.chdir(before)

@@ -514,6 +514,27 @@ print(int((drop_token(torch.ones(1000)) == 0).sum()) > 0)
         assert done.stdout.splitlines() == ["0 [('DET201', 'ourlib.drop_token', 1)]", "True"], done.stderr
 
 
+def test_what_can_not_be_patched_is_told_and_the_program_goes_on(project: Callable[..., Path]) -> None:
+    entry = """
+[[api]]
+rule = "DET103"
+names = ["ourlib.Zone"]
+fix = { kind = "set-argument", argument = "seed", value = "{seed}" }
+runtime = "seed"
+source = "ourlib 3.1"
+"""
+    code = """
+from detlint.runtime import enforce
+with enforce() as e:
+    import ourlib
+print([row.message for row in e.report.refused if "ourlib" in row.api])
+"""
+    files = {"detlint.toml": 'catalogs = ["ours.toml"]', "ours.toml": entry, "run.py": code}
+    root = project(**files, **{"ourlib.py": "from datetime import timezone as Zone\n"})
+    done = subprocess.run([sys.executable, "run.py"], cwd=root, capture_output=True, text=True, check=False)
+    assert "`ourlib.Zone` can't be patched" in done.stdout, done.stderr
+
+
 def test_a_wrong_word_in_a_catalog_is_named(project: Callable[..., Path]) -> None:
     from detlint.catalog import CatalogError
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
-from detlint.facts.model import Const, Either, Items, Mapping, Member, Result, Value
-
-ANY: Final = "*"
-"""The component of a dotted name that stands for every module of a package."""
+from detlint.facts.model import ANY, Const, Either, Items, Mapping, Member, Result, Value
 
 
 def named(node: ast.Call, value: Value | None, package: str) -> tuple[str, ...]:

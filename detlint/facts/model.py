@@ -291,6 +291,10 @@ class Body(Record, frozen=True):
     """The functions that may handle random keys, by position."""
 
 
+ANY: Final = "*"
+"""The component of a dotted name that stands for every module of a package."""
+
+
 class Head(Record, frozen=True):
     """What linking asks of every file: the first fields of its facts, which are read without the rest."""
 
@@ -317,9 +321,9 @@ class Head(Record, frozen=True):
     """The names of registries that it mentions, sorted."""
 
     def brief(self) -> Head:
-        """All but what linking asks."""
+        """All but what linking asks; of the imports, those of whichever modules a package has."""
         return Head(
-            self.module, (), self.aliases, self.starts, self.directives, self.lines,
+            self.module, tuple(name for name in self.imports if ANY in name), self.aliases, self.starts, self.directives, self.lines,
             cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
         )  # fmt: skip
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 
-from detlint.facts.imported import ANY
-from detlint.facts.model import Facts, Head
+from detlint.facts.model import ANY, Facts, Head
 from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import SUFFIX, is_notebook
 
@@ -160,22 +158,22 @@ class Modules:
         told, self._told = [folder for folder in self._listed if folder not in self._told], set(self._listed)
         return told
 
-    def state(self, folder: str) -> tuple[int, bytes]:
-        """When a folder was last changed, and a digest of the modules and packages in it."""
-        return _changed(folder), self._digest(folder)
+    def state(self, folder: str) -> tuple[int, str]:
+        """When a folder was last changed, and the modules and packages in it, one a line."""
+        files, folders = self._list(folder)
+        return _changed(folder), "\n".join(sorted({*files, *folders})).encode("utf-8", "replace").decode()
+
+    def renewed(self, folder: str, changed: int, listing: str) -> tuple[int, str]:
+        """The state of a folder that was in one before."""
+        return (changed, listing) if _changed(folder) == changed else self.state(folder)
+
+    def news(self, folder: str, changed: int, listing: str) -> set[str]:
+        """The modules and packages that have come into a folder, or gone, since it was as `state` says."""
+        return set() if _changed(folder) == changed else {*listing.split("\n")} ^ {*self.state(folder)[1].split("\n")}
 
     def forget(self) -> None:
         """Let go of facts until they are asked for again."""
         self._facts.clear()
-
-    def is_as_it_was(self, folder: str, changed: int, digest: bytes) -> bool:
-        """Whether a folder holds the same modules and packages as it did."""
-        return _changed(folder) == changed or self._digest(folder) == digest
-
-    def _digest(self, folder: str) -> bytes:
-        files, folders = self._list(folder)
-        listed = "\0".join([*sorted(files), "", *sorted(folders)])
-        return blake2b(listed.encode("utf-8", "replace"), digest_size=8).digest()
 
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""

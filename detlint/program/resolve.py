@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog, Framework
-from detlint.facts.imported import ANY
 from detlint.facts.model import (
+    ANY,
     Body,
     Class,
     Const,

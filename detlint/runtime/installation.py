@@ -79,13 +79,11 @@ class Installation:
             seen.add(id(here.value))
             if plan is None:
                 continue
-            if isinstance(here.value, type):
-                stand_in = self._of_class(here.value, plan)
-            elif isinstance(here.owner, type):
-                stand_in = None
-                self._of_method(here.owner, here.attribute, plan)
-            else:
-                stand_in = standing_in(here.value, plan)
+            try:
+                stand_in = self._stand_in(here, plan)
+            except (TypeError, AttributeError) as error:  # of C: a program must not fail for what can't be patched
+                self._context.report.refuse("", "", api, f"`{api}` can't be patched: {error}")
+                continue
             if stand_in is not None:
                 pairs.append((here.value, stand_in))
                 if all(choice.do == "seed" for choice in plan.choices):
@@ -96,6 +94,15 @@ class Installation:
             return module is not owner and module.__name__.partition(".")[0] == library
 
         self._patches.replace(pairs, keeps)
+
+    def _stand_in(self, here: Found, plan: Plan) -> Any:
+        """What takes an object's place where it is named; None where the object itself was patched."""
+        if isinstance(here.value, type):
+            return self._of_class(here.value, plan)
+        if isinstance(here.owner, type):
+            self._of_method(here.owner, here.attribute, plan)
+            return None
+        return standing_in(here.value, plan)
 
     def _of_method(self, owner: type, name: str, plan: Plan) -> None:
         """Patch a method where its class has it. The catalog's signature doesn't name `self`."""

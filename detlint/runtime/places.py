@@ -14,8 +14,11 @@ _OWN: Final = str(Path(__file__).parent)
 _PATHS: Final = get_paths()
 _STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
 _INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}
-_THROUGH: Final = ("contextlib.py", "functools.py", "runpy.py", "threading.py")
-"""Modules of Python's own that only call on."""
+_THROUGH: Final = (
+    "/contextlib.py", "/functools.py", "/glob.py", "/os.py", "/pathlib.py", "/pathlib/__init__.py", "/pathlib/_local.py",
+    "/runpy.py", "/shutil.py", "/threading.py",
+)  # fmt: skip
+"""Modules of Python's own that only do what they are called for."""
 _GENERATED: Final = ("<frozen", "<recipe", "<__array_function__", "<eval_with_key>")
 
 
@@ -59,7 +62,7 @@ def _kind(filename: str) -> str:
         if _inside(filename, folder):
             return "machinery" if _inside(filename, f"{folder}/torch") else "library"
     if any(_inside(filename, folder) for folder in _STANDARD):
-        return "machinery" if filename.endswith(_THROUGH) else "standard"
+        return "machinery" if filename.replace("\\", "/").endswith(_THROUGH) else "standard"
     return "user"
 
 

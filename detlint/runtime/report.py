@@ -131,10 +131,9 @@ class Report:
             written: its report, as `json` gives it.
         """
         other = json.loads(written)
-        known = self.settings
         for line in other["settings"]:
-            if line not in known:
-                self.set(line)
+            what, _, why = line.partition(": ")
+            self.set(what, why)
         for line in other["lasting"]:
             self.lasts(line)
         for kind, rows in ((DONE, other["interventions"]), (REFUSED, other["refused"])):
