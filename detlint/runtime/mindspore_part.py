@@ -13,7 +13,7 @@ from detlint.runtime.patches import Patches
 def start(context: Context, patches: Patches, mindspore: Any) -> None:
     """One worker for each stage: with more, what is drawn for a row depends on which worker takes it.
 
-    `mindspore.dataset.config.set_seed` documents that it fixes results only with `num_parallel_workers=1` (2.10).
+    MindSpore's guide asks for it (r2.2: Fixed Randomness to Reproduce Run Results).
     """
     if context.options.loaders == "keep":
         return

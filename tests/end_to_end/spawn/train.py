@@ -44,6 +44,7 @@ def train(rank, world_size, store, args):
     if rank == 0:
         print(every)
         print(hashlib.sha256(weights.numpy().tobytes()).hexdigest())
+    dist.barrier()
     dist.destroy_process_group()
 
 
