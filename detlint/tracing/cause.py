@@ -141,7 +141,9 @@ def _drawn(path: Path, left: Call) -> str:
     if earlier is None:
         return f"{said}, and it is the first draw: they are not seeded, or by another number"
     place = f" ({Path(earlier.place.file).name}:{earlier.place.line})" if earlier.place else ""
-    return f"{said}; at the draw before, `{earlier.op}`{place}, it was the same: something else drew or seeded in between"
+    return (
+        f"{said}; at the draw before, `{earlier.op}`{place}, it was the same: something else drew or seeded in between"
+    )
 
 
 def _made(kind: Kind, said: str, at: Call, found: Comparison) -> Cause:

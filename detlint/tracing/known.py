@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from detlint.project import Project
 
 _TARGETS: Final = {"npu": "ascend", "cuda": "cuda", "cpu": "cpu", "xpu": "xpu", "mps": "mps"}
-_OWNERS: Final = ("torch.nn.functional.", "torch.", "torch.Tensor.", "torch.linalg.", "torch.special.", "torchvision.ops.")
+_OWNERS: Final = (
+    "torch.nn.functional.",
+    "torch.",
+    "torch.Tensor.",
+    "torch.linalg.",
+    "torch.special.",
+    "torchvision.ops.",
+)
 _NODE: Final = re.compile(r"(?P<function>\w+?)Backward\d*")
 _FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46", "collective": "6", "crash": ""}
 """The families of rules that may speak of a cause."""
@@ -113,9 +120,7 @@ def _entries(cause: Cause, catalog: Catalog) -> list[tuple[str, Entry]]:
         found.extend((part, catalog.entries[i]) for i in catalog.copies.get(part, ()))
         found.extend((name, catalog.entries[i]) for name in _ending(catalog, part) for i in catalog.calls[name])
     found = [(name, entry) for name, entry in found if entry.rule.startswith("DET4")]
-    return sorted(
-        found, key=lambda pair: (_TARGETS.get(device) not in pair[1].targets, pair[1].pass_ != wanted)
-    )
+    return sorted(found, key=lambda pair: (_TARGETS.get(device) not in pair[1].targets, pair[1].pass_ != wanted))
 
 
 def _parts(cause: Cause) -> Iterator[str]:
@@ -132,7 +137,7 @@ def _parts(cause: Cause) -> Iterator[str]:
 
 def _ending(catalog: Catalog, last: str) -> list[str]:
     """What the catalog knows by a name of this ending, if it is no word that anybody might use."""
-    if len(last) < 8 or last.islower() and "_" not in last:
+    if len(last) < 8 or (last.islower() and "_" not in last):
         return []
     return [name for name in catalog.calls if name.endswith(f".{last}")]
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from detlint.tracing.tracer import Tracer, name_of
+
+
+class Named(Protocol):
+    """What is told which public function runs."""
+
+    api: Any
 
 
 class Kernels(TorchDispatchMode):
@@ -28,7 +34,7 @@ class Kernels(TorchDispatchMode):
 class Names(TorchFunctionMode):
     """Tells the tracer which public function runs: the outermost, which is the one that the program called."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Named) -> None:
         super().__init__()
         self.tracer = tracer
 

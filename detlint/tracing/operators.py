@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 import torch
 
 _EXCHANGES: Final = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::")
+_MACHINERY: Final = ("profiler::",)
+"""Operators that compute nothing."""
 _UNFILLED: Final = frozenset({
     "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted", "aten::empty_quantized",
     "aten::new_empty", "aten::new_empty_strided", "aten::resize_", "aten::resize", "aten::_resize_output_",
@@ -23,7 +25,9 @@ class Operator(NamedTuple):
         view: its results are the memory of its first argument.
         unfilled: its result is memory with whatever was in it.
         shared: it exchanges data with other processes, and returns before it is done.
+        silent: it computes nothing.
         waits: it waits for such an exchange.
+        mutable: it writes to something that it is given.
         written: the arguments (positions, names) that it writes to without returning them.
     """
 
@@ -33,7 +37,16 @@ class Operator(NamedTuple):
     unfilled: bool
     shared: bool
     waits: bool
+    silent: bool
     written: tuple[tuple[int, str], ...]
+    mutable: bool
+
+    @property
+    def pure(self) -> bool:
+        """Whether calling it again with the same gives the same, as far as it says."""
+        return not (
+            self.mutable or self.random or self.view or self.unfilled or self.shared or self.waits or self.silent
+        )
 
     @classmethod
     def of(cls, overload: Any) -> Operator:
@@ -49,7 +62,9 @@ class Operator(NamedTuple):
             name in _UNFILLED,
             name.startswith(_EXCHANGES) and not waits,
             waits,
+            name.startswith(_MACHINERY),
             _written(schema) if schema is not None else (),
+            schema is None or bool(schema.is_mutable),
         )
 
 

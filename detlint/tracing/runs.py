@@ -11,7 +11,7 @@ from detlint.tracing.compare import Comparison, compare
 from detlint.tracing.reader import Trace, traces
 from detlint.tracing.records import Header
 
-_VARYING: Final = frozenset({"RANK", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "DETLINT_TRACE"})
+_VARYING: Final = frozenset({"RANK", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "DETLINT_WATCH", "DETLINT_RUN"})
 
 
 class NotComparable(Exception):
@@ -65,7 +65,9 @@ def compare_runs(left: Path, right: Path) -> Runs:
     """
     ours, others = _by_rank(left), _by_rank(right)
     if ours.keys() != others.keys():
-        raise NotComparable(f"{left} has ranks {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by")
+        raise NotComparable(
+            f"{left} has ranks {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by"
+        )
     runs = Runs([])
     for rank in sorted(ours):
         _check(ours[rank], others[rank])
@@ -93,17 +95,24 @@ def _before(process: Process) -> int:
 
 
 def _by_rank(folder: Path) -> dict[int, Trace]:
+    """The traces of a run by rank. Where nothing tells a rank, the one process that computed counts as rank 0."""
     found: dict[int, Trace] = {}
+    unknown: list[Trace] = []
     for path in traces(folder):
         trace = Trace.open(path)
-        if trace.rank is None and path.stem.startswith("process"):
-            for _ in trace.rows():  # what says the rank stands somewhere behind
-                if trace.rank is not None:
-                    break
-            if trace.rank is None:
-                continue  # a process that took no part in the training
-        found[trace.rank or 0] = Trace.open(path)
-    return found
+        rows = 0
+        for _ in trace.rows():  # what tells the rank may stand behind rows
+            rows += 1
+            if trace.rank is not None:
+                break
+        if trace.rank is not None:
+            found[trace.rank] = Trace.open(path)
+        elif rows:
+            unknown.append(Trace.open(path))
+    if not found and unknown:
+        unknown.sort(key=lambda trace: not trace.path.stem.startswith("rank"))
+        found[0] = unknown[0]
+    return found or {0: Trace.open(traces(folder)[0])}
 
 
 def _check(left: Trace, right: Trace) -> None:

@@ -19,7 +19,9 @@ from detlint.tracing.settings import Settings
 from detlint.tracing.tracer import Tracer
 from detlint.tracing.writer import Writer
 
-_COMPILED: Final = "torch.compile: while it is traced, compiled code runs uncompiled; its own kernels are not in the trace"
+_COMPILED: Final = (
+    "torch.compile: while it is traced, compiled code runs uncompiled; its own kernels are not in the trace"
+)
 _running: weakref.WeakSet[TorchTrace] = weakref.WeakSet()
 
 
@@ -30,14 +32,14 @@ class TorchTrace:
         step_number: the step that runs.
     """
 
-    def __init__(self, settings: Settings, several: bool = False) -> None:
+    def __init__(self, settings: Settings, name: str = "") -> None:
         """
         Args:
-            several: whether processes of one run share the folder without knowing their ranks yet.
+            name: the file's; empty: by the rank.
         """
         self.settings = settings
         self.step_number = 0
-        self._several = several
+        self._name = name
         self._stack = ExitStack()
         self._notes: list[str] = []
         self._tracer: Tracer | None = None
@@ -54,9 +56,9 @@ class TorchTrace:
         if _running:
             raise RuntimeError("this process is being traced already")
         rank, world = environment.rank()
-        writer = Writer(self.settings.folder, rank, self._several)
+        header = _header(self.settings, rank, world)
+        writer = Writer(self.settings.folder, self._name or f"rank{rank or 0}", header)
         self._ranked = rank is not None
-        writer.write(_header(self.settings, rank, world))
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
         self._tracer = tracer = Tracer(writer, Modules(), where)
         tracer.recording = self.settings.wants(0)
@@ -83,6 +85,7 @@ class TorchTrace:
         self._stack.close()
         _running.discard(self)
         self._tell_rank(tracer)
+        tracer.recording = False
         said = f"{type(error).__name__}: {error}" if error is not None and not _is_exit(error) else ""
         tracer.mark(End(said, self._notes))
         tracer.writer.close()
@@ -116,7 +119,7 @@ class TorchTrace:
             stack.enter_context(Kernels(tracer))
         stack.callback(register_optimizer_step_post_hook(self._stepped).remove)
         compile_ = torch.compile
-        torch.compile = self._compiling(compile_)  # type: ignore[assignment]
+        torch.compile = self._compiling(compile_)
         stack.callback(setattr, torch, "compile", compile_)
 
     def _stepped(self, *_: Any) -> None:

@@ -35,7 +35,13 @@ class Sites:
             if out is None:
                 out = hidden[code] = self._left_out(code)
             if not out:
-                found.append((code.co_filename, frame.f_lineno, code.co_qualname if hasattr(code, "co_qualname") else code.co_name))
+                found.append(
+                    (
+                        code.co_filename,
+                        frame.f_lineno,
+                        code.co_qualname if hasattr(code, "co_qualname") else code.co_name,
+                    )
+                )
                 if len(found) == _DEPTH:
                     break
             frame = frame.f_back  # type: ignore[assignment]

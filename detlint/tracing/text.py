@@ -27,7 +27,9 @@ def lines(told: Verdict) -> Iterator[str]:
         yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {said}"
     for said in told.notes:
         yield f"{click.style('note', fg='cyan', bold=True)}: {said}"
-    verdict = click.style("equal", fg="green", bold=True) if told.equal else click.style("different", fg="red", bold=True)
+    verdict = (
+        click.style("equal", fg="green", bold=True) if told.equal else click.style("different", fg="red", bold=True)
+    )
     yield f"The runs are {verdict}, {'bit for bit' if told.equal else 'as told above'}."
 
 
@@ -56,7 +58,7 @@ def _story(story: Story, several: bool) -> Iterator[str]:
     for origin in story.origins:
         yield from _row("also", f"{origin} gives something else for the same")
     if story.code:
-        said = f": {story.message}" if story.message else ""
+        said = f": {story.message}" if story.message and not story.near else ""
         yield from _row("rule", f"{story.code} {story.name}{said}")
     for found in story.findings:
         yield from _row("linter", f"{shown(found.file)}:{found.line}: {found.severity} {found.code} {found.message}")

@@ -63,6 +63,8 @@ class Tracer:
         operator = self._operators.get(overload)
         if operator is None:
             operator = self._operators[overload] = Operator.of(overload)
+        if operator.silent:
+            return overload(*args, **kwargs)
         inputs: list[Any] = []
         others: list[Any] = []
         tensors: list[torch.Tensor] = []
@@ -165,7 +167,9 @@ class Tracer:
         forward = NOTHING if number == _LEAF else self._forward.get(number, NOTHING)
         return self._text(node.name()), forward
 
-    def _results(self, operator: Operator, row: Row, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _results(
+        self, operator: Operator, row: Row, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         tensors: list[torch.Tensor] = []
         _sort((result,), tensors, [])
         if operator.unfilled:
@@ -310,11 +314,20 @@ def _sort(values: Iterable[Any], tensors: list[torch.Tensor], others: list[Any])
             others.append(value)
 
 
+def tensors_of(result: Any) -> list[torch.Tensor]:
+    """The tensors in a result."""
+    tensors: list[torch.Tensor] = []
+    _sort((result,), tensors, [])
+    return tensors
+
+
 def _shown(value: Any) -> str:
     """An argument as text; an object that isn't a value has only its type, since its address differs in every run."""
     if isinstance(value, bool | int | float | complex | str | list | tuple):
         return repr(value)
-    if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format | torch.SymInt | torch.SymFloat):
+    if isinstance(
+        value, torch.dtype | torch.device | torch.layout | torch.memory_format | torch.SymInt | torch.SymFloat
+    ):
         return str(value)
     return type(value).__name__
 

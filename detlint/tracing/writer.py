@@ -22,19 +22,19 @@ class Occupied(Exception):
 class Writer:
     """A trace file that grows; its memory map belongs to the system, which keeps it when the process dies."""
 
-    def __init__(self, folder: Path, rank: int | None, several: bool = False) -> None:
+    def __init__(self, folder: Path, name: str, header: Header) -> None:
         """Make the file.
 
         Args:
-            rank: names the file, `rank0.trace`.
-            several: whether processes of one run share the folder without knowing their ranks.
+            name: without its ending: `rank0`.
 
         Raises:
             Occupied: there is one.
             OSError: it can't be made.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        self.path, self._file = _new(folder, rank, several)
+        self.path = folder / f"{name}{SUFFIX}"
+        self._file = _new(self.path)
         self._size = 0
         self._at = 0
         self._map: mmap.mmap | None = None
@@ -46,6 +46,7 @@ class Writer:
         assert self._map is not None
         self._map[: len(MAGIC)] = MAGIC
         self._at = len(MAGIC)
+        self.write(header)
 
     def write(self, record: Header | Record) -> None:
         """Add a record; the first one is the header."""
@@ -118,11 +119,9 @@ class Writer:
         self._map = mmap.mmap(self._file, grown)
 
 
-def _new(folder: Path, rank: int | None, several: bool) -> tuple[Path, int]:
-    """A file that wasn't there, and its descriptor."""
-    stem = f"rank{rank or 0}" if not several else f"process{os.getpid()}"
-    path = folder / f"{stem}{SUFFIX}"
+def _new(path: Path) -> int:
+    """The descriptor of a file that wasn't there."""
     try:
-        return path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
     except FileExistsError:
         raise Occupied(f"{path}: there is a trace already; name another folder, or remove this one") from None
