@@ -142,12 +142,12 @@ class _Names:
         return known[number]
 
     def site(self, number: int, side: int) -> int:
-        """A call site's number in both."""
+        """The number in both of the line that calls: one function may be called from two lines, once in each run."""
         if number < 0:
             return number
         known, trace = self._sites[side], self.traces[side]
         while len(known) <= number:
-            parts = trace.sites[len(known)]
+            parts = trace.sites[len(known)][:3]
             key = tuple(part if i % 3 == 1 else self.text(part, side) for i, part in enumerate(parts))
             known.append(self._id(("site", key)))
         return known[number]

@@ -144,7 +144,8 @@ def _ending(catalog: Catalog, last: str) -> list[str]:
 
 def _findings(cause: Cause, call: Call, project: Project, code: str) -> tuple[list[Finding], bool]:
     """Findings at the lines of a call, those of its rule first; else what may explain the cause in its files."""
-    files = [*dict.fromkeys(Path(place.file) for place in call.stack if _is_source(place.file))]
+    root = project.config.root.absolute()
+    files = [*dict.fromkeys(Path(place.file) for place in call.stack if _is_source(Path(place.file), root))]
     if not files:
         return [], False
     found = [f for f in project.bare().check(files, files).findings if f.code[3] in _FAMILIES[cause.kind]]
@@ -164,5 +165,6 @@ def _findings(cause: Cause, call: Call, project: Project, code: str) -> tuple[li
     return serious[:_MOST], False
 
 
-def _is_source(file: str) -> bool:
-    return file.endswith(".py") and Path(file).is_file() and "site-packages" not in Path(file).parts
+def _is_source(file: Path, root: Path) -> bool:
+    """Whether a file is one of the project's own: what is installed isn't."""
+    return file.suffix == ".py" and root in file.parents and "site-packages" not in file.parts and file.is_file()

@@ -22,7 +22,7 @@ class Kernels(TorchDispatchMode):
     """Gives every kernel to the tracer."""
 
     def __init__(self, tracer: Tracer) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.tracer = tracer
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

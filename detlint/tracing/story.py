@@ -203,4 +203,4 @@ def _short(call: Call) -> str:
 
 def _start(call: Call) -> Path:
     files = [Path(place.file) for place in call.stack if Path(place.file).is_file()]
-    return files[-1] if files else Path.cwd()
+    return next((file for file in files if "site-packages" not in file.parts), Path.cwd())

@@ -54,7 +54,7 @@ class Twice(TorchDispatchMode):
     """Tries the kernels of this thread."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.api: Any = None
         self.tried = Tried()
         self._known: dict[Any, Operator] = {}
@@ -64,12 +64,12 @@ class Twice(TorchDispatchMode):
         self._names = Names(self)
 
     def __enter__(self) -> Any:
-        self._names.__enter__()
-        return super().__enter__()
+        self._names.__enter__()  # type: ignore[no-untyped-call]
+        return super().__enter__()  # type: ignore[no-untyped-call]
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
-        self._names.__exit__(*error)
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        self._names.__exit__(*error)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
