@@ -314,7 +314,7 @@ if __name__ == "__main__":
     for name in "ab":
         done = shell("trace", tmp_path / name, "train.py", cwd=project)
         assert done.returncode == 0, done.stderr
-        assert [path.name for path in (tmp_path / name).iterdir()] == ["rank0.trace"]
+        assert [path.name for path in (tmp_path / name).iterdir()] == ["main.trace"]
     assert equal(tmp_path / "a", tmp_path / "b")
 
 
@@ -369,6 +369,7 @@ def test_coarser_levels_name_the_next_larger_thing(tmp_path: Path, level: str, l
     told = pair(tmp_path, model(layer=layer), level=level)
     assert told["level"] == level
     assert told["story"]["backward"] is expected
+    assert told["story"]["step"] == 0
     kernel = pair(tmp_path / "kernel", model(layer=layer))
     assert told["processes"][0]["rows"][0] < kernel["processes"][0]["rows"][0]
 
@@ -406,7 +407,7 @@ def test_what_cant_be_read_is_told(tmp_path: Path, content: bytes, said: str) ->
     for name in "ab":
         (tmp_path / name).mkdir()
         if content:
-            (tmp_path / name / "rank0.trace").write_bytes(content)
+            (tmp_path / name / "main.trace").write_bytes(content)
     result = detlint("diff", tmp_path / "a", tmp_path / "b")
     assert result.exit_code == 2
     assert said in result.stderr
@@ -422,12 +423,12 @@ def test_traces_of_different_levels_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_a_trace_cut_anywhere_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    whole = traced(written(tmp_path / "project", model(steps=1)), tmp_path / "a") / "rank0.trace"
+    whole = traced(written(tmp_path / "project", model(steps=1)), tmp_path / "a") / "main.trace"
     data = whole.read_bytes()
     for cut in range(len(data) - 1, len(data) // 2, -997):
         folder = tmp_path / f"cut{cut}"
         folder.mkdir()
-        (folder / "rank0.trace").write_bytes(data[:cut])
+        (folder / "main.trace").write_bytes(data[:cut])
         told = compared(tmp_path / "a", folder)
         assert told["equal"] or told["story"]["cause"] == "crash"
 

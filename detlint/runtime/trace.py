@@ -20,7 +20,7 @@ def trace(
     stepped, or where the program says so: `with trace("runA") as t: ...; t.step()`.
 
     Args:
-        folder: gets one file a process, `rank0.trace`.
+        folder: gets one file a process, `main.trace`, or `rank3.trace` where a launcher tells the rank.
         steps: the steps to record; all by default.
         level: `kernel`: every kernel, those of the backward pass too; `api`: calls of public functions; `module`: modules.
         digest: where values are digested: `auto` is where they are, `host` copies them to the host first, `device` makes

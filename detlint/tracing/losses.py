@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -25,12 +26,14 @@ class Loss(msgspec.Struct, frozen=True):
         iteration: how many steps the optimizers had made.
         bits: the digest of the value, so that what prints alike is told apart.
         source: what it was read from.
+        rank: the process among several, once it knows.
     """
 
     iteration: int
     value: float
     bits: str
     source: str = ""
+    rank: int | None = None
 
 
 class Enough(SystemExit):
@@ -59,7 +62,7 @@ class Recorder:
             self.path.unlink(missing_ok=True)
             self.count = 0
         iteration = self.count if self.logged else self.steps
-        loss = Loss(iteration, value, bits, source)
+        loss = Loss(iteration, value, bits, source, _rank())
         with self.path.open("ab") as file:
             file.write(msgspec.json.encode(loss) + b"\n")
         place, self.count = self.count, self.count + 1
@@ -93,6 +96,13 @@ def begin(watch: Watch) -> None:
 def read(path: Path) -> list[Loss]:
     """The losses in a file; a line that broke off is left out."""
     return [msgspec.json.decode(line, type=Loss) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def _rank() -> int | None:
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    known = distributed is not None and distributed.is_available() and distributed.is_initialized()
+    return distributed.get_rank() if known else None
 
 
 def iterations(losses: list[Loss]) -> list[Loss]:

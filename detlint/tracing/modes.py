@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from detlint.tracing.tracer import Tracer, name_of
+from detlint.tracing.operators import Operator
+from detlint.tracing.tracer import Tracer, fill, name_of, tensors_of
 
 
 class Named(Protocol):
@@ -63,14 +63,25 @@ class Functions(TorchFunctionMode):
         name = name_of(func)
         row = tracer.begin(name, (*args, *kwargs.values()))
         result = func(*args, **kwargs)
-        tracer.finish(row, (result,))
-        follow_backward(tracer, name, result)
+        if tensors_of(result) or (result is None and row.inputs):
+            tracer.finish(row, (result,))
+            follow_backward(tracer, name, result)
+        return result
+
+
+class Filled(TorchDispatchMode):
+    """Fills memory that would hold anything, as the tracer does where it sees kernels."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if Operator.of(func).unfilled:
+            fill(result)
         return result
 
 
 def follow_backward(tracer: Tracer, name: str, result: Any) -> None:
     """Have a row written when the gradients have passed the node that made a result."""
-    for node in {value.grad_fn for value in _flat(result) if value.grad_fn is not None}:
+    for node in {value.grad_fn for value in tensors_of(result) if value.grad_fn is not None}:
         node.register_hook(_backward(tracer, name))
 
 
@@ -82,9 +93,3 @@ def _backward(tracer: Tracer, name: str) -> Callable[[Any, Any], None]:
             tracer.record(name, received, given, forward)
 
     return passed
-
-
-def _flat(result: Any) -> list[torch.Tensor]:
-    if isinstance(result, torch.Tensor):
-        return [result]
-    return [item for item in result if isinstance(item, torch.Tensor)] if isinstance(result, list | tuple) else []

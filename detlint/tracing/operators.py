@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -49,6 +50,7 @@ class Operator(NamedTuple):
         )
 
     @classmethod
+    @cache
     def of(cls, overload: Any) -> Operator:
         """What an operator says about itself; `overload` is a `torch._ops.OpOverload`."""
         schema = getattr(overload, "_schema", None)

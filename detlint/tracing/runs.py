@@ -10,6 +10,7 @@ from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
 from detlint.tracing.reader import Trace, traces
 from detlint.tracing.records import Header
+from detlint.tracing.watch import MAIN
 
 _VARYING: Final = frozenset({"RANK", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "DETLINT_WATCH", "DETLINT_RUN"})
 
@@ -110,7 +111,7 @@ def _by_rank(folder: Path) -> dict[int, Trace]:
         elif rows:
             unknown.append(Trace.open(path))
     if not found and unknown:
-        unknown.sort(key=lambda trace: not trace.path.stem.startswith("rank"))
+        unknown.sort(key=lambda trace: trace.path.stem != MAIN)
         found[0] = unknown[0]
     return found or {0: Trace.open(traces(folder)[0])}
 

@@ -12,11 +12,12 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from detlint.tracing import environment
-from detlint.tracing.modes import Functions, Kernels, Names, follow_backward
+from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_backward
 from detlint.tracing.modules import Modules
 from detlint.tracing.records import End, Header, Rank, Step
 from detlint.tracing.settings import Settings
 from detlint.tracing.tracer import Tracer
+from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
 
 _COMPILED: Final = (
@@ -57,7 +58,7 @@ class TorchTrace:
             raise RuntimeError("this process is being traced already")
         rank, world = environment.rank()
         header = _header(self.settings, rank, world)
-        writer = Writer(self.settings.folder, self._name or f"rank{rank or 0}", header)
+        writer = Writer(self.settings.folder, self._name or (MAIN if rank is None else f"rank{rank}"), header)
         self._ranked = rank is not None
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
         self._tracer = tracer = Tracer(writer, Modules(), where)
@@ -112,8 +113,10 @@ class TorchTrace:
         stack.callback(tracer.modules.stop)
         if self.settings.level == "module":
             stack.callback(_follow_modules(tracer))
+            stack.enter_context(Filled())
         elif self.settings.level == "api":
             stack.enter_context(Functions(tracer))
+            stack.enter_context(Filled())
         else:
             stack.enter_context(Names(tracer))
             stack.enter_context(Kernels(tracer))

@@ -42,14 +42,14 @@ class Program:
         if self.enforced is not None:
             folder = os.path.join(tempfile.gettempdir(), f"detlint-run-{os.getpid()}")
             prepare(variables, Plan(dict(self.enforced), 0, folder, quiet=True))
-        msgspec.structs.replace(watch, starter=os.getpid()).prepare(variables)
+        watch.prepare(variables)
         return variables
 
     def run(self, watch: Watch, output: Path) -> int:
         """Run it to its end, with what it prints in a file; its exit code."""
         command = [sys.executable, "-u", *self.arguments]
         with output.open("wb") as file:
-            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=self.environment(watch))
+            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=self.environment(msgspec.structs.replace(watch, parent=os.getpid())))
             return process.wait()
 
     def become(self, watch: Watch) -> NoReturn:
@@ -59,4 +59,4 @@ class Program:
             sys.exit(subprocess.call(command, env=self.environment(watch)))
         sys.stdout.flush()
         sys.stderr.flush()
-        os.execve(sys.executable, command, self.environment(watch))
+        os.execve(sys.executable, command, self.environment(msgspec.structs.replace(watch, first=os.getpid())))

@@ -173,8 +173,7 @@ class Tracer:
         tensors: list[torch.Tensor] = []
         _sort((result,), tensors, [])
         if operator.unfilled:
-            for tensor in tensors:
-                _fill(tensor)
+            fill(result)
         if operator.written:
             written = (args[i] if i < len(args) else kwargs.get(name) for i, name in operator.written)
             _sort(written, tensors, [])
@@ -352,6 +351,8 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def _fill(tensor: torch.Tensor) -> None:
-    if not tensor.is_meta and tensor.numel():
-        tensor.zero_()
+def fill(result: Any) -> None:
+    """Put zeros into memory that holds anything."""
+    for tensor in tensors_of(result):
+        if not tensor.is_meta and tensor.numel():
+            tensor.zero_()

@@ -20,7 +20,7 @@ from detlint.tracing.losses import Loss
 from detlint.tracing.runs import NotComparable, compare_runs
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict, verdict
-from detlint.tracing.watch import Watch
+from detlint.tracing.watch import MAIN, Watch
 
 Agreement = Literal["bits", "close", "no"]
 """Bit for bit; within the tolerance; not."""
@@ -127,7 +127,8 @@ class Verifier:
         if self.metric:
             return {"output": self._printed(output)}
         files = sorted(into.glob(f"*{losses.SUFFIX}"))
-        return {_name(file, i): losses.iterations(losses.read(file)) for i, file in enumerate(files)}
+        found = (losses.iterations(losses.read(file)) for file in files)
+        return {_name(read[0], file, i): read for i, (file, read) in enumerate(zip(files, found, strict=True)) if read}
 
     def _printed(self, output: Path) -> list[Loss]:
         pattern = re.compile(self.metric)
@@ -219,6 +220,8 @@ class Verifier:
         return result
 
 
-def _name(file: Path, place: int) -> str:
+def _name(loss: Loss, file: Path, place: int) -> str:
     """What a process is called in both runs: by its rank, else by its place among the processes."""
-    return file.stem if file.stem.startswith("rank") else f"process {place}"
+    if loss.rank is not None:
+        return f"rank {loss.rank}"
+    return file.stem if file.stem == MAIN else f"process {place}"

@@ -13,6 +13,7 @@ from detlint.runtime.launch import START
 from detlint.tracing import environment
 from detlint.tracing.settings import Level, Settings, Where
 
+MAIN: Final = "main"
 VARIABLE: Final = "DETLINT_WATCH"
 
 
@@ -20,7 +21,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One run.
 
     Attributes:
-        starter: the process that starts the run, as its child, or the run's own first process.
+        parent: the process that starts the run; 0 where the run takes its place.
+        first: the run's first process, where that is known before.
         trace: the folder of the trace; empty for none.
         losses: the folder that gets the loss of each iteration; empty for none.
         iterations: after how many iterations the run ends; 0: when it ends by itself.
@@ -28,7 +30,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
-    starter: int = 0
+    parent: int = 0
+    first: int = 0
     trace: str = ""
     steps: list[int] | None = None
     level: Level = "kernel"
@@ -54,9 +57,9 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """What this process's files are called: by its rank where a launcher has told it, else by its number."""
         rank, _ = environment.rank()
-        if rank is None and self.starter not in (os.getpid(), os.getppid()):
-            return f"process{os.getpid()}"
-        return f"rank{rank or 0}"
+        if rank is not None:
+            return f"rank{rank}"
+        return MAIN if self.first == os.getpid() or self.parent == os.getppid() else f"process{os.getpid()}"
 
     @property
     def settings(self) -> Settings:
