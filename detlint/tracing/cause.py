@@ -94,7 +94,9 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
         source = (
             "which was made before the trace began, or loaded" if value.name else
             "which no operator of the trace made: it comes from NumPy, a file, a worker of a data loader, or other code"
-        )  # fmt: skip
+        )
+        if found.left.header.level != "kernel":
+            source += f", or from a kernel that a trace of level {found.left.header.level} leaves out"  # fmt: skip
         return _made("data", f"it is given {what} that differs, {source}", left, found)
     if maker.shared:
         return _exchanged(found, maker)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
+from detlint.tracing import msprobe
 from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
 from detlint.tracing.reader import Trace, traces
@@ -40,6 +42,8 @@ class Runs:
     processes: list[Process]
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    kept: TemporaryDirectory[str] | None = None
+    """Where converted traces are, as long as they are asked about."""
 
     @property
     def equal(self) -> bool:
@@ -64,12 +68,13 @@ def compare_runs(left: Path, right: Path) -> Runs:
         Unreadable: one of them can't be read.
         NotComparable: they aren't traces of the same kind.
     """
-    ours, others = _by_rank(left), _by_rank(right)
+    kept = TemporaryDirectory(prefix="detlint-diff-")
+    ours, others = _by_rank(_own(left, Path(kept.name, "left"))), _by_rank(_own(right, Path(kept.name, "right")))
     if ours.keys() != others.keys():
         raise NotComparable(
             f"{left} has ranks {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by"
         )
-    runs = Runs([])
+    runs = Runs([], kept=kept)
     for rank in sorted(ours):
         _check(ours[rank], others[rank])
         found = compare(ours[rank].path, others[rank].path)
@@ -80,6 +85,11 @@ def compare_runs(left: Path, right: Path) -> Runs:
     runs.warnings = [*dict.fromkeys(runs.warnings)]
     runs.notes = [*dict.fromkeys(runs.notes)]
     return runs
+
+
+def _own(folder: Path, into: Path) -> Path:
+    """A run's traces: what msprobe dumped is converted."""
+    return msprobe.converted(folder, into) if msprobe.dumps(folder) else folder
 
 
 def _order(process: Process) -> tuple[int, bool, int]:
