@@ -739,7 +739,18 @@ _TO = click.option(
 )
 
 
-@main.command(context_settings=_PROGRAM)
+class _Trace(click.Command):
+    """Its options may stand behind the folder, too, as far as the script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        end = 1
+        while end < len(args) and not args[0].startswith("-") and args[end].startswith("-"):
+            end += 2 if args[end] in valued else 1
+        return super().parse_args(ctx, [*args[1:end], *args[:1], *args[end:]])
+
+
+@main.command(cls=_Trace, context_settings=_PROGRAM)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
 @_MODULE

@@ -89,6 +89,9 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     if value.kind != other.kind:
         return _made("data", f"it is given a {value} in one run and a {other} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
+    if maker is None and (giver := _giver(found, value)) is not None:
+        said = "it got the same and gave something else, by a kernel that goes past PyTorch's dispatcher"
+        return _made("kernel", said, giver, found)
     if maker is None:
         what = f"`{value.name}`, a {value}" if value.name else f"a {value}"
         source = (
@@ -112,6 +115,15 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
         "changed since by something that a trace doesn't see"
     )
     return _made("data", said, left, found)
+
+
+def _giver(found: Comparison, value: Value) -> Call | None:
+    """The custom function that gave a value: its row is written when it has ended, after what was done with its results."""
+    for other in found.origins:
+        left = other.left
+        if left is not None and left.op.startswith("autograd.") and value.digest in (out.digest for out in left.outputs):
+            return left
+    return None
 
 
 def _exchanged(found: Comparison, maker: Call) -> Cause:

@@ -12,6 +12,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from detlint.tracing import environment
+from detlint.tracing.functions import follow_functions
 from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_backward
 from detlint.tracing.modules import Modules
 from detlint.tracing.records import End, Header, Rank, Step
@@ -115,9 +116,11 @@ class TorchTrace:
             stack.callback(_follow_modules(tracer))
             stack.enter_context(Filled())
         elif self.settings.level == "api":
+            stack.callback(follow_functions(tracer))
             stack.enter_context(Functions(tracer))
             stack.enter_context(Filled())
         else:
+            stack.callback(follow_functions(tracer))
             stack.enter_context(Names(tracer))
             stack.enter_context(Kernels(tracer))
         stack.callback(register_optimizer_step_post_hook(self._stepped).remove)

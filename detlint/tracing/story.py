@@ -144,9 +144,9 @@ def _story(process: Process) -> Story:
         rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=cause.said,
         headline=_headline(cause, call, shown), operator=call.op, api=shown.api, module=shown.module,
         backward=call.backward, row=call.number, stack=stack, caller=caller, code=about.code, name=about.name,
-        message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, found.first.call),
+        message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
-        near=about.near, origins=[*dict.fromkeys(_origin(d.call) for d in found.origins)],
+        near=about.near, origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip
 
 
@@ -183,7 +183,8 @@ def _inputs(found: Comparison, call: Call) -> list[Input]:
     first = found.first
     assert first is not None
     path = (found.left if first.left is not None else found.right).path
-    return [_input(path, value, i in first.inputs) for i, value in enumerate(call.inputs)]
+    differing = first.inputs if call.number == first.call.number else ()
+    return [_input(path, value, i in differing) for i, value in enumerate(call.inputs)]
 
 
 def _input(path: Path, value: Value, differs: bool) -> Input:

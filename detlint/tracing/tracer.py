@@ -140,7 +140,7 @@ class Tracer:
             by_device.setdefault(tensor.device, []).append(tensor)
         numbers: dict[int, int] = {}
         for sent in by_device.values():
-            fetched = torch.stack(sent).tolist()
+            fetched = torch.stack(sent).cpu().tolist()
             numbers.update((id(tensor), digests.on_host(n)) for tensor, n in zip(sent, fetched, strict=True))
         for row in self._queue:
             row.inputs = [n if type(n) is int else numbers[id(n)] for n in row.inputs]
@@ -345,8 +345,9 @@ def _is_lazy(tensor: torch.Tensor) -> bool:
 
 
 def _address(tensor: torch.Tensor) -> int:
+    """What tells a tensor's memory while it lives; 0 where nothing does."""
     try:
-        return tensor.data_ptr()
+        return tensor.data_ptr() or int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):  # sparse, fake
         return 0
 

@@ -138,7 +138,8 @@ class Verifier:
 
     def _trace(self, result: Verification) -> None:
         folders = [self.folder / f"trace{number}" for number in (1, 2)]
-        steps = [*range(max(self.iterations, 1))]
+        steps = [*range(self.iterations)] or None
+        codes: list[int] = []
         for number, folder in enumerate(folders, 1):
             self.tell(f"the runs differ: run {number} of 2 with a trace")
             into = self.folder / f"traced{number}"
@@ -146,14 +147,16 @@ class Verifier:
             watch = Watch(
                 losses=str(into), iterations=0 if self.metric else self.iterations, trace=str(folder), steps=steps
             )
-            self.program.run(watch, into / "output.txt")
+            codes.append(self.program.run(watch, into / "output.txt"))
         result.traces = [str(folder) for folder in folders]
         try:
             result.trace = verdict(compare_runs(*folders), *folders)
         except (NotComparable, OSError, ValueError) as error:
             result.said = f"the traces can't be compared: {error}"
             return
-        if result.trace.equal:
+        if result.trace.equal and any(codes):
+            result.said = f"the runs failed while they were traced: {_last(folders[0].with_name('traced1') / 'output.txt')}"
+        elif result.trace.equal:
             result.said = (
                 "the traced runs are equal. A trace fills uninitialised memory with zeros and slows the run down: look for "
                 "memory that is read before it is written (`torch.empty`), and for races. `--runs` shows how often it happens."
@@ -215,9 +218,14 @@ class Verifier:
     def _unknown(self, result: Verification, why: str, run: int) -> Verification:
         result.outcome, result.why = "unknown", why
         output = self.folder / f"run{run}" / "output.txt"
-        text = output.read_bytes()[-_MOST_BYTES:].decode("utf-8", "replace")
-        result.said = "\n".join(text.splitlines()[-_TAIL:])
+        result.said = _last(output)
         return result
+
+
+def _last(output: Path) -> str:
+    """The last lines of what a run printed."""
+    text = output.read_bytes()[-_MOST_BYTES:].decode("utf-8", "replace")
+    return "\n".join(text.splitlines()[-_TAIL:])
 
 
 def _name(loss: Loss, file: Path, place: int) -> str:
