@@ -43,11 +43,18 @@ def test_a_backward_kernel_is_named_with_the_line_of_its_forward_pass(tmp_path: 
 
 
 def test_data_from_outside_is_named_where_it_comes_in(tmp_path: Path) -> None:
-    text = model(data="torch.frombuffer(bytearray(__import__('os').urandom(384)), dtype=torch.uint8).float().view(2, 3, 8, 8)")
+    text = model(
+        data="torch.frombuffer(bytearray(__import__('os').urandom(384)), dtype=torch.uint8).float().view(2, 3, 8, 8)"
+    )
     story = pair(tmp_path, text)["story"]
     assert (story["cause"], story["operator"]) == ("data", "aten._to_copy.default")
     assert story["stack"][0]["line"] == line(text, "data")
-    assert story["inputs"][0] == {"value": "uint8[384]", "differs": True, "origin": "outside of the trace", "place": None}
+    assert story["inputs"][0] == {
+        "value": "uint8[384]",
+        "differs": True,
+        "origin": "outside of the trace",
+        "place": None,
+    }
 
 
 def test_a_number_that_python_drew_is_data(tmp_path: Path) -> None:
@@ -106,7 +113,10 @@ y = torch.ops.noisy.forward(x)
 
 
 def test_a_run_that_broke_off_says_so(tmp_path: Path) -> None:
-    program = written(tmp_path / "project", "import torch\nx = torch.ones(3)\ny = x + 1\nif FAIL: raise ValueError('no more')\nz = x + 2\n")
+    program = written(
+        tmp_path / "project",
+        "import torch\nx = torch.ones(3)\ny = x + 1\nif FAIL: raise ValueError('no more')\nz = x + 2\n",
+    )
     (program.parent / "flag").touch()
     text = program.read_text()
     for name, fail in (("a", "False"), ("b", "True")):
@@ -140,7 +150,12 @@ def test_a_killed_run_leaves_every_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize("digest", ["host", "device"])
 @pytest.mark.parametrize(
     "made",
-    ["torch.empty(1000)", "torch.empty_like(torch.ones(999))", "torch.ones(9).new_empty(1001)", "torch.empty_strided((30, 31), (31, 1))"],
+    [
+        "torch.empty(1000)",
+        "torch.empty_like(torch.ones(999))",
+        "torch.ones(9).new_empty(1001)",
+        "torch.empty_strided((30, 31), (31, 1))",
+    ],
 )
 def test_uninitialised_memory_is_no_difference(tmp_path: Path, made: str, digest: str) -> None:
     text = """\
@@ -177,10 +192,12 @@ def test_what_is_changed_in_place_is_seen_as_it_was_given(tmp_path: Path) -> Non
     assert "0.0 and 1.0" in story["said"]
 
 
+TYPES = [torch.bfloat16, torch.float16, torch.float8_e4m3fn, torch.float8_e5m2, torch.complex64, torch.complex128]
+TYPES += [torch.bool, torch.int8]
+
+
 @pytest.mark.parametrize("digest", ["host", "device"])
-@pytest.mark.parametrize(
-    "dtype", [torch.bfloat16, torch.float16, torch.float8_e4m3fn, torch.float8_e5m2, torch.complex64, torch.complex128, torch.bool, torch.int8]
-)
+@pytest.mark.parametrize("dtype", TYPES)
 def test_every_type_is_read_to_the_last_bit(tmp_path: Path, dtype: torch.dtype, digest: str) -> None:
     def run(name: str, last: float) -> Path:
         values = torch.ones(1025)
@@ -402,7 +419,9 @@ def test_a_folder_with_a_trace_is_not_written_to(tmp_path: Path) -> None:
     assert "there is a trace already" in result.stderr
 
 
-@pytest.mark.parametrize("content, said", [(b"", "no trace is there"), (b"nothing", "not a trace"), (b"detlint trace 1\n", "empty")])
+@pytest.mark.parametrize(
+    "content, said", [(b"", "no trace is there"), (b"nothing", "not a trace"), (b"detlint trace 1\n", "empty")]
+)
 def test_what_cant_be_read_is_told(tmp_path: Path, content: bytes, said: str) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
@@ -444,7 +463,12 @@ def test_the_source_and_the_rule_are_linked(tmp_path: Path) -> None:
         library._destroy()
     assert (story["code"], story["api"], story["backward"]) == ("DET403", "torch.nn.functional.grid_sample", True)
     assert story["near"]
-    assert story["findings"][0] == {**story["findings"][0], "code": "DET403", "file": str(program), "line": line(text, "layer")}
+    assert story["findings"][0] == {
+        **story["findings"][0],
+        "code": "DET403",
+        "file": str(program),
+        "line": line(text, "layer"),
+    }
     assert "CPU" in story["help"]
     sarif = json.loads(detlint("diff", tmp_path / "a", tmp_path / "b", "--output-format", "sarif").stdout)
     result = sarif["runs"][0]["results"][0]

@@ -22,7 +22,11 @@ def _dump(folder: Path, inside: str, digests: dict[str, tuple[str, str]], stack:
     where = folder / inside
     where.mkdir(parents=True)
     data = {
-        name: {"input_args": [_tensor(given), {"type": "int", "value": 3}], "input_kwargs": {}, "output": [_tensor(got)]}
+        name: {
+            "input_args": [_tensor(given), {"type": "int", "value": 3}],
+            "input_kwargs": {},
+            "output": [_tensor(got)],
+        }
         for name, (given, got) in digests.items()
     }
     (where / "dump.json").write_text(
@@ -39,7 +43,12 @@ def _dump(folder: Path, inside: str, digests: dict[str, tuple[str, str]], stack:
 
 
 NAMES = ("Functional.conv2d.0.forward", "Tensor.masked_fill.23.forward", "Functional.grid_sample.0.forward")
-CLEAN = {NAMES[0]: ("a", "b"), NAMES[1]: ("b", "c"), NAMES[2]: ("c", "d"), "Functional.grid_sample.0.backward": ("d", "e")}
+CLEAN = {
+    NAMES[0]: ("a", "b"),
+    NAMES[1]: ("b", "c"),
+    NAMES[2]: ("c", "d"),
+    "Functional.grid_sample.0.backward": ("d", "e"),
+}
 
 
 @pytest.fixture
@@ -95,7 +104,9 @@ def test_checksums_and_statistics_are_not_compared(tmp_path: Path, source: Path)
     assert "digest is msprobe md5 in one and msprobe statistics in the other" in result.stderr
 
 
-@pytest.mark.parametrize("content, said", [("{", "no JSON"), ("[]", "not a dump of msprobe"), ("{}", "it has no `data`")])
+@pytest.mark.parametrize(
+    "content, said", [("{", "no JSON"), ("[]", "not a dump of msprobe"), ("{}", "it has no `data`")]
+)
 def test_what_is_no_dump_is_told(tmp_path: Path, content: str, said: str) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()

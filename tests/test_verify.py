@@ -91,7 +91,13 @@ def test_a_program_without_a_loss_is_not_comparable(tmp_path: Path) -> None:
 def test_a_loss_may_be_read_from_the_output(tmp_path: Path, varies: bool) -> None:
     value = "__import__('os').getpid()" if varies else "1.5"
     told = _verified(
-        tmp_path, f"print('step 1, loss:', {value})\n", "--metric", r"loss: (\S+)", "--no-trace", "--as-is", code=int(varies)
+        tmp_path,
+        f"print('step 1, loss:', {value})\n",
+        "--metric",
+        r"loss: (\S+)",
+        "--no-trace",
+        "--as-is",
+        code=int(varies),
     )
     assert told["outcome"] == ("diverged" if varies else "equal")
 

@@ -95,8 +95,9 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     if maker is None:
         what = f"`{value.name}`, a {value}" if value.name else f"a {value}"
         source = (
-            "which was made before the trace began, or loaded" if value.name else
-            "which no operator of the trace made: it comes from NumPy, a file, a worker of a data loader, or other code"
+            "which was made before the trace began, or loaded"
+            if value.name
+            else "which no operator of the trace made: it comes from NumPy, a file, a worker of a data loader, or other code"
         )
         if found.left.header.level != "kernel":
             source += f", or from a kernel that a trace of level {found.left.header.level} leaves out"  # fmt: skip
@@ -121,7 +122,11 @@ def _giver(found: Comparison, value: Value) -> Call | None:
     """The custom function that gave a value: its row is written when it has ended, after what was done with its results."""
     for other in found.origins:
         left = other.left
-        if left is not None and left.op.startswith("autograd.") and value.digest in (out.digest for out in left.outputs):
+        if (
+            left is not None
+            and left.op.startswith("autograd.")
+            and value.digest in (out.digest for out in left.outputs)
+        ):
             return left
     return None
 

@@ -8,7 +8,7 @@ only the sums come to the host, once a step. Sums of equal weights, and XOR, wou
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import torch
@@ -92,6 +92,14 @@ def _mixed(numbers: torch.Tensor) -> torch.Tensor:
     numbers = (numbers ^ ((numbers >> 30) & 0x3FFFFFFFF)) * -4658895280553007687
     numbers = (numbers ^ ((numbers >> 27) & 0x1FFFFFFFFF)) * -7723592293110705685
     return (numbers ^ ((numbers >> 31) & 0x1FFFFFFFF)) | 1
+
+
+def together(tensors: Iterable[torch.Tensor]) -> str:
+    """One digest of many tensors, each where it is."""
+    sums = OnDevice()
+    found = [host(part) if part.is_cpu else sums(part) for tensor in tensors for part in plain(tensor)]
+    numbers = [n if isinstance(n, int) else on_host(int(n.cpu())) for n in found]
+    return f"{xxh3_64_intdigest(b''.join(n.to_bytes(8, 'little') for n in numbers)):016x}"
 
 
 def on_host(digest: int) -> int:

@@ -86,7 +86,9 @@ def _curves(runs: list[list[Loss]]) -> Iterator[str]:
 
 def _first(runs: list[list[Loss]]) -> int | None:
     count = max(map(len, runs), default=0)
-    return next((i for i in range(count) if len({run[i].bits for run in runs if i < len(run)}) > 1), None)
+    return next(
+        (i for i in range(count) if len({(run[i].bits, run[i].state) for run in runs if i < len(run)}) > 1), None
+    )
 
 
 def _table(runs: list[list[Loss]]) -> Iterator[str]:

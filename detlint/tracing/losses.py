@@ -26,6 +26,8 @@ class Loss(msgspec.Struct, frozen=True):
         iteration: how many steps the optimizers had made.
         bits: the digest of the value, so that what prints alike is told apart.
         source: what it was read from.
+        state: the digest of the parameters with which it was computed, once an optimizer has changed them: a difference
+            too small for the loss shows there.
         rank: the process among several, once it knows.
     """
 
@@ -33,6 +35,7 @@ class Loss(msgspec.Struct, frozen=True):
     value: float
     bits: str
     source: str = ""
+    state: str = ""
     rank: int | None = None
 
 
@@ -49,6 +52,7 @@ class Recorder:
         self.steps = 0
         self.count = 0
         self.logged = False
+        self._state = ""
         self._process = os.getpid()
         expected = Path(watch.expected, watch.name + SUFFIX)
         self._expected = read(expected) if watch.expected and expected.exists() else []
@@ -62,19 +66,20 @@ class Recorder:
             self.path.unlink(missing_ok=True)
             self.count = 0
         iteration = self.count if self.logged else self.steps
-        loss = Loss(iteration, value, bits, source, _rank())
+        loss = Loss(iteration, value, bits, source, self._state, _rank())
         with self.path.open("ab") as file:
             file.write(msgspec.json.encode(loss) + b"\n")
         place, self.count = self.count, self.count + 1
-        if place < len(self._expected) and self._expected[place].bits != bits:
+        if place < len(self._expected) and not same(self._expected[place], loss):
             raise Enough(0)
         if self.logged or (self.steps == 0 and self.count >= _PATIENCE):
             self._end(self.count)
 
-    def stepped(self) -> None:
-        """An optimizer has stepped."""
+    def stepped(self, state: Callable[[], str]) -> None:
+        """An optimizer has stepped; `state` gives the digest of what it has changed."""
         if os.getpid() == self._process and self.count:
             self.steps += 1
+            self._state = state()
             if not self.logged:
                 self._end(self.steps)
 
@@ -105,6 +110,11 @@ def _rank() -> int | None:
     return distributed.get_rank() if known else None
 
 
+def same(one: Loss, other: Loss) -> bool:
+    """Whether two losses, and what they were computed with, have the same bits."""
+    return (one.bits, one.state) == (other.bits, other.state)
+
+
 def iterations(losses: list[Loss]) -> list[Loss]:
     """The same, each numbered by its iteration where no optimizer has told it."""
     if len(losses) > 1 and not any(loss.iteration for loss in losses):
@@ -119,8 +129,19 @@ def of_torch(torch: ModuleType) -> None:
     recorder = current
     assert recorder is not None
     torch.autograd.backward = _read_first(torch.autograd.backward, recorder)
-    register_optimizer_step_post_hook(lambda *_: recorder.stepped())
+    register_optimizer_step_post_hook(lambda optimizer, *_: recorder.stepped(lambda: _state(optimizer)))
     torch.amp.GradScaler.scale = _remember(torch.amp.GradScaler.scale)
+
+
+def _state(optimizer: Any) -> str:
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    from detlint.tracing.digests import together
+
+    parameters = (parameter.detach() for group in optimizer.param_groups for parameter in group["params"])
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+        return together(parameters)
 
 
 def _read_first(backward: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:

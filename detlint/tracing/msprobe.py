@@ -100,7 +100,11 @@ class _Rank:
     ) -> None:
         plain, backward = _plain(name)
         first, _, rest = plain.partition(".")
-        forward = f"{name.removesuffix('.backward')}.forward" if name.endswith(".backward") else name.replace(".backward.", ".forward.")
+        forward = (
+            f"{name.removesuffix('.backward')}.forward"
+            if name.endswith(".backward")
+            else name.replace(".backward.", ".forward.")
+        )
         frames = stacks.get(name) or stacks.get(forward) or []
         module, api = "", f"{self.owners.get(first, first)}.{rest}"
         if first in ("Module", "Cell"):
@@ -161,7 +165,9 @@ def _digest(value: dict[str, Any]) -> int:
 
 def _kind(writer: Writer, value: dict[str, Any]) -> int:
     shape = value["shape"]
-    return writer.kind(str(value["dtype"]).removeprefix("torch."), tuple(shape) if isinstance(shape, list) else (), "", "")
+    return writer.kind(
+        str(value["dtype"]).removeprefix("torch."), tuple(shape) if isinstance(shape, list) else (), "", ""
+    )
 
 
 def _arguments(writer: Writer, record: dict[str, Any]) -> int:

@@ -49,7 +49,8 @@ class Program:
         """Run it to its end, with what it prints in a file; its exit code."""
         command = [sys.executable, "-u", *self.arguments]
         with output.open("wb") as file:
-            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=self.environment(msgspec.structs.replace(watch, parent=os.getpid())))
+            variables = self.environment(msgspec.structs.replace(watch, parent=os.getpid()))
+            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables)
             return process.wait()
 
     def become(self, watch: Watch) -> NoReturn:

@@ -8,7 +8,7 @@ import click
 
 from detlint.tracing import text
 from detlint.tracing.curves import curves
-from detlint.tracing.losses import Loss
+from detlint.tracing.losses import Loss, same
 from detlint.tracing.verify import Agreement, Outcome, Verification
 
 _WORDS: dict[Outcome, tuple[str, str]] = {
@@ -57,14 +57,24 @@ def _table(found: Verification) -> Iterator[str]:
         for place in _places(runs):
             values = [run[place] if place < len(run) else None for run in runs]
             said = " ".join(_shown(loss).ljust(22) for loss in values)
-            bits = {loss.bits for loss in values if loss is not None}
-            mark = click.style("differs", fg="red") if len(bits) > 1 else "same" if len(values) > 1 else ""
+            mark = _mark([loss for loss in values if loss is not None])
             yield f"  iteration {next(loss.iteration for loss in values if loss is not None):<5} {said} {mark}".rstrip()
+
+
+def _mark(values: list[Loss]) -> str:
+    if len(values) < 2:
+        return ""
+    if all(same(values[0], other) for other in values):
+        return "same"
+    told = "differs" if len({loss.bits for loss in values}) > 1 else "same, from other parameters"
+    return click.style(told, fg="red")
 
 
 def _places(runs: list[list[Loss]]) -> list[int]:
     count = max(map(len, runs), default=0)
-    differing = next((i for i in range(count) if len({run[i].bits for run in runs if i < len(run)}) > 1), None)
+    differing = next(
+        (i for i in range(count) if len({(run[i].bits, run[i].state) for run in runs if i < len(run)}) > 1), None
+    )
     first = [*range(min(count, _SHOWN))]
     return first if differing is None or differing in first else [*first, differing]
 

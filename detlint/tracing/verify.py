@@ -155,7 +155,9 @@ class Verifier:
             result.said = f"the traces can't be compared: {error}"
             return
         if result.trace.equal and any(codes):
-            result.said = f"the runs failed while they were traced: {_last(folders[0].with_name('traced1') / 'output.txt')}"
+            result.said = (
+                f"the runs failed while they were traced: {_last(folders[0].with_name('traced1') / 'output.txt')}"
+            )
         elif result.trace.equal:
             result.said = (
                 "the traced runs are equal. A trace fills uninitialised memory with zeros and slows the run down: look for "
@@ -192,12 +194,16 @@ class Verifier:
             for one, other in zip(ours.get(name, []), others.get(name, []), strict=False)
         ]
         result.forward, result.backward = self._agreement(pairs, 0), self._agreement(pairs, 1)
-        differing = [pair for pair in pairs if pair[1].bits != pair[2].bits]
+        differing = [pair for pair in pairs if not losses.same(pair[1], pair[2])]
         if differing:
             name, one, other = min(differing, key=lambda pair: (pair[1].iteration, pair[0]))
             result.first = Difference(name, one.iteration, (one.value, other.value))
             close = all(self._close(one.value, other.value) for _, one, other in pairs)
             result.outcome = "close" if close else "diverged"
+            if one.bits == other.bits:
+                result.why = (
+                    f"the loss of iteration {one.iteration} is the same, the parameters it was computed with aren't"
+                )
         elif {name: len(found) for name, found in ours.items()} != {name: len(found) for name, found in others.items()}:
             result.outcome, result.why = "diverged", "the runs have different numbers of iterations or processes"
 
@@ -205,7 +211,7 @@ class Verifier:
         of_it = [(one, other) for _, one, other in pairs if one.iteration == iteration]
         if not of_it:
             return None
-        if all(one.bits == other.bits for one, other in of_it):
+        if all(losses.same(one, other) for one, other in of_it):
             return "bits"
         return "close" if all(self._close(one.value, other.value) for one, other in of_it) else "no"
 
