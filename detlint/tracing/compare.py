@@ -131,6 +131,8 @@ class _Names:
         self._texts: tuple[list[int], list[int]] = ([], [])
         self._sites: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[int]] = ([], [])
+        self._keys: tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], int]] = ({}, {})
+        self._alike: dict[tuple[int, int], bool] = {}
 
     def text(self, number: int, side: int) -> int:
         """A text's number in both."""
@@ -162,9 +164,14 @@ class _Names:
         return known[number]
 
     def key(self, row: Row, side: int) -> Hashable:
-        """What makes two rows the same call."""
-        text = self.text
-        return (text(row.op, side), self.site(row.site, side), text(row.module, side), text(row.node, side))
+        """What makes two rows the same call: a number in both."""
+        numbers = (row.op, row.site, row.module, row.node)
+        known = self._keys[side].get(numbers)
+        if known is None:
+            text = self.text
+            key = (text(row.op, side), self.site(row.site, side), text(row.module, side), text(row.node, side))
+            known = self._keys[side][numbers] = self._id(("key", key))
+        return known
 
     def parts(self, left: Row, right: Row) -> list[Part]:
         """What differs between two rows of the same call."""
@@ -193,8 +200,14 @@ class _Names:
     def _differing(self, left: list[int], right: list[int], width: int) -> list[int] | None:
         if len(left) != len(right):
             return None
-        if any(self.kind(left[i], 0) != self.kind(right[i], 1) for i in range(0, len(left), width)):
-            return None
+        for pair in zip(left[::width], right[::width], strict=True):
+            alike = self._alike.get(pair)
+            if alike is None:
+                alike = self._alike[pair] = self.kind(pair[0], 0) == self.kind(pair[1], 1)
+            if not alike:
+                return None
+        if left[1::width] == right[1::width]:
+            return []
         places = range(1, len(left), width)
         return [i // width for i in places if left[i] != right[i] and UNREAD not in (left[i], right[i])]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from detlint.tracing import html, sarif, text, twice_text, verification_text
+from detlint.tracing import text, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
 from detlint.tracing.verify import Verification, Verifier
@@ -25,8 +25,14 @@ def of_traces(told: Verdict, form: str) -> str:
     if form == "json":
         return _json(told)
     if form == "sarif":
+        from detlint.tracing import sarif
+
         return sarif.log(told)
-    return html.page(told, None) if form == "html" else "\n".join(text.lines(told))
+    if form == "html":
+        from detlint.tracing import html
+
+        return html.page(told, None)
+    return "\n".join(text.lines(told))
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,16 @@ class Verified:
         if form == "json":
             return _json(self.found)
         if form == "sarif":
+            from detlint.tracing import sarif
+
             return sarif.log(self.found.trace)
         width = min(shutil.get_terminal_size().columns, _WIDEST)
         return "\n".join(verification_text.lines(self.found, width))
 
     def html(self) -> str:
         """It as a page."""
+        from detlint.tracing import html
+
         return html.page(self.found.trace, self.found)
 
 
@@ -81,6 +91,8 @@ class TriedTwice:
 
     def html(self) -> str:
         """It as a page."""
+        from detlint.tracing import html
+
         return html.plain("Kernels called twice", click.unstyle(self.text("text")))
 
 

@@ -106,4 +106,4 @@ def _known(kernel: Kernel) -> Known:
         0,
     )
     start = Path(kernel.stack[-1].file) if kernel.stack else Path.cwd()
-    return known(Cause("kernel", "", call), Project.of(start, {}, cache=False))
+    return known(Cause("kernel", "", call), Project.of(start, {}))
