@@ -789,8 +789,8 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
 
 
 @main.command()
-@click.argument("left", type=click.Path(path_type=Path, exists=True))
-@click.argument("right", type=click.Path(path_type=Path, exists=True))
+@click.argument("left", type=click.Path(path_type=Path))
+@click.argument("right", type=click.Path(path_type=Path))
 @click.option(
     "--output-format",
     type=click.Choice(["text", "json", "sarif", "html"]),
