@@ -41,7 +41,11 @@ class CNN(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.first, self.second, self.third = nn.Conv2d(3, 16, 3, 1, 1), nn.Conv2d(16, 32, 3, 2, 1), nn.Conv2d(32, 32, 3, 1, 1)
+        self.first, self.second, self.third = (
+            nn.Conv2d(3, 16, 3, 1, 1),
+            nn.Conv2d(16, 32, 3, 2, 1),
+            nn.Conv2d(32, 32, 3, 1, 1),
+        )
         self.norm, self.other = nn.BatchNorm2d(16), nn.BatchNorm2d(32)
         self.drop, self.head = nn.Dropout(0.1), nn.Linear(32 * 16 * 16, 10)
 
@@ -83,7 +87,7 @@ def _block() -> Step:
 def _training(net: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor) -> Step:
     def step() -> None:
         optimizer.zero_grad()
-        F.cross_entropy(net(x), y).backward()
+        F.cross_entropy(net(x), y).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     return step

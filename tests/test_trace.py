@@ -392,7 +392,7 @@ def test_coarser_levels_name_the_next_larger_thing(tmp_path: Path, level: str, l
 
 
 def test_everything_is_undone(tmp_path: Path) -> None:
-    from torch.overrides import _get_current_function_mode_stack  # type: ignore[attr-defined]
+    from torch.overrides import _get_current_function_mode_stack
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
     compile_ = torch.compile
@@ -400,7 +400,7 @@ def test_everything_is_undone(tmp_path: Path) -> None:
         nn.Linear(2, 2)(torch.ones(2))
         raise KeyError
     assert torch.compile is compile_
-    assert _get_current_function_mode_stack() == []
+    assert _get_current_function_mode_stack() == []  # type: ignore[no-untyped-call]
     assert _get_current_dispatch_mode_stack() == []
     assert not nn.modules.module._global_forward_hooks
     assert not nn.modules.module._global_forward_pre_hooks
@@ -455,12 +455,12 @@ def test_a_trace_cut_anywhere_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
 def test_the_source_and_the_rule_are_linked(tmp_path: Path) -> None:
     text = model(layer="F.grid_sample(x, F.affine_grid(torch.eye(2, 3).repeat(2, 1, 1), x.shape))")
     program = written(tmp_path / "project", text)
-    library = torch.library.Library("aten", "IMPL")
-    library.impl("grid_sampler_2d_backward", _unsteady_backward, "CPU")
+    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    library.impl("grid_sampler_2d_backward", _unsteady_backward, "CPU")  # type: ignore[no-untyped-call]
     try:
         story = compared(*(traced(program, tmp_path / name) for name in "ab"))["story"]
     finally:
-        library._destroy()
+        library._destroy()  # type: ignore[no-untyped-call]
     assert (story["code"], story["api"], story["backward"]) == ("DET403", "torch.nn.functional.grid_sample", True)
     assert story["near"]
     assert story["findings"][0] == {

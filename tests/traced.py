@@ -16,9 +16,9 @@ from conftest import REPOSITORY, detlint
 from detlint.runtime import trace
 from detlint.tracing.runs import compare_runs
 
-LIBRARY = torch.library.Library("noisy", "FRAGMENT")
-LIBRARY.define("forward(Tensor x) -> Tensor")
-LIBRARY.define("backward(Tensor x) -> Tensor")
+LIBRARY = torch.library.Library("noisy", "FRAGMENT")  # type: ignore[no-untyped-call]
+LIBRARY.define("forward(Tensor x) -> Tensor")  # type: ignore[no-untyped-call]
+LIBRARY.define("backward(Tensor x) -> Tensor")  # type: ignore[no-untyped-call]
 
 
 def unsteady(x: torch.Tensor) -> torch.Tensor:
@@ -29,8 +29,8 @@ def unsteady(x: torch.Tensor) -> torch.Tensor:
     return result
 
 
-LIBRARY.impl("forward", unsteady, "CPU")
-LIBRARY.impl("backward", unsteady, "CPU")
+LIBRARY.impl("forward", unsteady, "CPU")  # type: ignore[no-untyped-call]
+LIBRARY.impl("backward", unsteady, "CPU")  # type: ignore[no-untyped-call]
 
 
 class Forward(torch.autograd.Function):

@@ -106,8 +106,10 @@ def read(path: Path) -> list[Loss]:
 def _rank() -> int | None:
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
-    known = distributed is not None and distributed.is_available() and distributed.is_initialized()
-    return distributed.get_rank() if known else None
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    rank: int = distributed.get_rank()
+    return rank
 
 
 def same(one: Loss, other: Loss) -> bool:

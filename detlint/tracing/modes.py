@@ -72,6 +72,9 @@ class Functions(TorchFunctionMode):
 class Filled(TorchDispatchMode):
     """Fills memory that would hold anything, as the tracer does where it sees kernels."""
 
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if Operator.of(func).unfilled:
