@@ -785,7 +785,10 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
 
     script = Path(command[0])
     config = load(script if script.exists() and not module else Path.cwd(), None, False) if enforced else None
-    return Program((*["-m"] * module, *command), settings(config.settings) if config is not None else None)
+    if config is None:
+        return Program((*["-m"] * module, *command))
+    source = os.path.abspath(config.source) if config.source is not None else ""
+    return Program((*["-m"] * module, *command), settings(config.settings), source)
 
 
 @main.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,10 +26,12 @@ class Program:
     Attributes:
         arguments: as for `python`: `script.py`, or `-m module`, and what the program gets.
         enforced: what `enforce` gets; None runs the program as it is.
+        config: the configuration file that names catalogs; empty for none.
     """
 
     arguments: tuple[str, ...]
     enforced: Mapping[str, Any] | None = None
+    config: str = ""
 
     def environment(self, watch: Watch) -> dict[str, str]:
         """The variables that it is started with.
@@ -40,10 +43,14 @@ class Program:
             raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
         variables = dict(os.environ)
         if self.enforced is not None:
-            folder = os.path.join(tempfile.gettempdir(), f"detlint-run-{os.getpid()}")
-            prepare(variables, Plan(dict(self.enforced), 0, folder, quiet=True))
+            prepare(variables, Plan(dict(self.enforced), watch.first, self._reports, quiet=True, config=self.config))
         watch.prepare(variables)
         return variables
+
+    @property
+    def _reports(self) -> str:
+        """Where the processes leave what was enforced, which nobody asks for here."""
+        return os.path.join(tempfile.gettempdir(), f"detlint-run-{os.getpid()}")
 
     def run(self, watch: Watch, output: Path) -> int:
         """Run it to its end, with what it prints in a file; its exit code."""
@@ -51,7 +58,10 @@ class Program:
         with output.open("wb") as file:
             variables = self.environment(msgspec.structs.replace(watch, parent=os.getpid()))
             process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables)
-            return process.wait()
+            try:
+                return process.wait()
+            finally:
+                shutil.rmtree(self._reports, ignore_errors=True)
 
     def become(self, watch: Watch) -> NoReturn:
         """Run it in place of this process."""
