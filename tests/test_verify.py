@@ -75,7 +75,7 @@ def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_pa
 
 
 def test_a_small_difference_passes_within_a_tolerance_that_is_asked_for(tmp_path: Path) -> None:
-    text = _noisy(52, forward="torch.ops.verified.noisy(x)")
+    text = _noisy(46, forward="torch.ops.verified.noisy(x)")
     told = _verified(tmp_path, text, "--atol", "1e-3", "--no-trace")
     assert told["outcome"] == "close"
     assert told["forward"] == "close"

@@ -23,10 +23,13 @@ def attach() -> None:
 
 
 def _watch_losses(watch: Watch) -> None:
-    from detlint.tracing import losses
+    from detlint.tracing import losses, losses_elsewhere
 
     losses.begin(watch)
     when_imported("torch", _guarded(losses.of_torch))
+    when_imported("mindspore", _guarded(losses_elsewhere.of_mindspore))
+    when_imported("tensorflow", _guarded(losses_elsewhere.of_tensorflow))
+    when_imported("keras", _guarded(losses_elsewhere.of_keras))
 
 
 def _trace(watch: Watch) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from detlint.tracing import losses
 from detlint.tracing.losses import Loss
+from detlint.tracing.reader import Unreadable
 from detlint.tracing.runs import NotComparable, compare_runs
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict, verdict
@@ -151,7 +152,10 @@ class Verifier:
         result.traces = [str(folder) for folder in folders]
         try:
             result.trace = verdict(compare_runs(*folders), *folders)
-        except (NotComparable, OSError, ValueError) as error:
+        except Unreadable:
+            result.said = "no operator can be named: PyTorch didn't run, and other frameworks aren't traced"
+            return
+        except NotComparable as error:
             result.said = f"the traces can't be compared: {error}"
             return
         if result.trace.equal and any(codes):
