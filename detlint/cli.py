@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from detlint.inspect import Inspection
     from detlint.project import Project
     from detlint.since import Changes
+    from detlint.tracing.start import Program
 
 WRONG_USE = 2
 LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)", re.S)
@@ -718,6 +719,192 @@ def run(
             launch([*["-m"] * module, *command], chosen, written, quiet, source)
         except NotStarted as error:
             _fail(str(error))
+
+
+_PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What stands behind a script's name is the script's."""
+_LEVEL = click.option(
+    "--level",
+    type=click.Choice(["module", "api", "kernel"]),
+    default="kernel",
+    show_default=True,
+    help="What is recorded: calls of modules, of public functions, or every kernel.",
+)
+_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+_TO = click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report there instead of to standard output.",
+)
+
+
+class _Trace(click.Command):
+    """Its options may stand behind the folder, too, as far as the script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        end = 1
+        while end < len(args) and not args[0].startswith("-") and args[end].startswith("-"):
+            end += 2 if args[end] in valued else 1
+        return super().parse_args(ctx, [*args[1:end], *args[:1], *args[end:]])
+
+
+@main.command(cls=_Trace, context_settings=_PROGRAM)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@_MODULE
+@click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
+@_LEVEL
+@click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
+def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool) -> None:
+    """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
+
+    DIR gets a file for each process; `detlint diff` compares two.
+    """
+    from detlint.runtime.launch import NotStarted
+    from detlint.tracing.settings import parse_steps
+    from detlint.tracing.watch import Watch
+
+    if folder.exists() and any(folder.glob("*.trace")):
+        _fail(f"{folder}: there is a trace already; name another folder, or remove this one")
+    with _errors():
+        try:
+            chosen = sorted(parse_steps(steps)) if steps is not None else None
+            watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
+            _program(command, module, enforced).become(watch)
+        except (NotStarted, ValueError) as error:
+            _fail(str(error))
+
+
+def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
+    """What is to be run; enforced as the configuration says."""
+    from detlint.config import enforced as settings
+    from detlint.config import load
+    from detlint.tracing.start import Program
+
+    script = Path(command[0])
+    config = load(script if script.exists() and not module else Path.cwd(), None, False) if enforced else None
+    if config is None:
+        return Program((*["-m"] * module, *command))
+    source = os.path.abspath(config.source) if config.source is not None else ""
+    return Program((*["-m"] * module, *command), settings(config.settings), source)
+
+
+@main.command()
+@click.argument("left", type=click.Path(path_type=Path))
+@click.argument("right", type=click.Path(path_type=Path))
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif", "html"]),
+    default="text",
+    show_default=True,
+    help="How to print what is found.",
+)
+@_TO
+def diff(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
+    """Compare the traces of two runs: the first operator that differs, its line, and why.
+
+    LEFT and RIGHT are folders that `detlint trace` made, or dumps of msprobe (the folder with dump.json).
+
+    Exit code: 0 equal, 1 different, 2 not comparable.
+    """
+    from detlint.tracing import output
+    from detlint.tracing.reader import Unreadable
+    from detlint.tracing.runs import NotComparable, compare_runs
+    from detlint.tracing.story import verdict
+
+    with _errors():
+        try:
+            told = verdict(compare_runs(left, right), left, right)
+        except (Unreadable, NotComparable) as error:
+            _fail(str(error))
+        _print(output.of_traces(told, output_format), output_file)
+        sys.exit(int(not told.equal))
+
+
+@main.command(context_settings=_PROGRAM)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@_MODULE
+@click.option("--runs", type=click.IntRange(min=2), default=2, show_default=True, help="How often to run it.")
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    help="Training iterations after which a run ends; 0: when it ends by itself.",
+)
+@click.option(
+    "--atol", type=click.FloatRange(min=0), help="Let losses pass that differ by no more. [default: 1e-3, told only]"
+)
+@click.option("--metric", metavar="REGEX", help="Read the loss from the output: the expression's first group.")
+@click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
+@click.option(
+    "--trace/--no-trace", default=True, show_default=True, help="Trace two more runs where the losses differ."
+)
+@click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How to print what is found.",
+)
+@_TO
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with both curves there, too."
+)
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep losses, output and traces there.")
+def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **options: Any) -> None:
+    """Run a program twice, and tell whether it repeats; if not, which operator is the first that differs.
+
+    The runs end after two iterations: if the first loss agrees, the forward pass is fixed, and if the second does, the
+    backward pass.
+
+    Exit code: 0 equal bit for bit (or within --atol, if given), 1 not, 2 not comparable.
+    """
+    from detlint.runtime.launch import NotStarted
+    from detlint.tracing import output
+
+    with _errors(), _folder(options["keep"]) as folder:
+        try:
+            program = _program(command, module, not options["as_is"])
+            if options["twice"]:
+                found: output.TriedTwice | output.Verified = output.twice(program, folder, options["iterations"])
+            else:
+                found = output.verified(program, folder, options)
+        except (NotStarted, re.error) as error:
+            _fail(str(error))
+        if options["html"] is not None:
+            _print(found.html(), options["html"])
+        _print(found.text(options["output_format"]), output_file)
+        sys.exit(found.code)
+
+
+@contextlib.contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """A folder that stays, or one for the time being."""
+    import tempfile
+
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="detlint-verify-") as made:
+            yield Path(made)
+        return
+    if keep.exists() and any(keep.iterdir()):
+        _fail(f"{keep}: isn't empty; name another folder to keep the runs in")
+    keep.mkdir(parents=True, exist_ok=True)
+    yield keep
+
+
+def _print(text: str, file: Path | None) -> None:
+    """To a file, or to standard output."""
+    if file is None:
+        click.echo(text, color=_colour())
+        return
+    try:
+        file.write_text(click.unstyle(text) + "\n", "utf-8")
+    except OSError as error:
+        _fail(f"{file}: can't be written: {error.strerror}")
 
 
 @main.command()

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from detlint.runtime.enforce import enforce as enforce
+    from detlint.runtime.log import log as log
     from detlint.runtime.seeding import seed_all as seed_all
-    from detlint.runtime.trace import log as log
     from detlint.runtime.trace import trace as trace
 
 _HOMES: Final = {
     "enforce": "detlint.runtime.enforce",
-    "log": "detlint.runtime.trace",
+    "log": "detlint.runtime.log",
     "seed_all": "detlint.runtime.seeding",
     "trace": "detlint.runtime.trace",
 }

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.autograd import Function
 from torch.nn.functional import grid_sample
+from torch.utils._python_dispatch import _disable_current_modes
 from torch_npu import _device  # type: ignore[import-not-found]
 
 
@@ -21,20 +22,22 @@ class MSDeformAttnFunction(Function):
     def forward(ctx: Any, value: Any, shapes: Any, starts: Any, locations: Any, weights: Any, im2col_step: int) -> Any:
         ctx.save_for_backward(value, shapes, locations, weights)
         _device.LOG.append("msda.forward")
-        return kernel(value.cpu(), shapes.cpu(), locations.cpu(), weights.cpu()).to(value.device)
+        with _disable_current_modes():
+            return kernel(value.cpu(), shapes.cpu(), locations.cpu(), weights.cpu()).to(value.device)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         value, shapes, locations, weights = ctx.saved_tensors
         _device.LOG.append("msda.backward")
-        given = [tensor.detach().cpu().requires_grad_() for tensor in (value, locations, weights)]
-        with torch.enable_grad():
-            out = kernel(given[0], shapes.cpu(), given[1], given[2])
-        found = torch.autograd.grad(out, given, grad.cpu())
-        if "msda.backward" in _device.NOISY:
-            for gradient in found:
-                _device.disturb(gradient)
-        moved = [gradient.to(value.device) for gradient in found]
+        with _disable_current_modes():  # the real kernel is called past PyTorch's dispatcher
+            given = [tensor.detach().cpu().requires_grad_() for tensor in (value, locations, weights)]
+            with torch.enable_grad():
+                out = kernel(given[0], shapes.cpu(), given[1], given[2])
+            found = torch.autograd.grad(out, given, grad.cpu())
+            if "msda.backward" in _device.NOISY:
+                for gradient in found:
+                    _device.disturb(gradient)
+            moved = [gradient.to(value.device) for gradient in found]
         return moved[0], None, None, moved[1], moved[2], None
 
 

@@ -1,4 +1,4 @@
-"""What Python imports before a program that `detlint run` starts, and before each Python process that this one starts.
+"""What Python imports before a program that `detlint run`, `trace` or `verify` starts, and before each Python process that this one starts.
 
 `detlint run` puts this folder in front of PYTHONPATH. The module `site` imports `sitecustomize` at the end of start-up, when
 installed packages can be imported and nothing of the program has run yet: https://docs.python.org/3/library/site.html.
@@ -6,19 +6,20 @@ installed packages can be imported and nothing of the program has run yet: https
 
 import os
 import sys
+from importlib import import_module
 
 
-def _attach() -> None:
+def _attach(module: str) -> None:
     try:
-        from detlint.runtime.attach import attach
+        attached = import_module(module)
     except ImportError as error:
-        print(f"detlint run: {sys.executable} can't import detlint ({error}): it runs as it is", file=sys.stderr)
+        print(f"detlint: {sys.executable} can't import detlint ({error}): it runs as it is", file=sys.stderr)
         return
     try:
-        attach()
+        attached.attach()
     except Exception as error:
         # What fails here is told and then forgotten, and the program would run as if it were enforced.
-        print(f"detlint run: {error}", file=sys.stderr, flush=True)
+        print(f"detlint: {error}", file=sys.stderr, flush=True)
         os._exit(2)
 
 
@@ -36,5 +37,7 @@ def _own() -> None:
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _here]
 if "DETLINT_RUN" in os.environ:
-    _attach()
+    _attach("detlint.runtime.attach")
+if "DETLINT_WATCH" in os.environ:
+    _attach("detlint.tracing.attach")
 _own()

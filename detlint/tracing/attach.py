@@ -1,0 +1,58 @@
+"""The beginning of each process of a run that is watched."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+from detlint.runtime.imports import when_imported
+from detlint.tracing.watch import Watch
+
+
+def attach() -> None:
+    """Watch this process as the run's plan says, as soon as it imports a framework."""
+    watch = Watch.read()
+    if watch.losses:
+        _watch_losses(watch)
+    if watch.twice:
+        when_imported("torch", _guarded(lambda _: _try_twice(watch)))
+    if watch.trace:
+        when_imported("torch", _guarded(lambda _: _trace(watch)))
+
+
+def _watch_losses(watch: Watch) -> None:
+    from detlint.tracing import losses, losses_elsewhere
+
+    losses.begin(watch)
+    when_imported("torch", _guarded(losses.of_torch))
+    when_imported("mindspore", _guarded(losses_elsewhere.of_mindspore))
+    when_imported("tensorflow", _guarded(losses_elsewhere.of_tensorflow))
+    when_imported("keras", _guarded(losses_elsewhere.of_keras))
+
+
+def _trace(watch: Watch) -> None:
+    from detlint.tracing.session import TorchTrace
+
+    trace = TorchTrace(watch.settings, name=watch.name)
+    trace.start()
+    atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
+
+
+def _try_twice(watch: Watch) -> None:
+    from detlint.tracing.twice import begin
+
+    begin(watch)
+
+
+def _guarded(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    """What goes wrong is said; the import that waits for it, and with it the program, goes on."""
+
+    def guarded(module: ModuleType) -> None:
+        try:
+            action(module)
+        except Exception as error:
+            print(f"detlint: this process isn't watched: {error}", file=sys.stderr)
+
+    return guarded

@@ -1,0 +1,170 @@
+"""What the catalog knows of an operator that a trace has found, and what the linter finds in the source that called it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from detlint.tracing.calls import Call
+from detlint.tracing.cause import Cause
+
+if TYPE_CHECKING:
+    from detlint.catalog import Catalog, Entry
+    from detlint.checks.finding import Finding
+    from detlint.project import Project
+
+_TARGETS: Final = {"npu": "ascend", "cuda": "cuda", "cpu": "cpu", "xpu": "xpu", "mps": "mps"}
+_OWNERS: Final = (
+    "torch.nn.functional.",
+    "torch.",
+    "torch.Tensor.",
+    "torch.linalg.",
+    "torch.special.",
+    "torchvision.ops.",
+)
+_NODE: Final = re.compile(r"(?P<function>\w+?)Backward\d*")
+_FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46", "collective": "6", "crash": ""}
+"""The families of rules that may speak of a cause."""
+_SILENT: Final = "DET408"
+_COMMUNICATION: Final = "DET605"
+_MOST: Final = 5
+
+
+@dataclass
+class Known:
+    """What is known of a cause.
+
+    Attributes:
+        code: the rule; empty where none speaks of it.
+        api: the name under which the catalog knows the operator.
+        findings: what the linter finds at the lines that lead to the operator; for a cause whose line can't be told by a
+            trace, what it finds in those files.
+        near: whether the findings stand at those lines.
+    """
+
+    code: str = ""
+    name: str = ""
+    api: str = ""
+    message: str = ""
+    why: str = ""
+    remedy: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    near: bool = False
+
+
+def known(cause: Cause, project: Project) -> Known:
+    """The rule, the findings, and what to do."""
+    call = cause.shown
+    found = Known()
+    if call is not None:
+        found = _rule(cause, project.catalog)
+        found.findings, found.near = _findings(cause, call, project, found.code)
+    if found.near and found.findings[0].code != found.code:
+        first = found.findings[0]
+        rule = project.catalog.rules[first.code]
+        found.code, found.name, found.why = first.code, rule.name, rule.why
+        found.message, found.remedy = first.message, first.remedy
+    return found
+
+
+def names(cause: Cause) -> Iterator[str]:
+    """The names under which a catalog may know the operator: what the program called, then the kernels."""
+    for call in (cause.shown, cause.call):
+        if call is None:
+            continue
+        yield from (call.api,) if call.api else ()
+        namespace, _, rest = call.op.partition(".")
+        kernel = rest.partition(".")[0]
+        plain = re.sub(r"_(backward|forward)(_.*)?$", "", kernel)
+        for name in dict.fromkeys((kernel, plain)):
+            yield from (f"{owner}{name}" for owner in _OWNERS)
+            yield f"{namespace}.{name}"
+
+
+def _rule(cause: Cause, catalog: Catalog) -> Known:
+    if cause.kind == "random":
+        device = next((v.device for v in (*cause.call.inputs, *cause.call.outputs)), "cpu") if cause.call else "cpu"
+        stream = "torch" if device.startswith("cpu") else device.partition(":")[0]
+        code = next((rule.code for rule in catalog.rules.values() if stream in rule.streams), "")
+        return _of_code(catalog, code)
+    if cause.kind == "collective":
+        return _of_code(catalog, _COMMUNICATION)
+    if cause.kind != "kernel":
+        return Known()
+    for name, entry in _entries(cause, catalog):
+        rule = catalog.rules[entry.rule]
+        said = (entry.message or rule.message).replace("{api}", name)
+        return Known(rule.code, rule.name, name, said, rule.why, entry.remedy or rule.remedy)
+    return _of_code(catalog, _SILENT) if cause.call is not None and not cause.unseen else Known()
+
+
+def _of_code(catalog: Catalog, code: str) -> Known:
+    rule = catalog.rules.get(code)
+    return Known() if rule is None else Known(code, rule.name, "", "", rule.why, rule.remedy)
+
+
+def _entries(cause: Cause, catalog: Catalog) -> list[tuple[str, Entry]]:
+    """The entries about operators, the one for this device and this pass first."""
+    call = cause.call
+    assert call is not None
+    device = next((v.device for v in (*call.inputs, *call.outputs)), "cpu").partition(":")[0]
+    wanted = "backward" if call.backward else "forward"
+    found: list[tuple[str, Entry]] = []
+    for name in names(cause):
+        public = catalog.canonical(name)
+        found.extend((public, catalog.entries[i]) for i in catalog.calls.get(public, ()))
+    for part in _parts(cause):
+        found.extend((part, catalog.entries[i]) for i in catalog.copies.get(part, ()))
+        found.extend((name, catalog.entries[i]) for name in _ending(catalog, part) for i in catalog.calls[name])
+    found = [(name, entry) for name, entry in found if entry.rule.startswith("DET4")]
+    return sorted(found, key=lambda pair: (_TARGETS.get(device) not in pair[1].targets, pair[1].pass_ != wanted))
+
+
+def _parts(cause: Cause) -> Iterator[str]:
+    """Names of classes and functions that the calls go through: those of a copied extension tell what it is."""
+    for call in (cause.shown, cause.call):
+        if call is None:
+            continue
+        if node := _NODE.fullmatch(call.node.rpartition("::")[2]):
+            yield node["function"]
+        yield call.op.partition(".")[2].partition(".")[0]
+        for place in call.stack[:2]:
+            yield from (part for part in place.function.split(".") if part not in ("forward", "backward", "<locals>"))
+
+
+def _ending(catalog: Catalog, last: str) -> list[str]:
+    """What the catalog knows by a name of this ending, if it is no word that anybody might use."""
+    if len(last) < 8 or (last.islower() and "_" not in last):
+        return []
+    return [name for name in catalog.calls if name.endswith(f".{last}")]
+
+
+def _findings(cause: Cause, call: Call, project: Project, code: str) -> tuple[list[Finding], bool]:
+    """Findings at the lines of a call, those of its rule first; else what may explain the cause in its files."""
+    root = project.config.root.absolute()
+    files = [*dict.fromkeys(Path(place.file) for place in call.stack if _is_source(Path(place.file), root))]
+    if not files:
+        return [], False
+    found = [f for f in project.bare().check(files, files).findings if f.code[3] in _FAMILIES[cause.kind]]
+    here = [
+        f
+        for place in call.stack
+        for f in found
+        if f.path == place.file and f.span.line <= place.line <= f.span.end_line
+    ]
+    if cause.kind == "kernel":
+        here = [f for f in here if f.code == code]
+    if here:
+        return [*dict.fromkeys(here)][:_MOST], True
+    if cause.kind == "kernel":
+        return [], False
+    serious = [f for f in found if f.severity != "note"]
+    return serious[:_MOST], False
+
+
+def _is_source(file: Path, root: Path) -> bool:
+    """Whether a file is one of the project's own: what is installed isn't."""
+    return file.suffix == ".py" and root in file.parents and "site-packages" not in file.parts and file.is_file()

@@ -1,0 +1,181 @@
+"""The loss of each iteration: read where the program computes gradients of it, or where it says so."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import msgspec
+
+from detlint.tracing.watch import Watch
+
+SUFFIX: Final = ".losses"
+_PATIENCE: Final = 64
+"""Losses without a step of an optimizer after which the program is taken to have none: each is an iteration then."""
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """One loss.
+
+    Attributes:
+        iteration: how many steps the optimizers had made.
+        bits: the digest of the value, so that what prints alike is told apart.
+        source: what it was read from.
+        state: the digest of the parameters with which it was computed, once an optimizer has changed them: a difference
+            too small for the loss shows there.
+        rank: the process among several, once it knows.
+    """
+
+    iteration: int
+    value: float
+    bits: str
+    source: str = ""
+    state: str = ""
+    rank: int | None = None
+
+
+class Enough(SystemExit):
+    """Ends a run of which everything is known that was asked for."""
+
+
+class Recorder:
+    """Writes the losses of this process to a file, a line each, and ends the run when it has enough."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.path = Path(watch.losses, watch.name + SUFFIX)
+        self.watch = watch
+        self.steps = 0
+        self.count = 0
+        self.logged = False
+        self._state = ""
+        self._process = os.getpid()
+        expected = Path(watch.expected, watch.name + SUFFIX)
+        self._expected = read(expected) if watch.expected and expected.exists() else []
+
+    def add(self, value: float, bits: str, source: str) -> None:
+        """Write a loss. What a program logs itself counts, and nothing else from then on."""
+        if os.getpid() != self._process or (self.logged and source != "log"):
+            return
+        if source == "log" and not self.logged:
+            self.logged = True
+            self.path.unlink(missing_ok=True)
+            self.count = 0
+        iteration = self.count if self.logged else self.steps
+        loss = Loss(iteration, value, bits, source, self._state, _rank())
+        with self.path.open("ab") as file:
+            file.write(msgspec.json.encode(loss) + b"\n")
+        place, self.count = self.count, self.count + 1
+        if place < len(self._expected) and not same(self._expected[place], loss):
+            raise Enough(0)
+        if self.logged or (self.steps == 0 and self.count >= _PATIENCE):
+            self._end(self.count)
+
+    def stepped(self, state: Callable[[], str]) -> None:
+        """An optimizer has stepped; `state` gives the digest of what it has changed."""
+        if os.getpid() == self._process and self.count:
+            self.steps += 1
+            self._state = state()
+            if not self.logged:
+                self._end(self.steps)
+
+    def _end(self, done: int) -> None:
+        if self.watch.iterations and done >= self.watch.iterations:
+            raise Enough(0)
+
+
+current: Recorder | None = None
+"""That of this process, if it is watched."""
+
+
+def begin(watch: Watch) -> None:
+    """Watch this process."""
+    global current
+    current = Recorder(watch)
+
+
+def read(path: Path) -> list[Loss]:
+    """The losses in a file; a line that broke off is left out."""
+    return [msgspec.json.decode(line, type=Loss) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def _rank() -> int | None:
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    rank: int = distributed.get_rank()
+    return rank
+
+
+def same(one: Loss, other: Loss) -> bool:
+    """Whether two losses, and what they were computed with, have the same bits."""
+    return (one.bits, one.state) == (other.bits, other.state)
+
+
+def iterations(losses: list[Loss]) -> list[Loss]:
+    """The same, each numbered by its iteration where no optimizer has told it."""
+    if len(losses) > 1 and not any(loss.iteration for loss in losses):
+        return [msgspec.structs.replace(loss, iteration=i) for i, loss in enumerate(losses)]
+    return losses
+
+
+def of_torch(torch: ModuleType) -> None:
+    """Read what backward passes begin with, and count what optimizers do."""
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    recorder = current
+    assert recorder is not None
+    torch.autograd.backward = _read_first(torch.autograd.backward, recorder)
+    register_optimizer_step_post_hook(lambda optimizer, *_: recorder.stepped(lambda: _state(optimizer)))
+    torch.amp.GradScaler.scale = _remember(torch.amp.GradScaler.scale)
+
+
+def _state(optimizer: Any) -> str:
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    from detlint.tracing.digests import together
+
+    parameters = (parameter.detach() for group in optimizer.param_groups for parameter in group["params"])
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+        return together(parameters)
+
+
+def _read_first(backward: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:
+    @wraps(backward)
+    def reading(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        first = tensors if hasattr(tensors, "detach") else next(iter(tensors))
+        recorder.add(*torch_loss(getattr(first, "_detlint_unscaled", first)), "backward")
+        return backward(tensors, *args, **kwargs)
+
+    return reading
+
+
+def _remember(scale: Callable[..., Any]) -> Callable[..., Any]:
+    """A loss that is scaled for half precision leads back to what it was."""
+
+    @wraps(scale)
+    def scaling(self: Any, outputs: Any) -> Any:
+        scaled = scale(self, outputs)
+        if hasattr(scaled, "detach") and scaled is not outputs:
+            scaled._detlint_unscaled = outputs
+        return scaled
+
+    return scaling
+
+
+def torch_loss(tensor: Any) -> tuple[float, str]:
+    """A tensor's value (the mean of several) and the digest of its bits."""
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    from detlint.tracing.digests import host
+
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+        value = tensor.detach().cpu()
+        return float(value.double().mean()), f"{host(value):016x}"

@@ -1,0 +1,109 @@
+"""What traces and verifying tell, in each format."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from detlint.tracing import text, twice_text, verification_text
+from detlint.tracing.start import Program
+from detlint.tracing.story import Verdict
+from detlint.tracing.verify import Verification, Verifier
+
+ATOL: Final = 1e-3
+"""What MindSpore's guide allows: numpy.allclose with atol=1e-3."""
+_WIDEST: Final = 100
+
+
+def of_traces(told: Verdict, form: str) -> str:
+    """The comparison of two traces."""
+    if form == "json":
+        return _json(told)
+    if form == "sarif":
+        from detlint.tracing import sarif
+
+        return sarif.log(told)
+    if form == "html":
+        from detlint.tracing import html
+
+        return html.page(told, None)
+    return "\n".join(text.lines(told))
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome of verifying.
+
+    Attributes:
+        code: the exit code.
+    """
+
+    found: Verification
+    code: int
+
+    def text(self, form: str) -> str:
+        """It in a format."""
+        if form == "json":
+            return _json(self.found)
+        if form == "sarif":
+            from detlint.tracing import sarif
+
+            return sarif.log(self.found.trace)
+        width = min(shutil.get_terminal_size().columns, _WIDEST)
+        return "\n".join(verification_text.lines(self.found, width))
+
+    def html(self) -> str:
+        """It as a page."""
+        from detlint.tracing import html
+
+        return html.page(self.found.trace, self.found)
+
+
+def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verified:
+    """Run a program several times, as the options of `detlint verify` say."""
+    given = options["atol"]
+    verifier = Verifier(
+        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", _tell
+    )
+    found = verifier.verify(options["runs"], options["trace"])
+    return Verified(found, found.code(tolerant=given is not None))
+
+
+@dataclass(frozen=True)
+class TriedTwice:
+    """The outcome of calling each kernel twice."""
+
+    found: twice_text.Tried
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return self.found.code
+
+    def text(self, form: str) -> str:
+        """It in a format; SARIF has no form for it."""
+        return _json(self.found) if form == "json" else "\n".join(twice_text.lines(self.found))
+
+    def html(self) -> str:
+        """It as a page."""
+        from detlint.tracing import html
+
+        return html.plain("Kernels called twice", click.unstyle(self.text("text")))
+
+
+def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
+    """Run a program with each kernel called twice."""
+    return TriedTwice(twice_text.run(program, folder, iterations))
+
+
+def _tell(said: str) -> None:
+    click.echo(f"detlint verify: {said}", err=True)
+
+
+def _json(what: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(what), indent=2).decode()

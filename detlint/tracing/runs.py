@@ -1,0 +1,151 @@
+"""Compares two runs, each of one process or several, and tells which process parted first, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from detlint.tracing import msprobe
+from detlint.tracing.cause import Cause, cause
+from detlint.tracing.compare import Comparison, compare
+from detlint.tracing.reader import Trace, traces
+from detlint.tracing.records import Header
+from detlint.tracing.watch import MAIN
+
+_VARYING: Final = frozenset({"RANK", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "DETLINT_WATCH", "DETLINT_RUN"})
+
+
+class NotComparable(Exception):
+    """Two runs that can't be compared. The text says why."""
+
+
+@dataclass
+class Process:
+    """One process in two runs."""
+
+    rank: int
+    comparison: Comparison
+    cause: Cause | None
+
+
+@dataclass
+class Runs:
+    """Two runs.
+
+    Attributes:
+        processes: by rank.
+        warnings: what the runs don't have in common and perhaps should.
+    """
+
+    processes: list[Process]
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    kept: TemporaryDirectory[str] | None = None
+    """Where converted traces are, as long as they are asked about."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether no process parted."""
+        return all(process.comparison.equal for process in self.processes)
+
+    @property
+    def first(self) -> Process | None:
+        """The process in which the runs parted first.
+
+        Processes run side by side, and are at the same point where they exchange data: the one that had exchanged least
+        is the first. Of those, one that got its difference from another comes last.
+        """
+        parted = [process for process in self.processes if process.cause is not None]
+        return min(parted, key=_order, default=None)
+
+
+def compare_runs(left: Path, right: Path) -> Runs:
+    """Compare two folders of traces, or two files.
+
+    Raises:
+        Unreadable: one of them can't be read.
+        NotComparable: they aren't traces of the same kind.
+    """
+    kept = TemporaryDirectory(prefix="detlint-diff-")
+    ours, others = _by_rank(_own(left, Path(kept.name, "left"))), _by_rank(_own(right, Path(kept.name, "right")))
+    if ours.keys() != others.keys():
+        raise NotComparable(
+            f"{left} has ranks {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by"
+        )
+    runs = Runs([], kept=kept)
+    for rank in sorted(ours):
+        _check(ours[rank], others[rank])
+        found = compare(ours[rank].path, others[rank].path)
+        runs.processes.append(Process(rank, found, cause(found)))
+        runs.warnings.extend(_apart(found.left.header, found.right.header))
+        for trace in (found.left, found.right):
+            runs.notes.extend(trace.end.notes if trace.end is not None else [])
+    runs.warnings = [*dict.fromkeys(runs.warnings)]
+    runs.notes = [*dict.fromkeys(runs.notes)]
+    return runs
+
+
+def _own(folder: Path, into: Path) -> Path:
+    """A run's traces: what msprobe dumped is converted."""
+    return msprobe.converted(folder, into) if msprobe.dumps(folder) else folder
+
+
+def _order(process: Process) -> tuple[int, bool, int]:
+    assert process.cause is not None and process.comparison.first is not None
+    call = process.cause.call or process.comparison.first.call
+    return (call.collectives if not process.cause.received else _before(process), process.cause.received, process.rank)
+
+
+def _before(process: Process) -> int:
+    """How many exchanges a process had had when it got a difference by one, itself among them."""
+    first = process.comparison.first
+    assert first is not None
+    return first.call.collectives
+
+
+def _by_rank(folder: Path) -> dict[int, Trace]:
+    """The traces of a run by rank. Where nothing tells a rank, the one process that computed counts as rank 0."""
+    found: dict[int, Trace] = {}
+    unknown: list[Trace] = []
+    for path in traces(folder):
+        trace = Trace.open(path)
+        rows = 0
+        for _ in trace.rows():  # what tells the rank may stand behind rows
+            rows += 1
+            if trace.rank is not None:
+                break
+        if trace.rank is not None:
+            found[trace.rank] = Trace.open(path)
+        elif rows:
+            unknown.append(Trace.open(path))
+    if not found and unknown:
+        unknown.sort(key=lambda trace: trace.path.stem != MAIN)
+        found[0] = unknown[0]
+    return found or {0: Trace.open(traces(folder)[0])}
+
+
+def _check(left: Trace, right: Trace) -> None:
+    for name in ("framework", "level", "digest"):
+        ours, others = getattr(left.header, name), getattr(right.header, name)
+        if ours != others:
+            raise NotComparable(f"{left.path} and {right.path}: {name} is {ours} in one and {others} in the other")
+
+
+def _apart(left: Header, right: Header) -> list[str]:
+    """What two headers don't have in common."""
+    said = []
+    for name in ("argv", "python", "platform", "devices", "threads"):
+        ours, others = getattr(left, name), getattr(right, name)
+        if ours != others:
+            said.append(f"{name}: {ours} and {others}")
+    for name in ("versions", "flags", "environment", "git"):
+        ours, others = getattr(left, name), getattr(right, name)
+        keys = sorted(key for key in {*ours, *others} - _VARYING if ours.get(key) != others.get(key))
+        said.extend(f"{name}: {key} is {ours.get(key, 'unset')} and {others.get(key, 'unset')}" for key in keys)
+    return said
+
+
+def _listed(ranks: dict[int, Trace]) -> str:
+    return ", ".join(map(str, sorted(ranks))) or "none"

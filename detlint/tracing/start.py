@@ -1,0 +1,73 @@
+"""Starts programs that are watched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from detlint.runtime.launch import NotStarted, prepare
+from detlint.runtime.plan import Plan
+from detlint.tracing.watch import Watch
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run.
+
+    Attributes:
+        arguments: as for `python`: `script.py`, or `-m module`, and what the program gets.
+        enforced: what `enforce` gets; None runs the program as it is.
+        config: the configuration file that names catalogs; empty for none.
+    """
+
+    arguments: tuple[str, ...]
+    enforced: Mapping[str, Any] | None = None
+    config: str = ""
+
+    def environment(self, watch: Watch) -> dict[str, str]:
+        """The variables that it is started with.
+
+        Raises:
+            NotStarted: this Python leaves environment variables alone.
+        """
+        if sys.flags.ignore_environment or sys.flags.no_site:
+            raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
+        variables = dict(os.environ)
+        if self.enforced is not None:
+            prepare(variables, Plan(dict(self.enforced), watch.first, self._reports, quiet=True, config=self.config))
+        watch.prepare(variables)
+        return variables
+
+    @property
+    def _reports(self) -> str:
+        """Where the processes leave what was enforced, which nobody asks for here."""
+        return os.path.join(tempfile.gettempdir(), f"detlint-run-{os.getpid()}")
+
+    def run(self, watch: Watch, output: Path) -> int:
+        """Run it to its end, with what it prints in a file; its exit code."""
+        command = [sys.executable, "-u", *self.arguments]
+        with output.open("wb") as file:
+            variables = self.environment(msgspec.structs.replace(watch, parent=os.getpid()))
+            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables)
+            try:
+                return process.wait()
+            finally:
+                shutil.rmtree(self._reports, ignore_errors=True)
+
+    def become(self, watch: Watch) -> NoReturn:
+        """Run it in place of this process."""
+        command = [sys.executable, *self.arguments]
+        if os.name != "posix":
+            sys.exit(subprocess.call(command, env=self.environment(watch)))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.execve(sys.executable, command, self.environment(msgspec.structs.replace(watch, first=os.getpid())))

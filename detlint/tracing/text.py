@@ -1,0 +1,92 @@
+"""The comparison of two runs, for people."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+
+import click
+
+from detlint.report.place import shown
+from detlint.tracing.story import Line, Story, Verdict
+
+_LABEL = 8
+
+
+def lines(told: Verdict) -> Iterator[str]:
+    """A paragraph about the first difference, then each process in a line, then what else there is to say."""
+    if told.story is not None:
+        yield from _story(told.story, len(told.processes) > 1)
+        yield ""
+    for process in told.processes:
+        name = f"rank {process.rank}: " if len(told.processes) > 1 else ""
+        yield f"{name}{_counts(process.rows, process.alone, process.differing)}" + (
+            f"; first by {process.cause}: {process.first}" if not process.equal and len(told.processes) > 1 else ""
+        )
+    for said in told.warnings:
+        yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {said}"
+    for said in told.notes:
+        yield f"{click.style('note', fg='cyan', bold=True)}: {said}"
+    verdict = (
+        click.style("equal", fg="green", bold=True) if told.equal else click.style("different", fg="red", bold=True)
+    )
+    yield f"The runs are {verdict}, {'bit for bit' if told.equal else 'as told above'}."
+
+
+def _counts(rows: tuple[int, int], alone: tuple[int, int], differing: int) -> str:
+    if rows[0] == rows[1] and not any(alone):
+        return f"{rows[0]:,} calls, {differing:,} of them different"
+    return f"{rows[0]:,} and {rows[1]:,} calls; {alone[0]:,} and {alone[1]:,} only in one; {differing:,} different"
+
+
+def _story(story: Story, several: bool) -> Iterator[str]:
+    label = story.code or story.cause
+    yield f"{click.style(f'first difference[{label}]', fg='red', bold=True)}: {click.style(story.headline, bold=True)}"
+    if story.stack:
+        yield from _source(story.stack[0])
+    yield from _row("cause", f"{story.title}: {story.said}")
+    yield from _row("operator", _operator(story))
+    yield from _row("when", f"step {story.step}, call {story.row}" + (f", rank {story.rank}" if several else ""))
+    for line in story.stack[1:]:
+        yield from _row("from", _at(line))
+    if story.caller is not None:
+        yield from _row("run by", _at(story.caller))
+    for i, given in enumerate(story.inputs):
+        state = click.style("differs", fg="red") if given.differs else "same"
+        place = f" ({_at(given.place)})" if given.place is not None else ""
+        yield from _row(f"input {i}", f"{state}: {given.value} from {given.origin}{place}")
+    for origin in story.origins:
+        yield from _row("also", f"{origin} gives something else for the same")
+    if story.code:
+        said = f": {story.message}" if story.message and not story.near else ""
+        yield from _row("rule", f"{story.code} {story.name}{said}")
+    for found in story.findings:
+        yield from _row("linter", f"{shown(found.file)}:{found.line}: {found.severity} {found.code} {found.message}")
+    if story.help:
+        yield from _row("help", story.help, "green")
+
+
+def _operator(story: Story) -> str:
+    module = f", in module `{story.module}`" if story.module else ""
+    if story.backward:
+        return f"{story.operator}, in the backward pass of {story.api or 'an autograd function'}{module}"
+    return story.operator + (f", called by {story.api}" if story.api else "") + module
+
+
+def _source(line: Line) -> Iterator[str]:
+    gutter = len(str(line.line)) + 1
+    bar = click.style(" " * gutter + "|", fg="blue")
+    yield f"{click.style(' ' * (gutter - 1) + '-->', fg='blue')} {_at(line)}"
+    text = linecache.getline(line.file, line.line).rstrip()
+    if text:
+        yield bar
+        yield f"{click.style(f'{line.line} |', fg='blue')} {text}"
+        yield bar
+
+
+def _row(label: str, text: str, colour: str = "") -> Iterator[str]:
+    yield f"  {click.style('=', fg='blue')} {click.style(label.ljust(_LABEL), bold=True, fg=colour or None)} {text}"
+
+
+def _at(line: Line) -> str:
+    return f"{shown(line.file)}:{line.line} {line.function}"

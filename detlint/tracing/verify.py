@@ -1,0 +1,245 @@
+"""Runs a program twice, and tells whether its losses are the same.
+
+The test is the one of MindSpore's guide to fixing randomness: if the first iteration's loss agrees, the forward pass is
+fixed; if the second's does, the backward pass is, too. https://www.mindspore.cn has it under "Fixed Randomness to Reproduce
+Run Results of Script". Bits are compared besides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from detlint.tracing import losses
+from detlint.tracing.losses import Loss
+from detlint.tracing.reader import Unreadable
+from detlint.tracing.runs import NotComparable, compare_runs
+from detlint.tracing.start import Program
+from detlint.tracing.story import Verdict, verdict
+from detlint.tracing.watch import MAIN, Watch
+
+Agreement = Literal["bits", "close", "no"]
+"""Bit for bit; within the tolerance; not."""
+Outcome = Literal["equal", "close", "diverged", "crashed", "unknown"]
+CODES: Final[dict[Outcome, int]] = {"equal": 0, "close": 1, "diverged": 1, "crashed": 1, "unknown": 2}
+_TAIL: Final = 20
+_MOST_BYTES: Final = 1 << 16
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The first loss that differs."""
+
+    rank: str
+    iteration: int
+    values: tuple[float, float]
+
+
+class Verification(msgspec.Struct, kw_only=True):
+    """What comes of running a program several times.
+
+    Attributes:
+        outcome: `equal`: bit for bit; `close`: within `atol`, not bit for bit; `diverged`; `crashed`: one run failed;
+            `unknown`: there was nothing to compare.
+        forward: whether the first iteration's losses agree: the forward pass is fixed.
+        backward: whether the second's do, too.
+        why: for `unknown` and `crashed`, what is missing.
+        losses: by run: by the name of the process: its losses.
+        trace: the comparison of two more runs, traced; None where the losses are equal, or tracing was not asked for.
+    """
+
+    outcome: Outcome
+    atol: float
+    runs: int
+    forward: Agreement | None = None
+    backward: Agreement | None = None
+    first: Difference | None = None
+    why: str = ""
+    losses: list[dict[str, list[Loss]]] = []
+    trace: Verdict | None = None
+    traces: list[str] = []
+    said: str = ""
+
+    def code(self, tolerant: bool) -> int:
+        """The exit code: 0 equal, 1 not, 2 not comparable. `tolerant` lets losses pass that agree within `atol`."""
+        return 0 if tolerant and self.outcome == "close" else CODES[self.outcome]
+
+
+class Verifier:
+    """Runs one program.
+
+    Attributes:
+        folder: gets what the runs print, their losses and traces.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        folder: Path,
+        iterations: int,
+        atol: float,
+        metric: str = "",
+        tell: Callable[[str], None] = print,
+    ) -> None:
+        """
+        Args:
+            metric: a regular expression whose first group, on a line of the output, is the loss.
+            tell: told what is going on.
+        """
+        self.program = program
+        self.folder = folder
+        self.iterations = iterations
+        self.atol = atol
+        self.metric = metric
+        self.tell = tell
+        self._codes: list[int] = []
+
+    def verify(self, runs: int, trace: bool) -> Verification:
+        """Run it, and compare each run with the first; trace two more runs where they differ.
+
+        Raises:
+            NotStarted: nothing can be run.
+        """
+        found: list[dict[str, list[Loss]]] = []
+        result = Verification(outcome="unknown", atol=self.atol, runs=runs)
+        for number in range(1, runs + 1):
+            self.tell(f"run {number} of {runs}")
+            found.append(self._run(number))
+            result = self._judge(found, runs)
+            if result.outcome not in ("equal", "close"):
+                break
+        if trace and result.outcome in ("close", "diverged", "crashed"):
+            self._trace(result)
+        return result
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def _run(self, number: int) -> dict[str, list[Loss]]:
+        into = self.folder / f"run{number}"
+        into.mkdir(parents=True)
+        expected = str(self.folder / "run1") if number > 1 else ""
+        watch = Watch(losses=str(into), iterations=0 if self.metric else self.iterations, expected=expected)
+        output = into / "output.txt"
+        self._codes.append(self.program.run(watch, output))
+        if self.metric:
+            return {"output": self._printed(output)}
+        files = sorted(into.glob(f"*{losses.SUFFIX}"))
+        found = (losses.iterations(losses.read(file)) for file in files)
+        return {_name(read[0], file, i): read for i, (file, read) in enumerate(zip(files, found, strict=True)) if read}
+
+    def _printed(self, output: Path) -> list[Loss]:
+        pattern = re.compile(self.metric)
+        groups = (pattern.search(line) for line in output.read_text("utf-8", "replace").splitlines())
+        texts = [found[1] if pattern.groups else found[0] for found in groups if found]
+        return [Loss(i, float(text), text, "metric") for i, text in enumerate(texts[: self.iterations])]
+
+    def _trace(self, result: Verification) -> None:
+        folders = [self.folder / f"trace{number}" for number in (1, 2)]
+        steps = [*range(self.iterations)] or None
+        codes: list[int] = []
+        for number, folder in enumerate(folders, 1):
+            self.tell(f"the runs differ: run {number} of 2 with a trace")
+            into = self.folder / f"traced{number}"
+            into.mkdir()
+            watch = Watch(
+                losses=str(into), iterations=0 if self.metric else self.iterations, trace=str(folder), steps=steps
+            )
+            codes.append(self.program.run(watch, into / "output.txt"))
+        result.traces = [str(folder) for folder in folders]
+        try:
+            result.trace = verdict(compare_runs(*folders), *folders)
+        except Unreadable:
+            result.said = "no operator can be named: PyTorch didn't run, and other frameworks aren't traced"
+            return
+        except NotComparable as error:
+            result.said = f"the traces can't be compared: {error}"
+            return
+        if result.trace.equal and any(codes):
+            result.said = (
+                f"the runs failed while they were traced: {_last(folders[0].with_name('traced1') / 'output.txt')}"
+            )
+        elif result.trace.equal:
+            result.said = (
+                "the traced runs are equal. A trace fills uninitialised memory with zeros and slows the run down: look for "
+                "memory that is read before it is written (`torch.empty`), and for races. `--runs` shows how often it happens."
+            )
+
+    # -- the verdict --------------------------------------------------------------------------------------------------
+
+    def _judge(self, found: list[dict[str, list[Loss]]], runs: int) -> Verification:
+        result = Verification(outcome="equal", atol=self.atol, runs=runs, losses=found)
+        failed = [i for i, code in enumerate(self._codes, 1) if code]
+        if failed and (len(failed) == len(self._codes)):
+            return self._unknown(
+                result, f"run {failed[0]} failed with exit code {self._codes[failed[0] - 1]}", failed[0]
+            )
+        if failed:
+            result.outcome, result.why = "crashed", f"run {failed[0]} failed, and the others didn't"
+            return result
+        if not any(found[-1].values()):
+            return self._unknown(
+                result,
+                "no loss was seen: the program calls no backward(); say `--metric REGEX` to read it from the output, or "
+                "call `detlint.runtime.log(loss=...)` in it",
+                len(found),
+            )
+        if len(found) > 1:
+            self._compare(result, found[0], found[-1])
+        return result
+
+    def _compare(self, result: Verification, ours: dict[str, list[Loss]], others: dict[str, list[Loss]]) -> None:
+        pairs = [
+            (name, one, other)
+            for name in sorted({*ours, *others})
+            for one, other in zip(ours.get(name, []), others.get(name, []), strict=False)
+        ]
+        result.forward, result.backward = self._agreement(pairs, 0), self._agreement(pairs, 1)
+        differing = [pair for pair in pairs if not losses.same(pair[1], pair[2])]
+        if differing:
+            name, one, other = min(differing, key=lambda pair: (pair[1].iteration, pair[0]))
+            result.first = Difference(name, one.iteration, (one.value, other.value))
+            close = all(self._close(one.value, other.value) for _, one, other in pairs)
+            result.outcome = "close" if close else "diverged"
+            if one.bits == other.bits:
+                result.why = (
+                    f"the loss of iteration {one.iteration} is the same, the parameters it was computed with aren't"
+                )
+        elif {name: len(found) for name, found in ours.items()} != {name: len(found) for name, found in others.items()}:
+            result.outcome, result.why = "diverged", "the runs have different numbers of iterations or processes"
+
+    def _agreement(self, pairs: list[tuple[str, Loss, Loss]], iteration: int) -> Agreement | None:
+        of_it = [(one, other) for _, one, other in pairs if one.iteration == iteration]
+        if not of_it:
+            return None
+        if all(losses.same(one, other) for one, other in of_it):
+            return "bits"
+        return "close" if all(self._close(one.value, other.value) for one, other in of_it) else "no"
+
+    def _close(self, one: float, other: float) -> bool:
+        """As numpy.allclose(one, other, rtol=1e-5, atol=atol), which the guide uses; NaN is equal to NaN."""
+        if math.isnan(one) or math.isnan(other):
+            return math.isnan(one) and math.isnan(other)
+        return one == other or abs(one - other) <= self.atol + 1e-5 * abs(other)
+
+    def _unknown(self, result: Verification, why: str, run: int) -> Verification:
+        result.outcome, result.why = "unknown", why
+        output = self.folder / f"run{run}" / "output.txt"
+        result.said = _last(output)
+        return result
+
+
+def _last(output: Path) -> str:
+    """The last lines of what a run printed."""
+    text = output.read_bytes()[-_MOST_BYTES:].decode("utf-8", "replace")
+    return "\n".join(text.splitlines()[-_TAIL:])
+
+
+def _name(loss: Loss, file: Path, place: int) -> str:
+    """What a process is called in both runs: by its rank, else by its place among the processes."""
+    if loss.rank is not None:
+        return f"rank {loss.rank}"
+    return file.stem if file.stem == MAIN else f"process {place}"

@@ -1,0 +1,122 @@
+"""`detlint verify`: a program is run twice, and its losses are compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from traced import line, model, shell, written
+
+NOISY = """\
+import os, torch
+library = torch.library.Library("verified", "DEF")
+library.define("noisy(Tensor x) -> Tensor")
+
+
+def noisy(x):
+    return x + int.from_bytes(os.urandom(4), "little") * 2.0**-{bits}
+
+
+library.impl("noisy", noisy, "CPU")
+
+
+class Noisy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return {forward}
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return {backward}
+
+
+"""
+
+
+def _noisy(bits: int, forward: str = "x * 1", backward: str = "gradient * 1", **options: Any) -> str:
+    return NOISY.format(bits=bits, forward=forward, backward=backward) + model(layer="Noisy.apply(x)", **options)
+
+
+def _verified(tmp_path: Path, text: str, *options: str | Path, code: int = 0) -> dict[str, Any]:
+    written(tmp_path / "project", text)
+    done = shell("verify", "--output-format", "json", *options, "train.py", cwd=tmp_path / "project")
+    assert done.returncode == code, done.stdout + done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def test_a_program_that_repeats_is_equal(tmp_path: Path) -> None:
+    told = _verified(tmp_path, model(steps=50, after="assert step < 2"), "--as-is")
+    assert told["outcome"] == "equal"
+    assert (told["forward"], told["backward"]) == ("bits", "bits")
+    assert [[loss["iteration"] for loss in run["main"]] for run in told["losses"]] == [[0, 1], [0, 1]]
+    assert told["trace"] is None
+
+
+def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_path: Path) -> None:
+    text = _noisy(28, backward="torch.ops.verified.noisy(gradient)")
+    page = tmp_path / "page.html"
+    told = _verified(tmp_path, text, "--html", page, "--keep", tmp_path / "kept", code=1)
+    assert told["outcome"] == "diverged"
+    assert (told["forward"], told["backward"]) == ("bits", "no")
+    assert told["first"]["iteration"] == 1
+    story = told["trace"]["story"]
+    assert (story["cause"], story["operator"], story["backward"]) == ("kernel", "verified.noisy.default", True)
+    assert line(text, "layer") in [place["line"] for place in story["stack"]]
+    content = page.read_text()
+    assert "<svg" in content
+    assert "verified.noisy.default" in content
+    assert {path.name for path in (tmp_path / "kept").iterdir()} >= {"run1", "run2", "trace1", "trace2"}
+
+
+def test_a_small_difference_passes_within_a_tolerance_that_is_asked_for(tmp_path: Path) -> None:
+    text = _noisy(46, forward="torch.ops.verified.noisy(x)")
+    told = _verified(tmp_path, text, "--atol", "1e-3", "--no-trace")
+    assert told["outcome"] == "close"
+    assert told["forward"] == "close"
+
+
+def test_a_program_without_a_loss_is_not_comparable(tmp_path: Path) -> None:
+    told = _verified(tmp_path, "import torch\nprint('loss: 1.5')\nprint('loss: 1.25')\n", code=2)
+    assert told["outcome"] == "unknown"
+    assert "--metric" in told["why"]
+
+
+@pytest.mark.parametrize("varies", [False, True])
+def test_a_loss_may_be_read_from_the_output(tmp_path: Path, varies: bool) -> None:
+    value = "__import__('os').getpid()" if varies else "1.5"
+    told = _verified(
+        tmp_path,
+        f"print('step 1, loss:', {value})\n",
+        "--metric",
+        r"loss: (\S+)",
+        "--no-trace",
+        "--as-is",
+        code=int(varies),
+    )
+    assert told["outcome"] == ("diverged" if varies else "equal")
+
+
+def test_a_program_may_tell_its_loss(tmp_path: Path) -> None:
+    text = "from detlint.runtime import log\nfor i in range(100):\n    log(loss=1 / (i + 1))\n    assert i < 3\n"
+    told = _verified(tmp_path, text, "--as-is", "--iterations", "3")
+    assert [loss["value"] for loss in told["losses"][0]["main"]] == [1, 1 / 2, 1 / 3]
+
+
+def test_a_program_that_fails_is_shown(tmp_path: Path) -> None:
+    told = _verified(tmp_path, "raise SystemExit('no data here')\n", code=2)
+    assert told["outcome"] == "unknown"
+    assert "no data here" in told["said"]
+
+
+def test_each_kernel_run_twice_shows_the_noisy_one(tmp_path: Path) -> None:
+    text = _noisy(40, backward="torch.ops.verified.noisy(gradient)")
+    told = _verified(tmp_path, text, "--twice", "--as-is", code=1)
+    assert [(kernel["op"], kernel["backward"]) for kernel in told["noisy"]] == [("verified.noisy.default", True)]
+    assert line(text, "layer") in [place[1] for place in told["noisy"][0]["stack"]]
+    assert told["kernels"] > 20
