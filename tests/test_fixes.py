@@ -527,3 +527,38 @@ def test_only_what_can_be_sorted_is(tmp_path: Path) -> None:
     after = fixed(tmp_path, source, "--unsafe-fixes", "--show-notes")
     assert "dump(sorted(tags)" in after
     assert "dump(list(kinds)" in after
+
+
+@pytest.mark.parametrize(
+    ("imports", "left"),
+    [
+        ("from torchvision.transforms import RandomCrop, Resize", "from torchvision.transforms import CenterCrop, Resize"),
+        ("from torchvision.transforms import (\n    RandomCrop,  # cuts\n    Resize,\n)", None),
+        ("import math\nfrom torchvision.transforms import RandomCrop, Resize", None),
+        ("from .transforms import RandomCrop, Resize", "from .transforms import RandomCrop, Resize"),
+    ],
+)
+def test_imports_that_nothing_uses_any_more_go(tmp_path: Path, imports: str, left: str | None) -> None:
+    source = f"{imports}\n\n\ndef steps():\n    return [Resize(8), RandomCrop(4)]\n"
+    after = fixed(tmp_path, source, "--unsafe-fixes", "--profile", "align")
+    if left is not None:
+        assert after.startswith(left)
+    assert ("RandomCrop" in after) is imports.startswith("from .")
+    assert ("import math" in after) is ("import math" in imports), "what was unused before stays"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("__init__.py", ""),
+        ("train.py", "from train import RandomCrop\n"),
+        ("train.py", "import train\n\ntrain.RandomCrop\n"),
+    ],
+)
+def test_imports_that_others_may_use_stay(tmp_path: Path, name: str, other: str) -> None:
+    (tmp_path / "other.py").write_text(other)
+    (tmp_path / "detlint.toml").touch()
+    source = "from torchvision.transforms import RandomCrop, Resize\n\nSTEPS = [Resize(8), RandomCrop(4)]\n"
+    after = fixed(tmp_path, source, "--unsafe-fixes", "--profile", "align", name=name)
+    assert "RandomCrop(4)" not in after
+    assert "import CenterCrop, RandomCrop, Resize" in after

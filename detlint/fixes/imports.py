@@ -1,4 +1,4 @@
-"""Imports that rewritten code needs, put where the file has its own."""
+"""Imports that rewritten code needs, put where the file has its own, and those that it needs no more."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Iterable
 
 import libcst as cst
 from libcst.codemod import CodemodContext
-from libcst.codemod.visitors import AddImportsVisitor
+from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
+
+Imported = tuple[str, str | None, str | None]
+"""The module, what is imported from it (None: the module itself), and the name that it gets."""
 
 
 def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
@@ -35,6 +38,29 @@ def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
     return [*_inserted(text, new)]
+
+
+def without_imports(text: str, gone: Iterable[Imported]) -> list[Edit]:
+    """The edits that leave out some imports which nothing uses.
+
+    Raises:
+        NoFix: LibCST can't parse the module.
+    """
+    context = CodemodContext()
+    for imported in gone:
+        RemoveImportsVisitor.remove_unused_import(context, *imported)
+    try:
+        new = RemoveImportsVisitor(context).transform_module(cst.parse_module(text)).code
+    except (cst.ParserSyntaxError, RecursionError) as error:
+        raise NoFix(f"the file can't be parsed: {error}") from None
+    start = _shared(text, new)
+    rest = _shared(text[start:][::-1], new[start:][::-1])
+    return [Edit(start, len(text) - rest, new[start : len(new) - rest])] if text != new else []
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _inserted(old: str, new: str) -> Iterable[Edit]:
