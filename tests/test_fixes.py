@@ -532,7 +532,10 @@ def test_only_what_can_be_sorted_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("imports", "left"),
     [
-        ("from torchvision.transforms import RandomCrop, Resize", "from torchvision.transforms import CenterCrop, Resize"),
+        (
+            "from torchvision.transforms import RandomCrop, Resize",
+            "from torchvision.transforms import CenterCrop, Resize",
+        ),
         ("from torchvision.transforms import (\n    RandomCrop,  # cuts\n    Resize,\n)", None),
         ("import math\nfrom torchvision.transforms import RandomCrop, Resize", None),
         ("from .transforms import RandomCrop, Resize", "from .transforms import RandomCrop, Resize"),
