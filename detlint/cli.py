@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -312,10 +313,11 @@ def _no_garbage() -> Iterator[None]:
     """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
     collecting = gc.isenabled()
     gc.disable()
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)  # nor is it looked through when the interpreter ends
     try:
         yield
     finally:
-        gc.freeze()
         if collecting:
             gc.enable()
 
