@@ -162,6 +162,15 @@ def test_the_report_is_printed_and_written(script: Callable[..., Path]) -> None:
     assert python(folder, *RUN, "--quiet", "train.py").stderr == ""
 
 
+@pytest.mark.skipif(find_spec("sympy") is None, reason="SymPy is not installed")
+def test_what_libraries_make_for_themselves_when_they_are_imported_is_not_told(script: Callable[..., Path]) -> None:
+    folder = script("import random\n\nOWN = random.Random()\n", "own.py")
+    script("import sympy\nimport own\n")
+    done = python(folder, *RUN, "train.py")
+    assert f"{folder / 'own.py'}:3: DET103" in done.stderr
+    assert done.stderr.count("DET103") == 1, done.stderr
+
+
 def test_a_report_that_cannot_be_written_is_told(script: Callable[..., Path]) -> None:
     folder = script("print(1)\n")
     run = python(folder, *RUN, "-q", "--report", "no/out.json", "train.py")

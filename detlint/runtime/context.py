@@ -10,7 +10,7 @@ from typing import Any
 
 from detlint.catalog import Catalog, Entry
 from detlint.runtime.options import Options
-from detlint.runtime.places import place
+from detlint.runtime.places import importing, place
 from detlint.runtime.report import Report
 
 
@@ -67,8 +67,9 @@ class Context:
         return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")
 
     def done(self, entry: Entry, api: str, message: str) -> None:
-        """Tell what was done, at the line that led there. Not while PyTorch compiles: then the line means nothing."""
-        if not compiling():
+        """Tell what was done, at the line that led there. Not while PyTorch compiles, for then the line means nothing, nor what
+        a library does for itself while it is being imported."""
+        if not compiling() and not importing():
             self.report.done(*self._rule(entry), api, message, place())
 
     def refuse(self, entry: Entry, api: str, reason: str) -> None:

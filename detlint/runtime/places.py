@@ -35,6 +35,20 @@ def place() -> tuple[str, int]:
     return second
 
 
+def importing() -> bool:
+    """Whether a library calls while it is being imported: what it makes for itself then is none of the user's doing."""
+    library = False
+    for frame in _frames():
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return library
+        kind = _kind(name)
+        if kind == "user":
+            return False
+        library = library or kind == "library"
+    return False
+
+
 def origin() -> tuple[str, str]:
     """What called: whose it is (`user`, `library`, `standard`), and a name of it that stays the same from run to run."""
     for frame in _frames():
