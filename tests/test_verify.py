@@ -75,7 +75,11 @@ def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_pa
 
 
 def test_a_small_difference_passes_within_a_tolerance_that_is_asked_for(tmp_path: Path) -> None:
-    text = _noisy(46, forward="torch.ops.verified.noisy(x)")
+    # Each run adds a little more than the one before: noise at random would sometimes leave the loss as it is.
+    text = _noisy(46, forward="torch.ops.verified.noisy(x)").replace(
+        'int.from_bytes(os.urandom(4), "little") * 2.0**-46', 'os.stat("runs").st_size * 2.0**-14'
+    )
+    text = f"open('runs', 'a').write('.')\n{text}"
     told = _verified(tmp_path, text, "--atol", "1e-3", "--no-trace")
     assert told["outcome"] == "close"
     assert told["forward"] == "close"

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 import torch
 
 _EXCHANGES: Final = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::")
-_MACHINERY: Final = ("profiler::",)
-"""Operators that compute nothing."""
+_MACHINERY: Final = ("profiler::", "aten::set_")
+"""Operators that compute nothing. `set_` gives a tensor memory that is there: of a data loader's workers, in the order in which
+they are done. It is read where it is used."""
 _UNFILLED: Final = frozenset({
     "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted", "aten::empty_quantized",
     "aten::new_empty", "aten::new_empty_strided", "aten::resize_", "aten::resize", "aten::_resize_output_",
