@@ -359,6 +359,7 @@ def _watch(paths: tuple[Path, ...], options: dict[str, Any]) -> NoReturn:
         ):  # a configuration that is being edited may be wrong for a while
             _check(paths, options)
         seconds = time.perf_counter() - started
+        gc.collect()  # before the user is told: an interrupt while finalizers run would be lost
         click.echo(f"{time.strftime('%H:%M:%S')}: checked in {seconds:.2f} s; watching for changes.", err=True)
 
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,8 +29,6 @@ def watch(check: Callable[[], None], changes: Iterable[set[str]]) -> None:
         if changed or not checked:
             check()
             checked = True
-            gc.unfreeze()  # what the check has kept from the garbage collector is of no more use
-            gc.collect()
 
 
 def changed_files(paths: Sequence[Path], config: Config) -> Iterator[set[str]]:
