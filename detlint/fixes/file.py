@@ -37,6 +37,10 @@ class File(Fixable):
         if before._outcome is not None and before._outcome[0] == self.code:
             self.tree = before._outcome[1]
 
+    def after(self, code: bytes) -> ast.Module:
+        """What edits have made of the module; it was parsed when they were made."""
+        return self._outcome[1] if self._outcome is not None and self._outcome[0] == code else parsed(code)
+
     @cached_property
     def tree(self) -> ast.Module:
         """The module.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from detlint.fixes.file import File, parsed
+from detlint.fixes.file import File
 from detlint.fixes.imports import Imported, without_imports
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
@@ -42,9 +42,14 @@ def without_unused(
 
 def _unused(before: File, code: bytes) -> dict[str, Imported]:
     """What a file has imported, by the names that were used before and are not after."""
-    after = parsed(code)
-    lost = _used(before.nodes) - _used(ast.walk(after))
-    return {name: imported for name, imported in _imported(after) if name in lost} if lost else {}
+    # Only what stands in the text less often than before can have had its last use; most edits leave nothing to look at.
+    names = {name for name, _ in _imported(before.tree)}
+    fewer = {name for name in names if code.count(name.encode()) < before.code.count(name.encode())}
+    if not fewer:
+        return {}
+    after = before.after(code)
+    lost = fewer & (_used(before.nodes) - _used(ast.walk(after)))
+    return {name: imported for name, imported in _imported(after) if name in lost}
 
 
 def _used(nodes: Iterable[ast.AST]) -> set[str]:
