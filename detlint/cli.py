@@ -484,14 +484,18 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
         lines: Iterable[str] = statistics(view)
     else:
         lines = formats.lines(form, view)
-    output = "".join(line + "\n" for line in lines)
-    if options["output_file"] is None:
-        click.echo(output, nl=False, err=err, color=_colour())
+    _put("".join(line + "\n" for line in lines), options["output_file"], err)
+
+
+def _put(text: str, file: Path | None, err: bool = False) -> None:
+    """Write a text into a file, without its colours, or to standard output."""
+    if file is None:
+        click.echo(text, nl=False, err=err, color=_colour())
         return
     try:
-        options["output_file"].write_text(click.unstyle(output), "utf-8")
+        file.write_text(click.unstyle(text), "utf-8")
     except OSError as error:
-        _fail(f"{options['output_file']}: can't be written: {error.strerror}")
+        _fail(f"{file}: can't be written: {error.strerror}")
 
 
 _REPORT = frozenset(
@@ -642,10 +646,7 @@ def graph(start: str, form: str, output: Path | None) -> None:
 
     file, function = (start, "") if Path(start).exists() else start.rpartition(":")[::2]
     text = _inspected(Path(file or start), lambda inspection: drawn(inspection, function, form))
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        output.write_text(text, "utf-8")
+    _put(text, output)
 
 
 def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> str | list[str] | None:
@@ -654,9 +655,12 @@ def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     return [name.strip() for name in value.split(",") if name.strip()]
 
 
+_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+
+
 @main.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+@_MODULE
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of every stream. [default: 1234]")
 @click.option(
     "--profile",
@@ -709,19 +713,32 @@ def run(
     Its options, its exit code and the signals that it gets are its own. What was done is printed to standard error when it
     ends. Options not given are those of `[tool.detlint.runtime]`.
     """
-    from detlint.config import enforced, load
     from detlint.runtime.launch import NotStarted, launch
 
     with _errors():
-        script = Path(command[0])
-        config = load(script if script.exists() and not module else Path.cwd(), config_file, isolated)
-        chosen = {**enforced(config.settings), **{key: value for key, value in options.items() if value is not None}}
+        settings, source = _enforced(command, module, config_file, isolated)
+        chosen = {**settings, **{key: value for key, value in options.items() if value is not None}}
         written = os.path.abspath(report) if report is not None else ""
         try:
-            source = os.path.abspath(config.source) if config.source is not None else ""
-            launch([*["-m"] * module, *command], chosen, written, quiet, source)
+            launch(_arguments(command, module), chosen, written, quiet, source)
         except NotStarted as error:
             _fail(str(error))
+
+
+def _arguments(command: tuple[str, ...], module: bool) -> tuple[str, ...]:
+    """A program as `python` takes it."""
+    return ("-m", *command) if module else command
+
+
+def _enforced(
+    command: tuple[str, ...], module: bool, config_file: Path | None = None, isolated: bool = False
+) -> tuple[dict[str, Any], str]:
+    """What the configuration of a program says of enforcing, and the file that it stands in; "" for none."""
+    from detlint.config import enforced, load
+
+    script = Path(command[0])
+    config = load(script if script.exists() and not module else Path.cwd(), config_file, isolated)
+    return enforced(config.settings), os.path.abspath(config.source) if config.source is not None else ""
 
 
 _PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -733,7 +750,6 @@ _LEVEL = click.option(
     show_default=True,
     help="What is recorded: calls of modules, of public functions, or every kernel.",
 )
-_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
 _TO = click.option(
     "-o",
     "--output-file",
@@ -782,16 +798,9 @@ def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | Non
 
 def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     """What is to be run; enforced as the configuration says."""
-    from detlint.config import enforced as settings
-    from detlint.config import load
     from detlint.tracing.start import Program
 
-    script = Path(command[0])
-    config = load(script if script.exists() and not module else Path.cwd(), None, False) if enforced else None
-    if config is None:
-        return Program((*["-m"] * module, *command))
-    source = os.path.abspath(config.source) if config.source is not None else ""
-    return Program((*["-m"] * module, *command), settings(config.settings), source)
+    return Program(_arguments(command, module), *(_enforced(command, module) if enforced else ()))
 
 
 @main.command()
@@ -822,7 +831,7 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
             told = verdict(compare_runs(left, right), left, right)
         except (Unreadable, NotComparable) as error:
             _fail(str(error))
-        _print(output.of_traces(told, output_format), output_file)
+        _put(f"{output.of_traces(told, output_format)}\n", output_file)
         sys.exit(int(not told.equal))
 
 
@@ -879,8 +888,8 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
         except (NotStarted, re.error) as error:
             _fail(str(error))
         if options["html"] is not None:
-            _print(found.html(), options["html"])
-        _print(found.text(options["output_format"]), output_file)
+            _put(f"{found.html()}\n", options["html"])
+        _put(f"{found.text(options['output_format'])}\n", output_file)
         sys.exit(found.code)
 
 
@@ -897,17 +906,6 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         _fail(f"{keep}: isn't empty; name another folder to keep the runs in")
     keep.mkdir(parents=True, exist_ok=True)
     yield keep
-
-
-def _print(text: str, file: Path | None) -> None:
-    """To a file, or to standard output."""
-    if file is None:
-        click.echo(text, color=_colour())
-        return
-    try:
-        file.write_text(click.unstyle(text) + "\n", "utf-8")
-    except OSError as error:
-        _fail(f"{file}: can't be written: {error.strerror}")
 
 
 @main.command()

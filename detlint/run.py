@@ -358,7 +358,8 @@ class Run:
         new = files.keys() - before.files.keys()
         edited = {path for path in files.keys() - new if before.files[path].key != files[path].key}
         changed = edited | new | gone
-        moved = {path: self._moved(before.files[path].key, files[path].key) for path in edited}
+        states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
+        moved = {path: outline.moved(*both) if both is not None else None for path, both in states.items()}
         for path, words in led.items():
             passed, known = self._led_on(path, words), moved.get(path, frozenset())
             moved[path] = None if passed is None or known is None else known | passed
@@ -367,7 +368,7 @@ class Run:
         saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
         touched = changed | led.keys() | rebuilt | saying.keys()
         # A run that only imports a file depends on what that does when it is imported.
-        idle = {path for path in edited if self._same_top(before.files[path].key, files[path].key)}
+        idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
         acting = touched - (idle - rebuilt - led.keys())
         followed = {
@@ -398,9 +399,10 @@ class Run:
             path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
         }
 
-    def _moved(self, old: bytes, new: bytes) -> frozenset[str] | None:
+    def _states(self, old: bytes, new: bytes) -> tuple[Facts, Facts] | None:
+        """What a file said, and what it says now; None where one of them isn't known."""
         before, now = self.store.known(old), self.store.known(new)
-        return outline.moved(before, now) if before is not None and now is not None else None
+        return (before, now) if before is not None and now is not None else None
 
     def _led_on(self, path: str, words: Collection[str] | None) -> frozenset[str] | None:
         """The names of a file that lead elsewhere where some words do; None: any name may."""
@@ -409,14 +411,10 @@ class Run:
             return frozenset()
         return None if words is None or facts.stars else outline.passing_on(facts, words)
 
-    def _same_top(self, old: bytes, new: bytes) -> bool:
-        before, now = self.store.known(old), self.store.known(new)
-        return before is not None and now is not None and outline.top(before) == outline.top(now)
-
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
         """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
         try:
-            text = self.store.files[path].read_at_once()
+            text = self.store.files[path].read()
         except OSError:
             return [*words]
         return [word for word in words if not word.isascii() or word.encode() in text]

@@ -52,10 +52,10 @@ def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:
     )
 
 
-def top(facts: Facts) -> list[Any]:
-    """What importing a file does by itself, without positions: what its top level runs, how it decorates its definitions,
-    and the options that it gives the command line. What the functions do that it calls is not in it."""
-    return _top(facts, decode_body(facts))
+def same_top(old: Facts, new: Facts) -> bool:
+    """Whether importing a file does the same by itself in both states: what its top level runs, how it decorates its definitions,
+    and the options that it gives the command line. What the functions do that it calls is not looked at."""
+    return _top(old, decode_body(old)) == _top(new, decode_body(new))
 
 
 def _top(facts: Facts, body: Body) -> list[Any]:

@@ -16,6 +16,7 @@ from detlint.inspect import Inspection, Traced
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
+from detlint.report import shell
 from detlint.report.deeds import Deed, deeds
 from detlint.report.place import at_name, shown
 from detlint.source import Source
@@ -29,7 +30,7 @@ def page(inspection: Inspection, runs: Sequence[Traced]) -> str:
     """The page for some runs of one file."""
     title = f"Seed flow of {shown(inspection.module.path)}"
     body = "\n".join(line for number, run in enumerate(runs) for line in _Run(inspection, run, number).section())
-    return PAGE.replace("{title}", escape(title)).replace("{body}", body)
+    return shell.page(title, f"{LEGEND}\n{body}\n{SCRIPT}", STYLE)
 
 
 class _Run:
@@ -153,20 +154,10 @@ def _told(finding: Finding) -> str:
     return f"<b>{finding.severity} {finding.code}</b> {escape(finding.message)}{remedy}"
 
 
-PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root { color-scheme: light dark; --ink: #1b1f23; --paper: #fff; --dim: #65707a; --line: #d5dbe0; --code: #f3f5f7;
-  --good: #1f7a34; --doubt: #8a6100; --bad: #b3261e; --switch: #1759ad; --function: #56626b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8eb; --paper: #14181c; --dim: #96a1aa; --line: #343c43;
-  --code: #20262c; --good: #6fcf87; --doubt: #e3b341; --bad: #ff8a80; --switch: #79b4ff; --function: #a9b4bd; } }
-body { margin: 2rem auto; max-width: 76rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: var(--ink);
-  background: var(--paper); }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+LEGEND: Final = """<p><span class="chip good">the same in every run</span> <span class="chip doubt">if an option says so</span>
+<span class="chip bad">varies</span> <span class="chip switch">a switch</span></p>"""
+STYLE: Final = """\
+body { max-width: 76rem; }
 code { font: 13px/1.4 ui-monospace, Consolas, monospace; background: var(--code); padding: .1em .35em; border-radius: 4px;
   overflow-wrap: anywhere; }
 .dim, .hint, .at { color: var(--dim); font-size: 13px; }
@@ -176,23 +167,17 @@ code { font: 13px/1.4 ui-monospace, Consolas, monospace; background: var(--code)
 summary { cursor: pointer; padding: .15rem 0; }
 .row { margin: .15rem 0 .15rem .4rem; padding: .15rem .6rem; border-left: 3px solid var(--line); }
 .row:hover, .row:focus { background: var(--code); outline: none; }
-.row:target { outline: 2px solid var(--switch); }
+.row:target { outline: 2px solid var(--blue); }
 .row.good { border-color: var(--good); } .row.doubt { border-color: var(--doubt); } .row.bad { border-color: var(--bad); }
-.row.switch { border-color: var(--switch); }
-.chip { display: inline-block; padding: 0 .5em; border: 1px solid currentColor; border-radius: 1em; font-size: 13px; }
+.row.switch { border-color: var(--blue); }
+.chip { display: inline-block; }
 .chip.good { color: var(--good); } .chip.doubt { color: var(--doubt); } .chip.bad { color: var(--bad); }
-.chip.switch { color: var(--switch); } .chip.function { color: var(--function); }
+.chip.switch { color: var(--blue); } .chip.function { color: var(--grey); }
 .finding { margin: .2rem 0 .3rem; font-size: 14px; } .error b { color: var(--bad); } .warning b { color: var(--doubt); }
-a { color: var(--switch); }
+a { color: var(--blue); }
 .now { position: sticky; top: 0; background: var(--paper); border-bottom: 1px solid var(--line); padding: .4rem 0; margin: 0; }
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p><span class="chip good">the same in every run</span> <span class="chip doubt">if an option says so</span>
-<span class="chip bad">varies</span> <span class="chip switch">a switch</span></p>
-{body}
-<script>
+"""
+SCRIPT: Final = """<script>
 // Shows the state of the streams just before the line that is pointed at.
 const words = { drawn: ["bad", "unseeded"], seeded: ["good", "seeded"], optional: ["doubt", "optional"],
   entropy: ["bad", "differs every time"] };
@@ -210,7 +195,4 @@ for (const row of document.querySelectorAll("[data-streams]")) {
   row.addEventListener("mouseenter", show);
   row.addEventListener("focus", show);
 }
-</script>
-</body>
-</html>
-"""
+</script>"""

@@ -37,6 +37,11 @@ def lines(view: View) -> Iterator[str]:
     codes = sorted({finding.code for finding in view.findings})
     rules = [_rule(view, view.catalog.rules[code]) for code in codes]
     results = [_result(view, f, codes.index(f.code), view.fingerprints[i]) for i, f in enumerate(view.findings)]
+    yield log(rules, results)
+
+
+def log(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """A log with one run of detlint's."""
     driver = {"name": "detlint", "version": __version__, "semanticVersion": __version__, "rules": rules}
     run = {
         "tool": {"driver": driver},
@@ -44,8 +49,8 @@ def lines(view: View) -> Iterator[str]:
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The folder of the repository."}}},
         "results": results,
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    yield msgspec.json.format(msgspec.json.encode(log), indent=2).decode()
+    encoded = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return msgspec.json.format(encoded, indent=2).decode()
 
 
 def _rule(view: View, rule: Rule) -> dict[str, Any]:

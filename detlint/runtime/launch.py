@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -18,6 +18,8 @@ from detlint.runtime.record import Step
 
 START: Final = Path(__file__).with_name("start")
 """The folder with what Python imports before the program."""
+REPLACES: Final = os.name == "posix"
+"""Elsewhere, `exec` makes another process and ends this one."""
 
 
 class NotStarted(Exception):
@@ -40,21 +42,39 @@ def launch(
     Raises:
         NotStarted: this Python leaves environment variables alone.
     """
-    if sys.flags.ignore_environment or sys.flags.no_site:
-        raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
-    replaces = os.name == "posix"  # elsewhere, `exec` makes another process and ends this one
+    require_environment()
     folder = os.path.join(tempfile.gettempdir(), f"detlint-run-{uuid.uuid4().hex}")
-    plan = Plan(options, os.getpid() if replaces else 0, folder, report, quiet, config)
+    plan = Plan(options, os.getpid() if REPLACES else 0, folder, report, quiet, config)
     variables = dict(os.environ)
     prepare(variables, plan)
+    code = become(arguments, variables)
+    tell(plan, None)
+    sys.exit(code)
+
+
+def require_environment() -> None:
+    """Programs are prepared by what Python finds in its environment.
+
+    Raises:
+        NotStarted: this Python leaves that alone.
+    """
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
+
+
+def become(arguments: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run Python in place of this process, with the options that this one was started with; where a process can't be replaced, as
+    its child.
+
+    Returns:
+        The child's exit code.
+    """
     command = [sys.executable, *_interpreter_options(), *arguments]
-    if replaces:
+    if REPLACES:
         sys.stdout.flush()
         sys.stderr.flush()
         os.execve(sys.executable, command, variables)
-    code = subprocess.call(command, env=variables)
-    tell(plan, None)
-    sys.exit(code)
+    return subprocess.call(command, env=variables)
 
 
 def prepare(variables: MutableMapping[str, str], plan: Plan) -> list[Step]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import linecache
 import math
 from collections.abc import Iterator
-from html import escape
 from typing import Final
 
+from detlint.report import shell
+from detlint.report.markup import escaped
 from detlint.report.place import shown
 from detlint.tracing.losses import Loss
 from detlint.tracing.story import Line, Story, Verdict
+from detlint.tracing.text import at
 from detlint.tracing.verify import Verification
 
 _WIDTH: Final = 720
@@ -25,17 +27,17 @@ def page(told: Verdict | None, found: Verification | None) -> str:
     """The page for the comparison of two traces, for verifying, or for both."""
     title = "Two runs compared" if found is None else "A program verified"
     body = [*(_verified(found) if found is not None else ()), *(_traces(told) if told is not None else ())]
-    return PAGE.replace("{title}", title).replace("{body}", "\n".join(body))
+    return shell.page(title, "\n".join(body), STYLE)
 
 
 def plain(title: str, text: str) -> str:
     """A page with a text."""
-    return PAGE.replace("{title}", title).replace("{body}", f"<pre>{escape(text)}</pre>")
+    return shell.page(title, f"<pre>{escaped(text)}</pre>", STYLE)
 
 
 def _verified(found: Verification) -> Iterator[str]:
     good = found.outcome == "equal"
-    yield f'<p><span class="chip {"good" if good else "bad"}">{escape(found.outcome)}</span> {escape(found.why)}</p>'
+    yield f'<p><span class="chip {"good" if good else "bad"}">{escaped(found.outcome)}</span> {escaped(found.why)}</p>'
     for name, fixed in (("forward pass", found.forward), ("backward pass", found.backward)):
         if fixed is not None:
             word = {
@@ -46,11 +48,11 @@ def _verified(found: Verification) -> Iterator[str]:
             yield f'<p>{name}: <span class="{"good" if fixed == "bits" else "bad"}">{word[fixed]}</span></p>'
     for name in dict.fromkeys(name for run in found.losses for name in run):
         runs = [run.get(name, []) for run in found.losses]
-        yield f"<h2>Loss, {escape(name)}</h2>"
+        yield f"<h2>Loss, {escaped(name)}</h2>"
         yield from _curves(runs)
         yield from _table(runs)
     if found.said:
-        yield f"<pre>{escape(found.said)}</pre>"
+        yield f"<pre>{escaped(found.said)}</pre>"
 
 
 def _curves(runs: list[list[Loss]]) -> Iterator[str]:
@@ -109,28 +111,28 @@ def _traces(told: Verdict) -> Iterator[str]:
     for one in told.processes:
         cells = (one.rank, f"{one.rows[0]} / {one.rows[1]}", f"{one.alone[0]} / {one.alone[1]}", one.differing,
                  f"{one.cause} {one.first}" if one.cause else "equal")  # fmt: skip
-        yield f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        yield f"<tr>{''.join(f'<td>{escaped(str(cell))}</td>' for cell in cells)}</tr>"
     yield "</table>"
     for said in (*told.warnings, *told.notes):
-        yield f'<p class="dim">{escape(said)}</p>'
+        yield f'<p class="dim">{escaped(said)}</p>'
 
 
 def _story(story: Story) -> Iterator[str]:
-    yield f'<p class="head"><span class="chip bad">{escape(story.code or story.cause)}</span> {escape(story.headline)}</p>'
+    yield f'<p class="head"><span class="chip bad">{escaped(story.code or story.cause)}</span> {escaped(story.headline)}</p>'
     if story.stack:
         yield from _source(story.stack[0])
     rows = [("cause", f"{story.title}: {story.said}"), ("operator", story.operator), ("public API", story.api),
             ("module", story.module), ("when", f"rank {story.rank}, step {story.step}, call {story.row}"),
-            ("called from", "\n".join(map(_at, story.stack))), ("backward run by", _at(story.caller) if story.caller else ""),
+            ("called from", "\n".join(map(at, story.stack))), ("backward run by", at(story.caller) if story.caller else ""),
             ("inputs", "\n".join(f"{'differs' if i.differs else 'same'}: {i.value} from {i.origin}"
-                                 f"{f' ({_at(i.place)})' if i.place else ''}" for i in story.inputs)),
+                                 f"{f' ({at(i.place)})' if i.place else ''}" for i in story.inputs)),
             ("also", "\n".join(story.origins)), ("rule", f"{story.code} {story.name} {story.message}".strip()),
             ("linter", "\n".join(f"{shown(f.file)}:{f.line}: {f.code} {f.message}" for f in story.findings)),
             ("help", story.help)]  # fmt: skip
     yield "<table>"
     for name, value in rows:
         if value:
-            yield f'<tr><th>{name}</th><td class="lines">{escape(value)}</td></tr>'
+            yield f'<tr><th>{name}</th><td class="lines">{escaped(value)}</td></tr>'
     yield "</table>"
 
 
@@ -138,47 +140,22 @@ def _source(line: Line) -> Iterator[str]:
     texts = [(n, linecache.getline(line.file, n)) for n in range(max(1, line.line - _AROUND), line.line + _AROUND + 1)]
     if not any(text for _, text in texts):
         return
-    yield f'<p class="dim">{escape(_at(line))}</p><pre>'
+    yield f'<p class="dim">{escaped(at(line))}</p><pre>'
     for number, text in texts:
         if text:
-            row = f"{number:5} {escape(text.rstrip())}"
+            row = f"{number:5} {escaped(text.rstrip())}"
             yield f'<span class="here">{row}</span>' if number == line.line else row
     yield "</pre>"
 
 
-def _at(line: Line) -> str:
-    return f"{shown(line.file)}:{line.line} {line.function}"
-
-
-PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root { color-scheme: light dark; --ink: #1b1f23; --paper: #fff; --dim: #65707a; --line: #d5dbe0; --code: #f3f5f7;
-  --good: #1f7a34; --bad: #b3261e; --one: #1759ad; --other: #c2570c; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8eb; --paper: #14181c; --dim: #96a1aa; --line: #343c43;
-  --code: #20262c; --good: #6fcf87; --bad: #ff8a80; --one: #79b4ff; --other: #ffb27a; } }
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: var(--ink);
-  background: var(--paper); }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+STYLE: Final = """\
 svg { width: 100%; height: auto; font-size: 12px; } svg text { fill: var(--dim); }
-polyline { fill: none; stroke-width: 2; } polyline.run0 { stroke: var(--one); } polyline.run1 { stroke: var(--other); }
-circle.run0 { fill: var(--one); } circle.run1 { fill: var(--other); }
+polyline { fill: none; stroke-width: 2; } polyline.run0 { stroke: var(--blue); } polyline.run1 { stroke: var(--orange); }
+circle.run0 { fill: var(--blue); } circle.run1 { fill: var(--orange); }
 .grid { stroke: var(--line); } .first { stroke: var(--bad); stroke-dasharray: 4; } svg text.bad { fill: var(--bad); }
 pre { background: var(--code); padding: .6em; overflow-x: auto; font: 13px/1.5 ui-monospace, Consolas, monospace; }
 .here { display: inline-block; min-width: 100%; background: color-mix(in srgb, var(--bad) 18%, transparent); }
 table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top; padding: .25em .8em .25em 0; }
 th { font-weight: 600; white-space: nowrap; } .lines { white-space: pre-line; overflow-wrap: anywhere; }
 .dim { color: var(--dim); } .good { color: var(--good); } .bad { color: var(--bad); } .head { font-weight: 600; }
-.chip { padding: 0 .5em; border: 1px solid currentColor; border-radius: 1em; font-size: 13px; }
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-</body>
-</html>
 """

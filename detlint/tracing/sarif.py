@@ -5,26 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from detlint import __version__
-from detlint.report.sarif import SCHEMA
+from detlint.report import sarif
 from detlint.tracing.story import Line, Story, Verdict
 
 
 def log(told: Verdict | None) -> str:
     """A log with one result, or none."""
     story = told.story if told is not None else None
-    rules, results = ([_rule(story)], [_result(story)]) if story is not None else ([], [])
-    driver = {"name": "detlint", "version": __version__, "semanticVersion": __version__, "rules": rules}
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The folder of the repository."}}},
-        "results": results,
-    }
-    encoded = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
-    return msgspec.json.format(encoded, indent=2).decode()
+    return sarif.log([_rule(story)], [_result(story)]) if story is not None else sarif.log([], [])
 
 
 def _rule(story: Story) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from detlint.runtime.launch import NotStarted, prepare
+from detlint.runtime.launch import REPLACES, become, prepare, require_environment
 from detlint.runtime.plan import Plan
 from detlint.tracing.watch import Watch
 
@@ -39,8 +39,7 @@ class Program:
         Raises:
             NotStarted: this Python leaves environment variables alone.
         """
-        if sys.flags.ignore_environment or sys.flags.no_site:
-            raise NotStarted("this Python was started with -E, -I or -S, and so can't be prepared; start it without")
+        require_environment()
         variables = dict(os.environ)
         if self.enforced is not None:
             prepare(variables, Plan(dict(self.enforced), watch.first, self._reports, quiet=True, config=self.config))
@@ -65,9 +64,9 @@ class Program:
 
     def become(self, watch: Watch) -> NoReturn:
         """Run it in place of this process."""
-        command = [sys.executable, *self.arguments]
-        if os.name != "posix":
-            sys.exit(subprocess.call(command, env=self.environment(watch)))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.execve(sys.executable, command, self.environment(msgspec.structs.replace(watch, first=os.getpid())))
+        sys.exit(
+            become(
+                self.arguments,
+                self.environment(msgspec.structs.replace(watch, first=os.getpid() if REPLACES else watch.first)),
+            )
+        )

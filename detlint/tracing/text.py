@@ -48,12 +48,12 @@ def _story(story: Story, several: bool) -> Iterator[str]:
     yield from _row("operator", _operator(story))
     yield from _row("when", f"step {story.step}, call {story.row}" + (f", rank {story.rank}" if several else ""))
     for line in story.stack[1:]:
-        yield from _row("from", _at(line))
+        yield from _row("from", at(line))
     if story.caller is not None:
-        yield from _row("run by", _at(story.caller))
+        yield from _row("run by", at(story.caller))
     for i, given in enumerate(story.inputs):
         state = click.style("differs", fg="red") if given.differs else "same"
-        place = f" ({_at(given.place)})" if given.place is not None else ""
+        place = f" ({at(given.place)})" if given.place is not None else ""
         yield from _row(f"input {i}", f"{state}: {given.value} from {given.origin}{place}")
     for origin in story.origins:
         yield from _row("also", f"{origin} gives something else for the same")
@@ -76,7 +76,7 @@ def _operator(story: Story) -> str:
 def _source(line: Line) -> Iterator[str]:
     gutter = len(str(line.line)) + 1
     bar = click.style(" " * gutter + "|", fg="blue")
-    yield f"{click.style(' ' * (gutter - 1) + '-->', fg='blue')} {_at(line)}"
+    yield f"{click.style(' ' * (gutter - 1) + '-->', fg='blue')} {at(line)}"
     text = linecache.getline(line.file, line.line).rstrip()
     if text:
         yield bar
@@ -88,5 +88,6 @@ def _row(label: str, text: str, colour: str = "") -> Iterator[str]:
     yield f"  {click.style('=', fg='blue')} {click.style(label.ljust(_LABEL), bold=True, fg=colour or None)} {text}"
 
 
-def _at(line: Line) -> str:
+def at(line: Line) -> str:
+    """A line of the program: `train.py:12 main`."""
     return f"{shown(line.file)}:{line.line} {line.function}"
