@@ -18,6 +18,7 @@ from detlint.fixes.plan import Fix, Planner
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
+from detlint.fixes.unused import without_unused
 
 MOST_PASSES: Final = 10
 Check = Callable[[dict[str, bytes]], Report]
@@ -92,16 +93,22 @@ FIRST: Final = ("set-default", "set-seed"), ("start-run",)
 
 
 def _first(planner: Planner, findings: list[Finding], allowed: Set[Applicability]) -> list[Fix]:
-    """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything else is
-    changed: with that done, much of the rest is in order."""
+    """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything is changed that
+    may be in order then."""
     fixable = [(f, f.fix.kind) for f in findings if f.fix is not None and f.fix.applicability in allowed]
+    alone = [finding for finding, kind in fixable if _stands_alone(finding, kind)]
     rest = {kind for _, kind in fixable}.difference(*FIRST)
     for kinds in (*FIRST, rest):
-        made = [planner.fix(finding) for finding, kind in fixable if kind in kinds]
-        fixes = [fix for fix in made if fix is not None and fix.applicability in allowed]
-        if fixes:
-            return fixes
-    return []
+        staged = [finding for finding, kind in fixable if kind in kinds and not _stands_alone(finding, kind)]
+        made = [fix for finding in staged if (fix := planner.fix(finding)) and fix.applicability in allowed]
+        if made:
+            break
+    return made + [fix for finding in alone if (fix := planner.fix(finding)) and fix.applicability in allowed]
+
+
+def _stands_alone(finding: Finding, kind: str) -> bool:
+    """Whether a finding stays whatever is seeded or switched on: that of a listing's order, and of draws on a device."""
+    return kind == "draw-on-cpu" or (kind == "wrap" and finding.family < 6)
 
 
 def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
@@ -130,8 +137,6 @@ def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
 
 def _tidied(changed: dict[str, bytes], files: Files, done: Fixed, before: Mapping[str, bytes]) -> dict[str, bytes]:
     """Those of the changed files that edits have left with imports which nothing uses, without them."""
-    from detlint.fixes.unused import without_unused  # brings what takes a third of a second
-
     python = {path: file for path in changed if isinstance(file := files[path], PythonFile)}
     texts = {**before, **done.texts, **changed}
 

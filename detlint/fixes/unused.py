@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from detlint.fixes.file import File
-from detlint.fixes.imports import Imported, without_imports
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
+
+if TYPE_CHECKING:
+    from detlint.fixes.imports import Imported
 
 
 def without_unused(
@@ -71,6 +74,8 @@ def _imported(tree: ast.Module) -> Iterable[tuple[str, Imported]]:
 
 def _without(path: str, code: bytes, gone: Iterable[Imported]) -> bytes:
     """A file without some imports; as it was where that can't be done."""
+    from detlint.fixes.imports import without_imports  # takes a third of a second
+
     try:
         file = PythonFile(path, code)
         return file.edited(without_imports(file.text.text, gone))
