@@ -88,27 +88,32 @@ def _first_content(path: str, before: dict[str, bytes]) -> bytes:
     return before[path]
 
 
-FIRST: Final = ("set-default", "set-seed"), ("start-run",)
-"""Kinds of recipes that come before the others, the first of all first."""
+TURNS: Final = {"set-default": 1, "set-seed": 1, "start-run": 2}
+"""Kinds of recipes that come before the others, whose turn is the third."""
 
 
 def _first(planner: Planner, findings: list[Finding], allowed: Set[Applicability]) -> list[Fix]:
     """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything is changed that
     may be in order then."""
-    fixable = [(f, f.fix.kind) for f in findings if f.fix is not None and f.fix.applicability in allowed]
-    alone = [finding for finding, kind in fixable if _stands_alone(finding, kind)]
-    rest = {kind for _, kind in fixable}.difference(*FIRST)
-    for kinds in (*FIRST, rest):
-        staged = [finding for finding, kind in fixable if kind in kinds and not _stands_alone(finding, kind)]
-        made = [fix for finding in staged if (fix := planner.fix(finding)) and fix.applicability in allowed]
-        if made:
-            break
-    return made + [fix for finding in alone if (fix := planner.fix(finding)) and fix.applicability in allowed]
+    turns: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.fix is not None and finding.fix.applicability in allowed:
+            turns.setdefault(_turn(finding, finding.fix.kind, planner.settings), []).append(finding)
+
+    def made(turn: int) -> list[Fix]:
+        fixes = [planner.fix(finding) for finding in turns.get(turn, ())]
+        return [fix for fix in fixes if fix is not None and fix.applicability in allowed]
+
+    return next(filter(None, map(made, (1, 2, 3))), []) + made(0)
 
 
-def _stands_alone(finding: Finding, kind: str) -> bool:
-    """Whether a finding stays whatever is seeded or switched on: that of a listing's order, and of draws on a device."""
-    return kind == "draw-on-cpu" or (kind == "wrap" and finding.family < 6)
+def _turn(finding: Finding, kind: str, settings: Settings) -> int:
+    """When a finding's turn is; any time, said as 0, is right for those that stay whatever is seeded or switched on: a
+    listing's order, a draw on a device, and in the align profile what is random by design."""
+    by_design = settings.profile == "align" and finding.family in (2, 3)
+    if by_design or kind == "draw-on-cpu" or (kind == "wrap" and finding.family < 6):
+        return 0
+    return TURNS.get(kind, 3)
 
 
 def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
