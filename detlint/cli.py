@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import os
@@ -223,9 +222,10 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
-    with _errors():
-        if options["watch"]:
+    if options["watch"]:
+        with _errors():
             _watch(paths or (Path(),), options)
+    with _no_garbage(), _errors():
         sys.exit(_check(paths or (Path(),), options))
 
 
@@ -272,7 +272,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     if options["show_settings"]:
         _show_settings(project.config)
         return 0
-    found = Found(paths) if stdin else discover(paths, project.config)
+    found = Found((str(paths[0]),)) if stdin else discover(paths, project.config)
     if options["show_files"]:
         for file in found.files:
             click.echo(file)
@@ -295,8 +295,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         return _add_noqa(checked, project, bool(stdin))
     if settings.fix or settings.fix_only or options["diff"]:
         return _fix(checked, project, stdin, options)
-    with _no_garbage():
-        report = checked({})
+    report = checked({})
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
@@ -313,11 +312,11 @@ def _no_garbage() -> Iterator[None]:
     """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
     collecting = gc.isenabled()
     gc.disable()
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)  # nor is it looked through when the interpreter ends
+    gc.unfreeze()  # what an earlier check left, where one process makes several
     try:
         yield
     finally:
+        gc.freeze()  # nor is it looked through when the interpreter ends
         if collecting:
             gc.enable()
 

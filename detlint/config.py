@@ -183,8 +183,6 @@ def _closest(word: str, known: Iterable[str]) -> str:
 
 def _check(settings: Settings, label: str) -> None:
     """What types can't say: selectors look like codes, versions are versions, the size is positive."""
-    from packaging.version import InvalidVersion, Version
-
     for key, codes in _selectors(settings).items():
         for code in codes:
             if not re.fullmatch(r"ALL|DET\d{0,3}", code):
@@ -192,6 +190,13 @@ def _check(settings: Settings, label: str) -> None:
     if settings.output_format not in FORMATS:
         named = ", ".join(f"`{name}`" for name in FORMATS)
         raise ConfigError(f"{label}: `output-format`: `{settings.output_format}` is not one of {named}")
+    if settings.versions:
+        _check_versions(settings, label)
+
+
+def _check_versions(settings: Settings, label: str) -> None:
+    from packaging.version import InvalidVersion, Version
+
     for name, version in settings.versions.items():
         try:
             Version(version)

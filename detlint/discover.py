@@ -22,7 +22,7 @@ SUFFIXES = (".py", ".pyi", ".ipynb", *YAML)
 class Found:
     """The files to check, sorted, each once; and paths that could not be read, with the reason."""
 
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
     problems: tuple[tuple[Path, str], ...] = ()
 
 
@@ -39,19 +39,19 @@ def discover(paths: Iterable[Path], config: Config) -> Found:
     found: dict[str, str] = {}
     for path in paths:
         if path.is_dir():
-            candidates: Iterable[str] = walker.walk(path)
+            candidates = walker.walk(path)
         elif path.exists():
-            candidates = [] if config.settings.force_exclude and walker.excluded_above(path) else [str(path)]
+            left_out = config.settings.force_exclude and walker.excluded_above(path)
+            candidates = iter(() if left_out else [(str(path), walker.real(str(path)))])
         else:
             raise FileNotFoundError(path)
-        for file in candidates:
-            real = walker.real(file)
+        for file, real in candidates:
             if real not in found or (file.count(os.sep), file) < (found[real].count(os.sep), found[real]):
                 found[real] = file
-    return Found(tuple(map(Path, sorted(found.values()))), tuple(sorted(walker.problems)))
+    return Found(tuple(sorted(found.values())), tuple(sorted(walker.problems)))
 
 
-def program(paths: Sequence[Path], config: Config) -> Sequence[Path]:
+def program(paths: Sequence[Path], config: Config) -> Sequence[str]:
     """The files of the program that some paths belong to: all below the project's root.
 
     Where nothing marks a project, they are those in the same package or folder.
@@ -87,8 +87,8 @@ class _Walker:
         """What all patterns together exclude; names alone are looked up."""
         return _spec(self.patterns)
 
-    def walk(self, top: Path) -> Iterator[str]:
-        """The source files below a folder."""
+    def walk(self, top: Path) -> Iterator[tuple[str, str]]:
+        """The source files below a folder, each with its path without links."""
         real = top.resolve()
         named_although_excluded = real != self.root and self.root in real.parents and self.excluded_above(top)
         if named_although_excluded and self.force:
@@ -103,7 +103,8 @@ class _Walker:
             except OSError as error:
                 self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
                 continue
-            ignores = self.ignores_of(Path(self.real_folder(folder))) if self.gitignore else ()
+            real_folder = self.real_folder(folder)
+            ignores = self.ignores_of(Path(real_folder)) if self.gitignore else ()
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(SUFFIXES):
@@ -119,11 +120,11 @@ class _Walker:
                     waiting.append(path)
                 elif entry.is_symlink():
                     if os.path.isfile(path):
-                        yield path
+                        yield path, os.path.realpath(path)
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
                 elif entry.is_file():
-                    yield path
+                    yield path, os.path.join(real_folder, entry.name)
 
     def real(self, file: str) -> str:
         """The path of a file without links, which is the same file under any name."""

@@ -7,7 +7,6 @@ second, it first says what is likely: what the runs did before, at the sites as 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -87,7 +86,7 @@ class Live:
         self._known: Record | None = None
         self._texts: dict[str, tuple[Source, Facts]] = {}
         """The open files as they were when that was found out."""
-        self._around: Sequence[Path] | None = None
+        self._around: Sequence[str] | None = None
         self.inside: frozenset[str] = frozenset()
         """The program's own files."""
         self.garbage = 0
@@ -154,13 +153,12 @@ class Live:
         run = Run(store, self.project.config, [])
         run.recorder = _Interruptible(stop)
         for path in files:
-            run.add(Path(path), texts.get(path))
+            run.add(path, texts)
         run.reported = {*store.files}
         if self._around is None:
             self._around = program([*map(Path, files)], self.project.config)
         for file in self._around:
-            if os.path.abspath(file) not in store.files:
-                run.add(file, texts.get(os.path.abspath(file)))
+            run.add(file, texts)
         return run, store
 
     def _mend(self, store: Store, mend: Callable[[str, Facts], bytes | None]) -> None:

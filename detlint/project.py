@@ -69,7 +69,7 @@ class Project:
 
     def check(
         self,
-        files: Sequence[Path],
+        files: Sequence[run.StrPath],
         paths: Sequence[Path],
         texts: Mapping[str, bytes] | None = None,
         problems: Iterable[tuple[Path, str]] = (),

@@ -48,19 +48,20 @@ modules, and one run may take as long as judging hundreds."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
+StrPath = str | os.PathLike[str]
 Work = tuple[str, list[Passage] | None]
 """A module to judge with the runs that pass it; None where the runs that start in it are to be followed."""
 
 
 def check(
-    files: Sequence[Path],
+    files: Sequence[StrPath],
     config: Config,
     catalog: Catalog,
     cache_folder: Path | None = None,
     problems: Iterable[tuple[Path, str]] = (),
     texts: Mapping[str, bytes] | None = None,
     progress: Progress | None = None,
-    around: Sequence[Path] = (),
+    around: Sequence[StrPath] = (),
 ) -> Report:
     """Check some files within their program.
 
@@ -80,11 +81,10 @@ def check(
     try:
         run = Run(store, config, [*problems])
         for path in files:
-            run.add(path, texts.get(os.path.abspath(path)) if texts else None)
+            run.add(path, texts)
         run.reported = set(store.files)
         for path in around:
-            if os.path.abspath(path) not in store.files:
-                run.add(path, texts.get(os.path.abspath(path)) if texts else None)
+            run.add(path, texts)
         run.settle(run.recorded(), progress)
         run.judge()
         report = run.told(run.reported)
@@ -115,11 +115,11 @@ class Opened(NamedTuple):
 
 @contextlib.contextmanager
 def opened(
-    paths: Sequence[Path],
+    paths: Sequence[StrPath],
     config: Config,
     catalog: Catalog,
     cache_folder: Path | None,
-    around: Sequence[Path],
+    around: Sequence[StrPath],
     texts: Mapping[str, bytes] | None = None,
 ) -> Iterator[Opened]:
     """The program of some files, read and linked but not judged.
@@ -133,9 +133,7 @@ def opened(
     try:
         run = Run(store, config, [])
         for file in (*paths, *around):
-            real = os.path.abspath(file)
-            if real not in store.files:
-                run.add(file, (texts or {}).get(real))
+            run.add(file, texts)
         run.reported = {os.path.abspath(path) for path in paths}
         jobs = processes(config.settings.jobs)
         store.fill(run._look(Record()), jobs, None)
@@ -171,6 +169,8 @@ class Run:
         self.config = config
         self.problems = problems
         self.names = ModuleNames()
+        self.folders: dict[str, str] = {}
+        """The absolute paths of folders, by how they were named."""
         self.modules = Modules(config.root.absolute(), self._facts, self._head)
         self.links = Links()
         self.inside: set[str] = set()
@@ -190,11 +190,20 @@ class Run:
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
 
-    def add(self, path: Path, text: bytes | None = None) -> None:
-        """Make a file part of the program."""
-        real = os.path.abspath(path)
-        self.store.files[real] = File(path, *self.names.of(real), text=text)
-        self.inside.add(real)
+    def add(self, path: StrPath, texts: Mapping[str, bytes] | None = None) -> None:
+        """Make a file part of the program, if it is none yet.
+
+        Args:
+            texts: what stands for the content of some files, by absolute path.
+        """
+        folder, name = os.path.split(os.fspath(path))
+        if folder not in self.folders:
+            self.folders[folder] = os.path.abspath(folder)
+        real = os.path.join(self.folders[folder], name)
+        if real not in self.store.files:
+            text = texts.get(real) if texts else None
+            self.store.files[real] = File(os.fspath(path), *self.names.of(real), text=text)
+            self.inside.add(real)
 
     def settle(self, before: Record, progress: Progress | None) -> None:
         """Read what has changed, link, and keep what that leaves as it was.
@@ -261,7 +270,7 @@ class Run:
         """Find each file's key, reading only what may have changed; the files that the record doesn't know."""
         for path, earlier in before.files.items():
             if path not in self.store.files and not earlier.inside:
-                self.store.files[path] = File(Path(path), *self.names.of(path))
+                self.store.files[path] = File(path, *self.names.of(path))
         unsettled, gate = [], partial(yaml_gate_of, self.store.catalog)
         for path, file in [*self.store.files.items()]:
             row = before.files.get(path)
@@ -275,7 +284,7 @@ class Run:
                 file.hash(gate)
             except OSError as error:
                 if path in self.inside:
-                    self.problems.append((file.path, f"can't be read: {error.strerror}"))
+                    self.problems.append((Path(file.path), f"can't be read: {error.strerror}"))
                 del self.store.files[path]
                 self.inside.discard(path)
                 self.reported.discard(path)
@@ -292,7 +301,7 @@ class Run:
         inside = {path for path, row in before.files.items() if row.inside}
         names = {os.path.basename(path) for path in inside ^ self.inside}
         for path, key in before.others.items():
-            other = File(Path(path), *self.names.of(path))
+            other = File(path, *self.names.of(path))
             with contextlib.suppress(OSError):
                 other.hash()
             if other.key != key:
@@ -337,7 +346,7 @@ class Run:
             del files[path]
 
     def _outside(self, path: str) -> File | None:
-        file = File(Path(path), *self.names.of(path))
+        file = File(path, *self.names.of(path))
         try:
             status = os.stat(path)
             file.hash()

@@ -48,7 +48,7 @@ class Changes:
     _real: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def since(cls, revision: str, folder: Path, files: Sequence[Path]) -> Changes:
+    def since(cls, revision: str, folder: Path, files: Sequence[str]) -> Changes:
         """Compare the files as they are with the last commit that a revision and the present one have in common.
 
         Args:
@@ -75,7 +75,7 @@ class Changes:
                 changes.before[path] = b""
         return changes
 
-    def texts(self, root: Path, files: Sequence[Path]) -> dict[str, bytes]:
+    def texts(self, root: Path, files: Sequence[str]) -> dict[str, bytes]:
         """What the files had, by their paths as a run knows them, which may lead through links.
 
         Args:

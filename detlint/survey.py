@@ -66,7 +66,7 @@ class Survey:
         return sorted(frequent, key=lambda name: (-self.hardware[name], name))
 
 
-def survey(project: Project, files: Sequence[Path], follow: bool) -> Survey:
+def survey(project: Project, files: Sequence[str], follow: bool) -> Survey:
     """Look through some files of a project.
 
     Args:
@@ -75,9 +75,9 @@ def survey(project: Project, files: Sequence[Path], follow: bool) -> Survey:
     return with_deep_stack(lambda: _survey(project, files, follow))
 
 
-def _survey(project: Project, files: Sequence[Path], follow: bool) -> Survey:
+def _survey(project: Project, files: Sequence[str], follow: bool) -> Survey:
     found, catalog, root = Survey(), project.catalog, project.config.root.absolute()
-    found.kinds.update(_kind(path) for path in files)
+    found.kinds.update(_kind(Path(file)) for file in files)
     found.others = [*_others(root, files)]
     with run.opened(files, project.config, catalog, project.cache, ()) as opened:
         visited: set[str] = set()
@@ -117,12 +117,12 @@ def _hardware(module: Module, facts: Facts, roots: set[str], catalog: Catalog) -
     return {*found, *(["ascend"] if "torch_npu" in roots else [])} - {"cpu"}
 
 
-def _others(root: Path, files: Sequence[Path]) -> Iterator[str]:
+def _others(root: Path, files: Sequence[str]) -> Iterator[str]:
     """The topmost folders below the root with what others wrote, as patterns."""
     told: set[str] = set()
     for file in files:
         try:
-            parts = file.absolute().relative_to(root).parts[:-1]
+            parts = Path(file).absolute().relative_to(root).parts[:-1]
         except ValueError:
             continue
         depth = next((i for i, part in enumerate(parts, 1) if part.lower() in OTHERS), 0)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
 from detlint.facts.model import Const, Facts, Ref
 from detlint.program.resolve import Module
 
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+
 DEVICES: Final = {
     "ascend": "ascend", "cuda": "cuda", "gpu": "cuda", "hccl": "ascend", "mps": "mps", "nccl": "cuda", "npu": "ascend",
     "tpu": "tpu", "xla": "tpu",
 }  # fmt: skip
 """Words of `Facts.mentions` -> target."""
+NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
+CEILING: Final = re.compile("<|==|~=")
+"""What a requirement has that the newest version doesn't fulfil."""
 
 
 def targets(module: Module, settings: Settings, catalog: Catalog) -> frozenset[str]:
@@ -68,11 +75,10 @@ def _roots(facts: Facts) -> set[str]:
 
 
 @lru_cache(maxsize=1024)
-def _requirement(text: str) -> tuple[str, object]:
+def _specifier(requirement: str) -> SpecifierSet:
     from packaging.requirements import Requirement
 
-    requirement = Requirement(text)
-    return requirement.name, requirement.specifier
+    return Requirement(requirement).specifier
 
 
 def applies_to_version(entry: Entry, settings: Settings) -> bool:
@@ -82,10 +88,10 @@ def applies_to_version(entry: Entry, settings: Settings) -> bool:
 
 def fulfilled(versions: str, settings: Settings) -> bool:
     """Whether the configured version of a library fulfils a requirement such as `torch >= 2.1`; unknown means the newest."""
-    if not versions:
+    named = NAME.match(versions)
+    if named is None:
         return True
-    from packaging.specifiers import SpecifierSet
-
-    name, specifier = _requirement(versions)
-    assert isinstance(specifier, SpecifierSet)
-    return specifier.contains(settings.versions.get(name, "9999"), prereleases=True)
+    known = settings.versions.get(named[0])
+    if known is None:
+        return CEILING.search(versions) is None
+    return _specifier(versions).contains(known, prereleases=True)

@@ -39,9 +39,11 @@ def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence
 
 def _start_method(settings: Settings) -> str:
     """How `multiprocessing` starts processes on Linux where nothing is said; "" where Python's version isn't known."""
+    if "python" not in settings.versions:
+        return ""
     from packaging.version import InvalidVersion, Version
 
-    with contextlib.suppress(KeyError, InvalidVersion):
+    with contextlib.suppress(InvalidVersion):
         return "fork" if Version(settings.versions["python"]) < Version("3.14") else "forkserver"
     return ""
 

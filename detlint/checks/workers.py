@@ -70,9 +70,11 @@ def _seeds_workers(module: Module, matcher: Matcher) -> bool:
 
 def _copies_numpy(settings: Settings) -> bool:
     """Whether the configured torch is older than 1.9, which began to seed NumPy in each worker."""
+    if "torch" not in settings.versions:
+        return False
     from packaging.version import Version
 
-    return "torch" in settings.versions and Version(settings.versions["torch"]) < Version("1.9")
+    return Version(settings.versions["torch"]) < Version("1.9")
 
 
 def _draws(module: Module, index: int, matcher: Matcher, streams: set[str]) -> bool:
