@@ -352,11 +352,12 @@ def _watch(paths: tuple[Path, ...], options: dict[str, Any]) -> NoReturn:
         if sys.stdout.isatty():
             click.clear()
         started = time.perf_counter()
-        with (
-            contextlib.suppress(SystemExit),
-            _errors(),
-        ):  # a configuration that is being edited may be wrong for a while
-            _check(paths, options)
+        try:
+            with _errors():
+                _check(paths, options)
+        except SystemExit as end:
+            if end.code != WRONG_USE:  # a configuration that is being edited may be wrong for a while
+                raise
         seconds = time.perf_counter() - started
         gc.collect()  # before the user is told: an interrupt while finalizers run would be lost
         click.echo(f"{time.strftime('%H:%M:%S')}: checked in {seconds:.2f} s; watching for changes.", err=True)

@@ -80,7 +80,7 @@ def test_files_that_are_saved(tmp_path: Path) -> None:
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
     ) as process:
-        hung = threading.Timer(120, process.kill)
+        hung = threading.Timer(600, process.kill)
         hung.start()
         assert process.stdout is not None
 
@@ -102,3 +102,15 @@ def test_files_that_are_saved(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         hung.cancel()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end in another way there")
+def test_it_ends_when_nobody_reads(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(WARP)
+    command = [sys.executable, "-m", "detlint", "check", "--isolated", "--no-cache", "--watch", "."]
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=writing, stderr=subprocess.DEVNULL, env=environment) as process:
+        os.close(writing)
+        assert process.wait(600) == 1

@@ -94,6 +94,8 @@ def _merged(orders: list[tuple[str, ...]]) -> list[str]:
     found: list[str] = []
     left = [list(order) for order in orders if order]
     while left:
+        if len(left) == 1:
+            return found + left[0]
         heads = [order[0] for order in left]
         head = next((h for h in heads if not any(h in order[1:] for order in left)), heads[0])
         found.append(head)
