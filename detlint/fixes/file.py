@@ -35,23 +35,30 @@ class File(Fixable):
     def takes_over(self, before: File) -> None:
         """Not to parse again what was parsed when edits made it of another file."""
         if before._outcome is not None and before._outcome[0] == self.code:
-            self.tree = before._outcome[1]
+            self._parsed = before._outcome[1]
 
     def after(self, code: bytes) -> ast.Module:
         """What edits have made of the module; it was parsed when they were made."""
         return self._outcome[1] if self._outcome is not None and self._outcome[0] == code else parsed(code)
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
         """The module.
 
         Raises:
             NoFix: it can't be parsed.
         """
+        if isinstance(self._parsed, Exception):
+            raise NoFix(f"the file can't be parsed: {self._parsed}")
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> ast.Module | Exception:
+        """The module, or why there is none: a file may have thousands of findings, and is parsed once."""
         try:
             return parsed(self.code)
         except (SyntaxError, ValueError, RecursionError) as error:
-            raise NoFix(f"the file can't be parsed: {error}") from None
+            return error
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
