@@ -433,9 +433,19 @@ class Catalog:
             "mention": self.mentions,
             "order": self.orders,
         }
+        self.stand_ins: dict[str, str] = {}
+        """Names of functions that items go through, wherever they are defined -> what they stand for."""
         for i, entry in enumerate(self.entries):
-            tables = ((of_kind[entry.kind], entry.names), (self.registry, entry.registry))
-            for table, names in (*tables, (self.sections, entry.sections), (self.copies, entry.copies)):
+            tables = [
+                (of_kind[entry.kind], entry.names),
+                (self.registry, entry.registry),
+                (self.sections, entry.sections),
+            ]
+            if entry.kind == "order":
+                self.stand_ins.update((copy, entry.names[0]) for copy in entry.copies)
+            else:
+                tables.append((self.copies, entry.copies))
+            for table, names in tables:
                 for name in names:
                     if name in table:
                         table[name].append(i)

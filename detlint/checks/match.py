@@ -92,6 +92,8 @@ class Matcher:
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
         self._words = self.telling(self.catalog.words)
+        self._asked: set[str] = set()
+        """Classes of the program of which it is being found out whether they run a kernel."""
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -229,7 +231,8 @@ class Matcher:
         if isinstance(target, Either):
             found = [self._named(option) if option is not None else [] for option in target.options]
             return self._alike(found) or self._copied(module, target)
-        return self._named(target) or self._copied(module, site.target) or self._copied(module, target)
+        named = self._named(target) or self._copied(module, site.target) or self._copied(module, target)
+        return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]
 
     def _alike(self, found: list[list[tuple[str, list[int]]]]) -> list[tuple[str, list[int]]]:
         """What the catalog knows of alternatives: they count only where each is known, and breaks a rule of one family. Then
@@ -304,6 +307,29 @@ class Matcher:
         names = [name.removesuffix(".apply").rpartition("::")[2].rpartition(".")[2] for name in _names(target)]
         entries = [[i for i in self.catalog.copies.get(name, ()) if self._is_akin(module, i)] for name in names]
         return [(names[0], entries[0])] if entries and all(entries) else []
+
+    def _has_kernel(self, target: Value | None, entries: list[int]) -> bool:
+        """Whether a project's own layer with the name of a known operator (DET4xx) runs its kernel, as far as its source is there:
+        its file calls something else that breaks the same rule. One made of small operators has these reported instead."""
+        if not isinstance(target, Ref) or "::" not in target.name:
+            return True
+        named = (entry for entry in map(self.catalog.entries.__getitem__, entries) if entry.copies)
+        rules = {entry.rule for entry in named if entry.rule.startswith("DET4")}
+        if not rules or self.resolver.layer(target.name) is None:
+            return True
+        if target.name in self._asked:
+            return False
+        module = self.resolver.known(target.name.partition("::")[0])
+        known = (entry for entry in self.catalog.entries if entry.rule in rules)
+        words = frozenset(name.rpartition(".")[2] for entry in known for name in (*entry.names, *entry.copies))
+        self._asked.add(target.name)
+        found = any(
+            match.entry.rule in rules
+            for index in self.suspects(module, words | {"apply"})
+            for match in self.matches(module, index)
+        )
+        self._asked.discard(target.name)
+        return found
 
     def _is_akin(self, module: Module, number: int) -> bool:
         """Whether a file may have a copy of what an entry knows: not one that only uses other frameworks than its."""

@@ -147,6 +147,7 @@ class _Reader:
         "same_order",
         "scope",
         "sites",
+        "stand_ins",
         "stars",
         "steps",
         "use",
@@ -168,7 +169,7 @@ class _Reader:
         self.masks = catalog.masks
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
-        self.same_order = catalog.same_order
+        self.same_order, self.stand_ins = catalog.same_order, catalog.stand_ins
         self.ordering = catalog.ordering
         self.gone_through, self.kept = _known(catalog)
         self.key_words = catalog.key_words
@@ -1079,6 +1080,8 @@ class _Reader:
         if callee is None and attr in self.catalog.methods:
             callee = Member(UNKNOWN_RECEIVER, attr)
         name = callee.name if type(callee) is Ref else ""
+        if kind is ast.Name and function.id in self.stand_ins:  # type: ignore[attr-defined]
+            name = self.stand_ins[function.id]  # type: ignore[attr-defined]
         wanted = callee is not None and (
             self.wanted(callee)
             or (node.keywords and _says_what_to_make(node, name != "", self.whole))
