@@ -90,8 +90,8 @@ class _Order:
         return self._held(what) if kind == "assigned" and what else NOTHING
 
     def _held(self, name: str) -> int:
-        """What it does where a name holds it."""
-        if name in self.seen or self._is_put_right(name):
+        """What it does where a name holds it; that of the names that a module offers is no matter."""
+        if name in self.seen or name == "__all__" or self._is_put_right(name):
             return NOTHING
         self.seen.add(name)
         if "." in name or not self.function.name:

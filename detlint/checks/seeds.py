@@ -244,7 +244,7 @@ class SeedRules:
             step = Step(first.module.path, _span(first), f"`{written(first)}` has drawn before")
             them = "it" if len(group) == 1 else "them"
             message = f"seeds {_listed([stream for stream, _ in group])} after the run has drawn from {them}"
-            yield self._finding("DET112", _spot(place), message, "", (step,))
+            yield self._finding("DET112", _spot(place), message, "", (*_path(reach, ()), step))
 
     def _finding(
         self, code: str, spot: Spot, message: str, remedy: str, steps: tuple[Step, ...], sure: bool = True
