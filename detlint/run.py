@@ -185,6 +185,8 @@ class Run:
         """Is told what happens in the runs that are followed."""
         self.consulted: set[str] = set()
         """The folders whose listing an answer may depend on."""
+        self.news = False
+        """Whether anything was looked at that may not be as it was before."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
@@ -281,6 +283,7 @@ class Run:
                     if row is not None and row.holds(file, before.written - JUST_NOW):
                         file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
+                self.news = True
                 file.hash(gate)
             except OSError as error:
                 if path in self.inside:
@@ -459,7 +462,10 @@ class Run:
         return b"record" + digest.digest()
 
     def remember(self) -> None:
-        """Keep what was found out for the next run."""
+        """Keep what was found out for the next run, if that is anything new."""
+        before = self.before
+        if not self.news and self.store.files.keys() == before.files.keys() and self.record.folders == before.folders:
+            return
         record = self.known()
         with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
             self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
@@ -483,11 +489,13 @@ class Run:
         starting = {*self._starting()}  # a script that another file imports now starts no run any more
         self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
-        jobs = jobs if len(runs) + len(self._unjudged()) >= FEWEST_FOR_FORKS else 1
+        unjudged = self._unjudged()
+        self.news = self.news or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
+        jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
         then = _passages(before)
         with self._workers(jobs) as work:
             # Most modules are passed by no run, or not where it matters: several processes judge them while runs are followed.
-            early = self._unjudged() if jobs > 1 else []
+            early = unjudged if jobs > 1 else []
             then |= {path: [] for path in early}
             parts = work(runs + [(path, []) for path in early])
             self.store.keep()  # while others work
