@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 from collections.abc import Container, Iterable
@@ -14,7 +13,8 @@ from detlint.catalog import Catalog
 from detlint.runtime.arguments import Parameters
 from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
-from detlint.runtime.patches import Patches
+from detlint.runtime.counterparts import Counterparts
+from detlint.runtime.patches import Patches, sign
 from detlint.runtime.plans import Backend, Plan, plan_of
 from detlint.runtime.resolve import Found, find, prefixes
 
@@ -43,6 +43,8 @@ class Installation:
         self._backend = backend
         self._patches = patches
         self._constructed = constructed
+        self.counterparts = Counterparts(context, patches)
+        """What takes the place of objects while they work."""
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
 
@@ -71,12 +73,12 @@ class Installation:
 
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
-        seen: set[int] = set()
+        seen: set[tuple[int, str]] = set()
         homes: dict[int, tuple[Any, str]] = {}
         """Of what only programs get a seed for: the module that has it, and the library, which calls it as it likes."""
         for api, here in found:
-            plan = plan_of(api, self._context, self._backend) if _is_new(here.value, seen) else None
-            seen.add(id(here.value))
+            plan = plan_of(api, self._context, self._backend) if _is_new(here, seen) else None
+            seen.add(_identity(here))
             if plan is None:
                 continue
             try:
@@ -119,11 +121,14 @@ class Installation:
     def _of_class(self, kind: type, plan: Plan) -> Any:
         """Patch the constructor of a class; of one that is no class of Python's, or whose place an object of another takes,
         give a class that stands in."""
+        if not (plan.parameters.names or plan.parameters.defaults):
+            plan.parameters = Parameters.of(kind)
+        if working := [choice for choice in plan.choices if choice.do == "counterpart"]:
+            self.counterparts.put(kind, plan.of(working))
         choices = [choice for choice in plan.choices if choice.do in self._constructed]
         if not choices:
             return None
-        known = plan.parameters.names or plan.parameters.defaults
-        plan = Plan(plan.api, choices, plan.parameters if known else Parameters.of(kind), plan.context, plan.backend)
+        plan = plan.of(choices)
         if kind.__flags__ & _IMMUTABLE or any(choice.gives_another for choice in choices):
             return _shim(kind, plan)
         made: Any = vars(kind).get("__init__") or kind.__init__  # type: ignore[misc]
@@ -138,7 +143,7 @@ class Installation:
             else:
                 made(self, *args, **kwargs)
 
-        _sign(__init__, made)
+        sign(__init__, made)
         self._patches.attribute(kind, "__init__", __init__)
         return None
 
@@ -162,14 +167,14 @@ _IMMUTABLE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
 
 
-def _sign(stand_in: Any, function: Any) -> None:
-    """Show a function's parameters as its own: `inspect.getfullargspec`, which Keras asks, doesn't look behind wrappers."""
-    with contextlib.suppress(TypeError, ValueError):
-        stand_in.__signature__ = inspect.signature(function)
+def _identity(here: Found) -> tuple[int, str]:
+    """What is the same thing under two names is patched once; a function that two classes share is patched in both."""
+    method = isinstance(here.owner, type) and not isinstance(here.value, type)
+    return (id(here.owner), here.attribute) if method else (id(here.value), "")
 
 
-def _is_new(value: Any, seen: Container[int]) -> bool:
-    return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
+def _is_new(here: Found, seen: Container[tuple[int, str]]) -> bool:
+    return callable(here.value) and _identity(here) not in seen and not hasattr(here.value, "detlint_stands_in")
 
 
 def standing_in(function: Any, plan: Plan) -> Any:
@@ -184,7 +189,7 @@ def standing_in(function: Any, plan: Plan) -> Any:
         functools.update_wrapper(stand_in, function)
     except AttributeError:
         stand_in.__name__ = plan.api.rpartition(".")[2]
-    _sign(stand_in, function)
+    sign(stand_in, function)
     stand_in.detlint_stands_in = True  # type: ignore[attr-defined]
     return stand_in
 

@@ -27,10 +27,10 @@ class LibraryPart:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._patches = Patches()
-        self._installation = Installation(context, Libraries(), self._patches, CONSTRUCTED | {"off", "replace"})
+        self.installation = Installation(context, Libraries(), self._patches, CONSTRUCTED | {"off", "replace"})
 
     def start(self) -> None:
-        self._installation.start(others(self._context.catalog))
+        self.installation.start(others(self._context.catalog))
         listings.start(self._context, self._patches)
         when_imported("mindspore", self._with_mindspore)
 
@@ -39,7 +39,7 @@ class LibraryPart:
             mindspore_part.start(self._context, self._patches, mindspore)
 
     def undo(self) -> None:
-        self._installation.stop()
+        self.installation.stop()
         self._patches.undo()
 
 
@@ -56,7 +56,9 @@ def others(catalog: Catalog) -> list[str]:
     return sorted(
         name
         for name, done in deeds.items()
-        if (root := name.partition(".")[0]) in foreign or (root not in pytorch and done <= CONSTRUCTED)
+        if (root := name.partition(".")[0]) in foreign
+        or (root not in pytorch and done <= CONSTRUCTED)
+        or "counterpart" in done
     )
 
 
@@ -65,11 +67,11 @@ def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
     if not hold(choice.entry.when, call):
         return GOES_ON
+    if choice.gives_another:
+        return put(plan, choice, func, call)
     if recipe is None:
         plan.refuse(choice, f"stays random. {choice.entry.remedy}")
         return GOES_ON
-    if choice.gives_another:
-        return put(plan, choice, func, call)
     try:
         carry_out(recipe, choice.made, call, plan.seed)
     except Impossible as error:
@@ -82,4 +84,4 @@ def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
 class Libraries:
     """What can be done with calls of libraries whose tensors we know nothing of."""
 
-    actions: ClassVar[Mapping[str, Action]] = {**ACTIONS, "replace": _replace}
+    actions: ClassVar[Mapping[str, Action]] = {**ACTIONS, "replace": _replace, "counterpart": _replace}

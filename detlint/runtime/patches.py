@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, Final
 
 _ABSENT: Final = object()
+
+
+def sign(stand_in: Any, function: Any) -> None:
+    """Show a function's parameters as its own: `inspect.getfullargspec`, which Keras asks, doesn't look behind wrappers."""
+    with contextlib.suppress(TypeError, ValueError):
+        stand_in.__signature__ = inspect.signature(function)
 
 
 class Patches:

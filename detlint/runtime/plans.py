@@ -74,6 +74,10 @@ class Plan:
                 return result
         return func(*call.args, **call.kwargs)
 
+    def of(self, choices: list[Choice]) -> Plan:
+        """The same with some of its choices."""
+        return Plan(self.api, choices, self.parameters, self.context, self.backend)
+
     def seed(self) -> int:
         """The next of the seeds for what is made here."""
         return self.context.seed(self.api, origin()[1])
@@ -182,8 +186,8 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
         return options.rng == "cpu"
     if deed.do == "cpu":
         return _listed(api, entry, options.operators)
-    if deed.do == "replace" and entry.rule[:4] in ("DET2", "DET3"):
-        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.loaders == "sequential"
+    if deed.do in ("replace", "counterpart") and entry.rule[:4] in ("DET2", "DET3"):
+        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.transforms == "off"
     if deed.do == "replace":
         return _listed(api, entry, options.replace)
     if deed.do == "sequential" or entry.rule == "DET302":

@@ -6,6 +6,7 @@ from typing import Any
 
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
+from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
@@ -21,8 +22,9 @@ from detlint.runtime.threads import follow
 class TorchPart:
     """Starts and undoes; `interception` makes what each thread enters."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, counterparts: Counterparts) -> None:
         self._context = context
+        self._counterparts = counterparts
         self._devices = Devices()
         self._patches = Patches()
         self._installation = Installation(context, self._devices, self._patches)
@@ -42,8 +44,8 @@ class TorchPart:
         Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
             self._layers.start()
-        if self._context.options.loaders != "keep":
-            Loaders(self._context, self._patches).start()
+        if self._context.options.loaders != "keep" or self._context.options.transforms == "off":
+            Loaders(self._context, self._patches, self._counterparts).start()
         follow(self._patches, self._context, self.interception)
 
     def _ask(self) -> None:
