@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from detlint.catalog import Catalog
-from detlint.runtime.arguments import Parameters
+from detlint.runtime.arguments import Call, Parameters
 from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
 from detlint.runtime.counterparts import Counterparts
@@ -37,12 +37,19 @@ class Installation:
     """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
 
     def __init__(
-        self, context: Context, backend: Backend, patches: Patches, constructed: frozenset[str] = CONSTRUCTED
+        self,
+        context: Context,
+        backend: Backend,
+        patches: Patches,
+        constructed: frozenset[str] = CONSTRUCTED,
+        moved: Callable[[Plan, Any, Call], None] | None = None,
     ) -> None:
         self._context = context
         self._backend = backend
         self._patches = patches
         self._constructed = constructed
+        self._moved = moved
+        """Gets each object of a class that is to run on the CPU, once it is made."""
         self.counterparts = Counterparts(context, patches)
         """What takes the place of objects while they work."""
         self._waiting: dict[str, list[str]] = {}
@@ -125,6 +132,8 @@ class Installation:
             plan.parameters = Parameters.of(kind)
         if working := [choice for choice in plan.choices if choice.do == "counterpart"]:
             self.counterparts.put(kind, plan.of(working))
+        if self._moved is not None and (moved := [c for c in plan.choices if c.do in ("cpu", "unsupported")]):
+            self._tell(kind, plan.of(moved), self._moved)
         choices = [choice for choice in plan.choices if choice.do in self._constructed]
         if not choices:
             return None
@@ -146,6 +155,19 @@ class Installation:
         sign(__init__, made)
         self._patches.attribute(kind, "__init__", __init__)
         return None
+
+    def _tell(self, kind: type, plan: Plan, then: Callable[[Plan, Any, Call], None]) -> None:
+        """Have something done with each object of a class that is made."""
+        made: Any = kind.__init__  # type: ignore[misc]
+
+        @functools.wraps(made)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            made(self, *args, **kwargs)
+            if plan.context.active:
+                then(plan, self, Call(plan.parameters, args, kwargs))
+
+        sign(__init__, made)
+        self._patches.attribute(kind, "__init__", __init__)
 
     def _iterated(self, kind: type, plan: Plan) -> WeakKeyDictionary[Any, Any] | None:
         """For a class of which another takes the place, as of samplers: objects -> what is iterated over instead."""

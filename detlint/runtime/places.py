@@ -20,6 +20,8 @@ _THROUGH: Final = (
 )  # fmt: skip
 """Modules of Python's own that only do what they are called for."""
 _GENERATED: Final = ("<frozen", "<recipe", "<__array_function__", "<eval_with_key>")
+_AUTOGRAPH: Final = "__autograph_generated_file"
+"""What TensorFlow makes of a function before it traces it; the lines are not the program's. What calls it, is."""
 
 
 def place() -> tuple[str, int]:
@@ -70,7 +72,7 @@ def _frames() -> Iterator[FrameType]:
 def _kind(filename: str) -> str:
     if filename == "<string>":  # of `python -c`; but the methods that dataclasses get are of that name too
         return "library"
-    if filename.startswith(_GENERATED) or _inside(filename, _OWN):
+    if filename.startswith(_GENERATED) or _AUTOGRAPH in filename or _inside(filename, _OWN):
         return "machinery"
     for folder in _INSTALLED:
         if _inside(filename, folder):

@@ -11,7 +11,7 @@ from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
-from detlint.runtime.library_part import others
+from detlint.runtime.library_part import foreign, others
 from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
 from detlint.runtime.patches import Patches
@@ -54,8 +54,11 @@ class TorchPart:
         if isinstance(wanted, str):
             return
         catalog = self._context.catalog
-        known = {name for api in acting(catalog) for name in names_of(api)}
+        known = {name for api in [*acting(catalog), *others(catalog)] for name in names_of(api)}
+        elsewhere = foreign(catalog)
         for api in sorted(wanted - known - catalog.rules.keys()):
+            if api.partition(".")[0] in elsewhere:
+                continue
             found = spellings(catalog.canonical(api))
             if found:
                 self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._devices)))
