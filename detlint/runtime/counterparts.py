@@ -182,7 +182,7 @@ def _overridden(own: type, kind: type, ways: frozenset[str]) -> str:
     """A method by which a program's class works otherwise than the one that it derives from; "" for none."""
     for derived in own.__mro__[: own.__mro__.index(kind)]:
         for name in vars(derived):
-            before = getattr(kind, name, None)
+            before: Any = getattr(kind, name, None)
             mine = not name.startswith("__") and name not in ways and callable(before)
             if mine and unwrap(getattr(derived, name)) is not unwrap(before):
                 return name

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from detlint.runtime import state
 from detlint.runtime.imports import when_imported
-from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Options, Profile, Rng, Transforms, Unsupported, options
+from detlint.runtime.options import (
+    Collectives,
+    Dropout,
+    Handled,
+    Loaders,
+    Options,
+    Profile,
+    Rng,
+    Transforms,
+    Unsupported,
+    options,
+)
 from detlint.runtime.report import Report
 from detlint.runtime.switches import seed, switch
 

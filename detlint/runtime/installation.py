@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from detlint.catalog import Catalog
 from detlint.runtime.arguments import Call, Parameters
 from detlint.runtime.context import Context
-from detlint.runtime.imports import when_imported
 from detlint.runtime.counterparts import Counterparts
+from detlint.runtime.imports import when_imported
 from detlint.runtime.patches import Patches, sign
 from detlint.runtime.plans import Backend, Plan, plan_of
 from detlint.runtime.resolve import Found, find, prefixes
@@ -54,11 +54,15 @@ class Installation:
         """What takes the place of objects while they work."""
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
+        self._homes: dict[str, list[str]] = {}
+        """Name by which the catalog knows a module or an object -> others that it has."""
+        for other, name in context.catalog.aliases.items():
+            self._homes.setdefault(name, []).append(other)
 
     def start(self, apis: Iterable[str]) -> None:
         found = []
         for api in apis:
-            here = find(api)
+            here = self._find(api)
             if here is not None:
                 found.append((api, here))
             else:
@@ -76,7 +80,16 @@ class Installation:
 
     def arrived(self, module: str) -> None:
         """Patch what a module has that was waited for."""
-        self._put((api, here) for api in self._waiting.pop(module, ()) if (here := find(api)) is not None)
+        self._put((api, here) for api in self._waiting.pop(module, ()) if (here := self._find(api)) is not None)
+
+    def _find(self, api: str) -> Found | None:
+        """Where an API is: by its own name, or where a library has it that doesn't hand it on under that name."""
+        here = find(api)
+        if here is not None:
+            return here
+        module, _, last = api.rpartition(".")
+        names = [*self._homes.get(api, ()), *(f"{other}.{last}" for other in self._homes.get(module, ()))]
+        return next((here for name in names if (here := find(name)) is not None), None)
 
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
@@ -213,6 +226,8 @@ def standing_in(function: Any, plan: Plan) -> Any:
         stand_in.__name__ = plan.api.rpartition(".")[2]
     sign(stand_in, function)
     stand_in.detlint_stands_in = True  # type: ignore[attr-defined]
+    # Scripts are made of the source of what they call, and of its globals: PyTorch asks wrappers of its own kind for theirs.
+    stand_in.__dict__.update({"__script_if_tracing_wrapper": True, "__original_fn": function})
     return stand_in
 
 

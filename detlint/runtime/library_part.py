@@ -14,6 +14,7 @@ from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.patches import Patches
+from detlint.runtime.places import caller
 from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put, unsupported
 from detlint.runtime.recipes import Impossible, carry_out
 
@@ -130,6 +131,8 @@ def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
     if not hold(choice.entry.when, call):
         return GOES_ON
+    if choice.do == "counterpart" and caller().partition(".")[0] == _root(plan):
+        return GOES_ON  # by a transform of the library's own, which was asked already
     if choice.gives_another:
         return put(plan, choice, func, call)
     if recipe is None:

@@ -65,7 +65,7 @@ def moved_inside(thing: object) -> bool:
         return False
     return any(
         primitive.attrs.get(_TARGET) == "CPU"
-        for _, part in thing.cells_and_names()  # type: ignore[attr-defined]
+        for _, part in thing.cells_and_names()
         for primitive in part._primitives.values()
         if primitive is not None
     )

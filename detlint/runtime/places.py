@@ -61,6 +61,14 @@ def origin() -> tuple[str, str]:
     return "user", ""
 
 
+def caller() -> str:
+    """The module that called."""
+    for frame in _frames():
+        if _kind(frame.f_code.co_filename) != "machinery":
+            return str(frame.f_globals.get("__name__", ""))
+    return ""
+
+
 def _frames() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:

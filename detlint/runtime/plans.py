@@ -224,7 +224,9 @@ def _text(recipe: Recipe) -> str:
     return recipe.value if isinstance(recipe.value, str) else recipe.text or "<detlint.runtime.nothing.unchanged>"
 
 
-def unsupported(plan: Plan, choice: Choice, device: str, why: str = "nothing is known to do about it at run time") -> None:
+def unsupported(
+    plan: Plan, choice: Choice, device: str, why: str = "nothing is known to do about it at run time"
+) -> None:
     """Tell that a call varies on a device and runs there, as the options say.
 
     Raises:
