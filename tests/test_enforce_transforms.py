@@ -406,7 +406,7 @@ def test_crops_are_what_the_fix_writes(which: str) -> None:
 def test_boxes_and_masks_move_with_their_image() -> None:
     from torchvision import tv_tensors
 
-    boxes = tv_tensors.BoundingBoxes([[0, 0, 20, 20]], format="XYXY", canvas_size=(32, 40))  # type: ignore[call-overload]
+    boxes = tv_tensors.BoundingBoxes([[0, 0, 20, 20]], format="XYXY", canvas_size=(32, 40))
     sample = {"image": tv_tensors.Image(image()), "boxes": boxes, "label": 3}
     with enforce(profile="align"):
         out = v2.Compose([v2.RandomCrop(20), v2.RandomHorizontalFlip(), v2.ColorJitter(0.5)])(sample)

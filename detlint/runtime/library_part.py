@@ -14,7 +14,7 @@ from detlint.runtime.context import Context
 from detlint.runtime.imports import when_imported
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.patches import Patches
-from detlint.runtime.places import caller
+from detlint.runtime.places import caller, importing
 from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put, unsupported
 from detlint.runtime.recipes import Impossible, carry_out
 
@@ -100,8 +100,8 @@ def _root(plan: Plan) -> str:
 
 
 def _device(plan: Plan, choice: Choice, call: Call) -> str:
-    """The device on which a call varies; "" where it doesn't."""
-    if not plan.asked and not hold(choice.entry.when, call):
+    """The device on which a call varies; "" where it doesn't, and for what a library does while it is being imported."""
+    if (not plan.asked and not hold(choice.entry.when, call)) or importing():
         return ""
     part = {"tensorflow": tensorflow_part, "mindspore": mindspore_part}.get(_root(plan))
     return part.device(plan, choice, call) if part is not None else ""

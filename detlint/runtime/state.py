@@ -33,6 +33,7 @@ def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
     when_imported("numpy", later(_numpy))
     when_imported("torch", later(lambda torch: [_switches(torch), *_streams(torch)]))
     when_imported("tensorflow", later(_op_determinism))
+    when_imported("mindspore", later(_pipelines))
 
 
 def _environment() -> Undo:
@@ -61,6 +62,13 @@ def _numpy(numpy: Any) -> list[Undo]:
 def _op_determinism(tensorflow: Any) -> list[Undo]:
     off = libraries.op_determinism_off()
     return [off] if off is not None else []
+
+
+def _pipelines(mindspore: Any) -> list[Undo]:
+    """The seed of MindSpore's pipelines. As long as it is set, each transform that is called begins its numbers anew."""
+    config = mindspore.dataset.config
+    seed = config.get_seed()
+    return [lambda: config.set_seed(seed)]
 
 
 def _streams(torch: Any) -> list[Undo]:
