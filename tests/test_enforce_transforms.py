@@ -222,6 +222,18 @@ def test_a_counterpart_that_cannot_be_made_leaves_the_object_alone(ours: Any) ->
     assert row.message == "`numbers_of_ours.RandomRound`: stays random. the value of `digits` isn't known"
 
 
+def test_an_error_of_the_library_leaves_the_object_alone(ours: Any) -> None:
+    def refusing(self: Any, digits: int) -> None:
+        raise ValueError(f"{digits} digits")
+
+    ours.Round.__init__ = refusing
+    with enforce(profile="align") as enforced:
+        assert varies(ours.RandomRound(2))
+    assert [row.message for row in enforced.report.refused if row.code == "DET301"] == [
+        "`numbers_of_ours.RandomRound`: stays random. Its counterpart can't be made: ValueError: 2 digits"
+    ]
+
+
 def test_what_is_part_of_another_transform_is_not_told_by_itself(ours: Any) -> None:
     with enforce(profile="align") as enforced:
         assert not varies(ours.Both())
@@ -346,11 +358,13 @@ BOTH: dict[str, Callable[[Any], Any]] = {
     "AugMix": lambda t: t.AugMix(),
     "RandomApply": lambda t: t.RandomApply([t.Pad(3)]),
     "RandomOrder": lambda t: t.RandomOrder([t.Resize(30), t.CenterCrop(26)]),
+    "RandomChoice": lambda t: t.RandomChoice([t.RandomCrop(20), t.CenterCrop(30)]),
     "Compose": lambda t: t.Compose([t.RandomCrop(30), t.RandomApply([t.RandomRotation(40)]), t.RandomHorizontalFlip()]),
 }
 SECOND: dict[str, Callable[[Any], Any]] = {
     "RandomResize": lambda t: t.RandomResize(10, 30),
     "ScaleJitter": lambda t: t.ScaleJitter((20, 20)),
+    "RandomShortestSize": lambda t: t.RandomShortestSize([20, 26], max_size=40),
     "GaussianNoise": lambda t: t.Compose([t.ToDtype(torch.float32, scale=True), t.GaussianNoise()]),
     "RandomPhotometricDistort": lambda t: t.RandomPhotometricDistort(),
     "RandomZoomOut": lambda t: t.RandomZoomOut(),

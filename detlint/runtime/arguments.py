@@ -53,15 +53,14 @@ class Parameters:
 
 
 class Call:
-    """One call's arguments. `set` and `remove` change what `args` and `kwargs` hand on, and `changed` tells so."""
+    """One call's arguments. `set` and `remove` change what `args` and `kwargs` hand on."""
 
-    __slots__ = ("args", "changed", "kwargs", "parameters")
+    __slots__ = ("args", "kwargs", "parameters")
 
     def __init__(self, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.parameters = parameters
         self.args = args
         self.kwargs = kwargs
-        self.changed = False
 
     def get(self, name: str) -> Any:
         """What a parameter gets, by position, by name or by default; else `MISSING`."""
@@ -79,7 +78,6 @@ class Call:
         return passed and self.get(name) is not None
 
     def set(self, name: str, value: Any) -> None:
-        self.changed = True
         position = self.parameters.positions.get(name, -1)
         if name not in self.kwargs and 0 <= position < len(self.args):
             self.args = (*self.args[:position], value, *self.args[position + 1 :])
@@ -88,7 +86,6 @@ class Call:
 
     def remove(self, name: str) -> None:
         """Leave an argument out; one by position gets its default."""
-        self.changed = True
         if name in self.kwargs:
             self.kwargs = {key: value for key, value in self.kwargs.items() if key != name}
         elif self.gives(name) and name in self.parameters.defaults:

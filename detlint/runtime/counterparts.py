@@ -76,7 +76,6 @@ class Counterparts:
         finally:
             self._here.making = False
         self._known.put(thing, found)
-        self._known.put(found, None)
         return found
 
     @property
@@ -129,25 +128,32 @@ class Counterparts:
             return None
         plan = self._plans[kind]
         call = self._made.get(thing, None) or _described(thing, plan.parameters)
+        varying = (choice for choice in plan.choices if hold(choice.entry.when, call))
         own = _overridden(type(thing), kind, self._ways[kind])
-        for choice in plan.choices:
-            if not hold(choice.entry.when, call):
-                continue
+        other, told = None, []
+        for choice in varying:
             if own:
                 plan.refuse(choice, f"left alone, since `{type(thing).__name__}` has its own `{own}`")
                 return None
             try:
-                other = _another(plan, choice, call)
+                other, message = _another(plan, choice, kind, call)
             except Impossible as error:
                 plan.refuse(choice, f"stays random. {error}")
                 return None
-            if other is not None:
-                return other
-        return kind(*call.args, **call.kwargs) if call.changed else None
+            except Exception as error:  # the library's: what an object keeps may have another form than what makes it
+                plan.refuse(choice, f"stays random. Its counterpart can't be made: {type(error).__name__}: {error}")
+                return None
+            told.append((choice, message))
+            if choice.gives_another:
+                break
+            self._known.put(other, None)
+        for choice, message in told:
+            plan.done(choice, message)
+        return other
 
 
-def _another(plan: Plan, choice: Choice, call: Call) -> Any:
-    """What takes an object's place by one entry; None where that only changes what the object is made with.
+def _another(plan: Plan, choice: Choice, kind: type, call: Call) -> tuple[Any, str]:
+    """What takes an object's place by one entry, and how that is told. Where it is one of the same class, the arguments are changed.
 
     Raises:
         Impossible: nothing can.
@@ -155,20 +161,20 @@ def _another(plan: Plan, choice: Choice, call: Call) -> Any:
     recipe = choice.recipe
     if choice.gives_another and choice.made is not None:
         other = evaluate(choice.made, call, plan.seed)
-        plan.done(choice, "is left out" if other is unchanged else f"gives way to {_named(choice.made)}")
-        return other
+        return other, "is left out" if other is unchanged else f"gives way to {_named(choice.made, other)}"
     if recipe is None:
         raise Impossible(choice.entry.remedy or "no counterpart of it is known")
     carry_out(recipe, choice.made, call, plan.seed)
-    removed = recipe.kind == "remove-argument"
-    plan.done(choice, f"works without {recipe.argument}" if removed else f"works with {recipe.argument}={recipe.value}")
-    return None
+    given = (
+        f"without {recipe.argument}" if recipe.kind == "remove-argument" else f"with {recipe.argument}={recipe.value}"
+    )
+    return kind(*call.args, **call.kwargs), f"works {given}"
 
 
-def _named(made: Template) -> str:
-    """What a text puts in an object's place, in short: `Compose(Resize, CenterCrop)`."""
+def _named(made: Template, other: object) -> str:
+    """What a text puts in an object's place, in short: `Compose(Resize, CenterCrop)`, or the class of a part of it."""
     names = [name.rpartition(".")[2] for name in made.names.values() if not name.startswith("detlint.")]
-    return f"{names[0]}({', '.join(names[1:])})" if len(names) > 1 else "".join(names)
+    return f"{names[0]}({', '.join(names[1:])})" if len(names) > 1 else "".join(names) or type(other).__name__
 
 
 def _described(thing: Any, parameters: Parameters) -> Call:
