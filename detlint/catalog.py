@@ -285,7 +285,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     forward: str = ""
     """The method that calling an instance runs."""
     works: str = "__call__"
-    """The method by which its transforms of samples do their work."""
+    """The method by which its transforms and layers do their work."""
     hands: str = ""
     """The method by which they hand what they do to a pipeline that is compiled."""
     weights: list[str] = []

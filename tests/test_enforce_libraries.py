@@ -12,10 +12,10 @@ from textwrap import dedent
 import pytest
 
 
-def printed(program: str) -> list[str]:
+def printed(program: str, *arguments: str) -> list[str]:
     """The lines that a program prints."""
     done = subprocess.run(
-        [sys.executable, "-c", dedent(program)],
+        [sys.executable, "-c", dedent(program), *arguments],
         env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "1"},
         capture_output=True,
         text=True,
@@ -264,6 +264,28 @@ def test_random_layers_of_keras_give_way_while_they_work() -> None:
     assert lines[2].startswith("['RandomFlip', 'RandomCrop']") and "DET301" in lines[2]
 
 
+def test_dropout_of_keras_layers_that_were_made_before_is_off_and_on_again() -> None:
+    needs("tensorflow")
+    program = """\
+        from detlint.runtime import enforce, seed_all
+        import keras, numpy as np, tensorflow as tf
+        from keras import layers
+        keras.utils.set_random_seed(3)
+        ones = tf.ones((4, 16))
+        model = keras.Sequential([keras.Input((16,)), layers.Dropout(0.5), layers.GaussianNoise(0.5), layers.AlphaDropout(0.5)])
+
+        def off():
+            return bool(np.all(np.asarray(model(ones, training=True)) == 1))
+
+        with enforce(dropout="off") as enforced:
+            print(off(), model.layers[0].rate)
+        print(off(), sorted({row.code for row in enforced.report.interventions}))
+        seed_all(1, rm_dropout=True)
+        print(off())
+        """
+    assert printed(program) == ["True 0.5", "False ['DET201', 'DET203']", "True"]
+
+
 # A graph's operators are placed on devices that needn't be there, and the CPU can stand for several devices: so what runs where
 # can be seen without a GPU.
 TENSORFLOW = """\
@@ -489,3 +511,47 @@ def test_folders_are_listed_in_the_order_of_names(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     done = subprocess.run([sys.executable, "-c", LISTING, tmp_path], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [str(sorted(names))] * 5 + ["True"]
+
+
+RESTORED = """\
+import os, random, sys
+from contextlib import ExitStack
+from importlib import import_module
+from inspect import getattr_static
+from detlint.catalog import load
+from detlint.runtime import enforce
+from detlint.runtime.resolve import find
+
+libraries = [import_module(name) for name in sys.argv[1:]]
+names = [name for name in load().calls if name.partition(".")[0] in sys.argv[1:]]
+
+def state():
+    found = {name: here for name in names if (here := find(name)) is not None}
+    kinds = {name: here.value for name, here in found.items() if isinstance(here.value, type)}
+    members = {(name, member): id(value) for name, kind in kinds.items() for member, value in vars(kind).items()}
+    own = {name: id(getattr_static(here.owner, here.attribute, here.value)) for name, here in found.items()}
+    return own | members | {"environment": dict(os.environ)}
+
+chances = random.Random(5)
+words = {
+    "profile": ["reproduce", "align"], "dropout": ["keep", "off"], "loaders": ["seeded", "sequential", "keep"],
+    "transforms": ["keep", "off"], "operators": ["listed", "keep", ["DET407", "ReduceMax"]], "deterministic": [True, False],
+    "unsupported": ["warn", "error", "cpu"],
+}
+before = state()
+for _ in range(8):
+    with ExitStack() as stack:
+        for _ in range(chances.randint(1, 3)):
+            stack.enter_context(enforce(**{key: chances.choice(values) for key, values in words.items()}))
+    after = state()
+    print([name for name in before if after[name] != before[name]], len(after) == len(before))
+with enforce(profile="align"):
+    inside = state()
+print(sum(inside.get(name) != before[name] for name in before) > 100)
+"""
+
+
+@pytest.mark.parametrize("libraries", [("mindspore",), ("tensorflow", "keras")])
+def test_leaving_restores_every_function_and_class_of_the_catalog(libraries: tuple[str, ...]) -> None:
+    needs(libraries[0])
+    assert printed(RESTORED, *libraries) == ["[] True"] * 8 + ["True"]

@@ -507,3 +507,18 @@ def test_scripts_of_transforms_compile() -> None:
     with enforce(profile="align"):
         script = torch.jit.script(torch.nn.Sequential(v1.RandomCrop(8), v1.RandomHorizontalFlip()))
     assert tuple(script(image()).shape) == (3, 8, 8)
+
+
+@needs_torchvision
+@settings(max_examples=10, deadline=None)
+@given(nest=NESTS)
+def test_leaving_restores_torchvision_whatever_was_nested(nest: list[dict[str, Any]]) -> None:
+    before = held(v1) | {f"v2.{name}": value for name, value in held(v2).items()}
+    early = v1.RandomHorizontalFlip()
+    with ExitStack() as stack:
+        for options in nest:
+            stack.enter_context(enforce(**options))
+        inside = v2.RandomCrop(8)
+        early(image()), inside(image())
+    assert held(v1) | {f"v2.{name}": value for name, value in held(v2).items()} == before
+    assert len(outcomes(early)) > 1 and len(outcomes(inside)) > 1

@@ -78,7 +78,7 @@ def _without_dropout() -> Step:
 
     if not _dropout_off:
         chosen = options(0, dropout="off", operators="keep", replace="keep", loaders="keep", collectives="keep")
-        _dropout_off.append(Enforcement(chosen, frozenset({"off"})).start())
+        _dropout_off.append(Enforcement(chosen, frozenset({"off", "counterpart"})).start())
     return Step("dropout", "set", "off, in this thread and those that it starts")
 
 
