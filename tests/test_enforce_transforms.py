@@ -522,3 +522,48 @@ def test_leaving_restores_torchvision_whatever_was_nested(nest: list[dict[str, A
         early(image()), inside(image())
     assert held(v1) | {f"v2.{name}": value for name, value in held(v2).items()} == before
     assert len(outcomes(early)) > 1 and len(outcomes(inside)) > 1
+
+
+# -- Albumentations -------------------------------------------------------------------------------------------------
+
+try:
+    import albumentations
+
+    numpy = importlib.import_module("numpy")
+except Exception:
+    albumentations = None
+
+PIPELINES: dict[str, Callable[[Any], Any]] = {
+    "HorizontalFlip": lambda a: a.HorizontalFlip(),
+    "RandomCrop": lambda a: a.RandomCrop(20, 24),
+    "RandomResizedCrop": lambda a: a.RandomResizedCrop(size=(24, 24)),
+    "RandomSizedBBoxSafeCrop": lambda a: a.RandomSizedBBoxSafeCrop(20, 20),
+    "Rotate": lambda a: a.Rotate(30),
+    "ColorJitter": lambda a: a.ColorJitter(p=0.9),
+    "CoarseDropout": lambda a: a.CoarseDropout(p=0.9),
+    "OneOf": lambda a: a.OneOf([a.Blur(p=1), a.VerticalFlip(p=1)], p=0.9),
+    "PadIfNeeded": lambda a: a.PadIfNeeded(60, 60, position="random"),
+}
+
+
+@pytest.mark.skipif(albumentations is None, reason="albumentations is not installed")
+@pytest.mark.parametrize("name", PIPELINES)
+def test_transforms_of_albumentations_give_way_with_boxes_and_masks(name: str) -> None:
+    sample = numpy.random.RandomState(0).randint(0, 255, (40, 50, 3)).astype("uint8")
+
+    def pipeline() -> Any:
+        steps = [PIPELINES[name](albumentations), albumentations.Resize(16, 16)]
+        boxes = albumentations.BboxParams("pascal_voc", label_fields=["labels"])
+        return albumentations.Compose(steps, bbox_params=boxes, seed=3)
+
+    def results(pipe: Any) -> set[str]:
+        given = {"image": sample, "mask": sample[..., 0], "bboxes": [[5, 5, 30, 30]], "labels": [1]}
+        out = [pipe(**copy.deepcopy(given)) for _ in range(8)]
+        return {f"{o['image'].tobytes()!r} {o['mask'].tobytes()!r} {o['bboxes']}" for o in out}
+
+    early = pipeline()
+    with enforce(profile="align") as enforced:
+        inside = pipeline()
+        assert len(results(early)) == 1 and results(inside) == results(early)
+    assert "DET301" in {row.code for row in enforced.report.interventions}
+    assert len(results(early)) > 1 and len(results(inside)) > 1

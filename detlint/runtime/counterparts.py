@@ -46,6 +46,9 @@ class Counterparts:
 
     def put(self, kind: type, plan: Plan) -> None:
         """Have objects of a class give way from now on."""
+        own = Parameters.of(kind)
+        if own.names or own.defaults:  # the installed version's, which its objects are named after
+            plan.parameters = own
         framework = _framework(plan)
         works = framework.works if framework is not None and hasattr(kind, framework.works) else CALL
         hands = framework.hands if framework is not None else ""
@@ -54,9 +57,9 @@ class Counterparts:
         self._ways[kind] = frozenset(ways)
         self._note(kind, plan)
         for way in sorted(ways):
-            own = getattr(kind, way)
-            stand_in = self._handing(own, way) if way == hands else self._working(own)
-            self._patches.attribute(kind, way, functools.wraps(own)(stand_in))
+            method = getattr(kind, way)
+            stand_in = self._handing(method, way) if way == hands else self._working(method)
+            self._patches.attribute(kind, way, functools.wraps(method)(stand_in))
 
     def meet(self, thing: object) -> bool:
         """Look at an object before it works, so that what becomes of it is told in this process. Whether it is one of these."""
