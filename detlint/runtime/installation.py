@@ -55,7 +55,7 @@ class Installation:
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
         self._homes: dict[str, list[str]] = {}
-        """Name by which the catalog knows a module or an object -> others that it has."""
+        """Name by which the catalog knows a package or what is in it -> others that it has."""
         for other, name in context.catalog.aliases.items():
             self._homes.setdefault(name, []).append(other)
 
@@ -87,9 +87,9 @@ class Installation:
         here = find(api)
         if here is not None:
             return here
-        module, _, last = api.rpartition(".")
-        names = [*self._homes.get(api, ()), *(f"{other}.{last}" for other in self._homes.get(module, ()))]
-        return next((here for name in names if (here := find(name)) is not None), None)
+        ends = [end for end, letter in enumerate(f"{api}.") if letter == "."]
+        others = (other + api[end:] for end in reversed(ends) for other in self._homes.get(api[:end], ()))
+        return next((here for name in others if (here := find(name)) is not None), None)
 
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []

@@ -143,7 +143,8 @@ def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     except Impossible as error:
         plan.refuse(choice, f"stays random: {error}")
     else:
-        plan.done(choice, f"got {recipe.argument}={recipe.value}")
+        removed = recipe.kind == "remove-argument"
+        plan.done(choice, f"left out {recipe.argument}" if removed else f"got {recipe.argument}={recipe.value}")
     return GOES_ON
 
 
