@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Container, Iterable
 from types import ModuleType
 from typing import Any
@@ -85,7 +86,7 @@ class Installation:
     def _find(self, api: str) -> Found | None:
         """Where an API is: by its own name, or where a library has it that doesn't hand it on under that name."""
         here = find(api)
-        if here is not None:
+        if here is not None or api.partition(".")[0] not in sys.modules:
             return here
         ends = [end for end, letter in enumerate(f"{api}.") if letter == "."]
         others = (other + api[end:] for end in reversed(ends) for other in self._homes.get(api[:end], ()))
