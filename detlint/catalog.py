@@ -115,7 +115,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 class Deed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What `detlint.runtime.enforce` does with an API while a program runs (see docs/enforcing.md)."""
 
-    do: Literal["off", "cpu", "cpu-draw", "seed", "replace", "sequential"]
+    do: Literal["off", "cpu", "cpu-draw", "seed", "replace", "counterpart", "sequential"]
     rule: str = ""
     """The rule under which it is told, where the entry itself has none."""
     text: str = ""
@@ -284,6 +284,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    works: str = "__call__"
+    """The method by which its transforms and layers do their work."""
+    hands: str = ""
+    """The method by which they hand what they do to a pipeline that is compiled."""
     weights: list[str] = []
     """Names of parameters that are handed stored weights, which carry no gradients."""
     masks: list[str] = []

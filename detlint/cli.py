@@ -666,7 +666,8 @@ _MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, a
     "--profile",
     type=click.Choice(["reproduce", "align"]),
     help="reproduce: the same command gives the same result twice, and randomness by design stays. "
-    "align: dropout is off, data comes in order, random numbers come from the CPU. [default: reproduce]",
+    "align: dropout and random transforms are off, data comes in order, random numbers come from the CPU. "
+    "[default: reproduce]",
 )
 @click.option("--dropout", type=click.Choice(["keep", "off"]), help="What drops at random.")
 @click.option("--rng", type=click.Choice(["device", "cpu"]), help="Where random tensors are drawn.")
@@ -683,6 +684,7 @@ _MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, a
     help="Operators that are put together from small ones, likewise.",
 )
 @click.option("--loaders", type=click.Choice(["seeded", "sequential", "keep"]), help="The order of data.")
+@click.option("--transforms", type=click.Choice(["keep", "off"]), help="Random transforms of samples.")
 @click.option(
     "--collectives", type=click.Choice(["deterministic", "strict", "keep"]), help="Communication between devices."
 )
@@ -690,6 +692,11 @@ _MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, a
     "--unsupported",
     type=click.Choice(["warn", "error", "cpu"]),
     help="What to do about a nondeterministic operator for which nothing else is known. [default: warn]",
+)
+@click.option(
+    "--deterministic/--no-deterministic",
+    default=None,
+    help="Whether the libraries' switches of deterministic operators are turned on. [default: on]",
 )
 @click.option(
     "--report",

@@ -12,7 +12,7 @@ import msgspec
 
 from detlint.catalog import Target
 from detlint.report.formats import MODULES as FORMATS
-from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Profile, Rng, Unsupported
+from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -51,8 +51,10 @@ class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     operators: Handled | tuple[str, ...] | None = None
     replace: Handled | tuple[str, ...] | None = None
     loaders: Loaders | None = None
+    transforms: Transforms | None = None
     collectives: Collectives | None = None
     unsupported: Unsupported = "warn"
+    deterministic: bool = True
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):

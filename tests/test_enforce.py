@@ -114,6 +114,25 @@ def test_the_switches_are_on_inside() -> None:
         assert not torch.is_deterministic_algorithms_warn_only_enabled()
 
 
+def test_the_switches_can_be_left_alone() -> None:
+    before, environment = flags(), dict(os.environ)
+    with enforce(deterministic=False) as enforced:
+        assert flags() == before
+        assert dict(os.environ) == {**environment, "PYTHONHASHSEED": os.environ["PYTHONHASHSEED"]}
+        drawn_inside = drawn()
+    assert [line for line in enforced.report.settings if "seed" not in line.lower()] == []
+    with enforce():
+        assert drawn() == drawn_inside
+        inside = flags()
+        with enforce(deterministic=False):
+            assert flags() == inside != before
+    with enforce(deterministic=False, collectives="deterministic"):
+        assert os.environ["HCCL_DETERMINISTIC"] == "true" and "CUBLAS_WORKSPACE_CONFIG" not in os.environ
+    assert dict(os.environ) == environment
+    with pytest.raises(TypeError, match="deterministic must be True or False"):
+        enforce(deterministic="warn")  # type: ignore[arg-type]
+
+
 def test_it_decorates_functions() -> None:
     @enforce(seed=3)
     def run() -> list[object]:
@@ -174,6 +193,8 @@ CHOICES = st.fixed_dictionaries(
         "operators": st.sampled_from(["listed", "keep", ["grid_sample"]]),
         "replace": st.sampled_from(["listed", "keep"]),
         "loaders": st.sampled_from(["seeded", "sequential", "keep"]),
+        "transforms": st.sampled_from(["keep", "off"]),
+        "deterministic": st.booleans(),
         "collectives": st.sampled_from(["deterministic", "strict", "keep"]),
         "unsupported": st.sampled_from(["warn", "error", "cpu"]),
     },

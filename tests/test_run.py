@@ -203,6 +203,32 @@ def test_wrong_settings_are_refused(project: Callable[..., Path], line: str, err
         assert f"detlint.toml: {error}" in result.stderr
 
 
+SWITCHES = """\
+    import os
+    print(*(os.environ.get(name) for name in ("CUBLAS_WORKSPACE_CONFIG", "HCCL_DETERMINISTIC")), os.environ["PYTHONHASHSEED"])
+    """
+
+
+@pytest.mark.parametrize(
+    ("options", "configured", "expected"),
+    [
+        ((), "", ":4096:8 true 1234"),
+        (("--no-deterministic",), "", "None None 1234"),
+        ((), "deterministic = false", "None None 1234"),
+        (("--deterministic",), "deterministic = false", ":4096:8 true 1234"),
+        (("--collectives", "keep"), "", ":4096:8 None 1234"),
+        (("--no-deterministic", "--collectives", "deterministic"), "", "None true 1234"),
+        (("--transforms", "off"), 'transforms = "keep"', ":4096:8 true 1234"),
+    ],
+)
+def test_switches_are_set_before_the_program_starts_or_left_alone(
+    script: Callable[..., Path], options: Sequence[str], configured: str, expected: str
+) -> None:
+    folder = script(SWITCHES)
+    (folder / "detlint.toml").write_text(f"[runtime]\n{configured}\n")
+    assert python(folder, *RUN, *options, "train.py").stdout.strip() == expected
+
+
 def test_the_settings_are_no_business_of_a_check(project: Callable[..., Path]) -> None:
     project(**{"detlint.toml": "[runtime]\nseed = 3\nloaders = 'sequential'\noperators = ['DET403']\n", "train.py": ""})
     assert detlint("check", "train.py").exit_code == 0

@@ -24,6 +24,7 @@ RUNTIME: Final = {
     "cpu-draw": "draws on the CPU, then moves the numbers",
     "seed": "gives it a seed",
     "replace": "puts its deterministic counterpart in its place",
+    "counterpart": "has its deterministic counterpart work in its place",
     "sequential": "takes the items in order, with one worker",
 }
 """What the runtime companion does, by the catalog's word for it."""

@@ -28,6 +28,8 @@ def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | 
         if "torch_npu" not in sys.modules and find_spec("torch_npu") is not None:
             report.refuse("", "", "torch_npu", "torch_npu is installed and not imported: import it before enforcing")
         return None
+    if not chosen.deterministic and chosen.collectives == "keep":
+        return None
     report.lasts(
         "Ascend: the deterministic state of a thread can be set once, so kernels may stay deterministic in threads that ran some"
     )

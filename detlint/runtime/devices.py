@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,9 +9,8 @@ import torch
 
 from detlint.runtime.arguments import Call
 from detlint.runtime.conditions import ON, hold
-from detlint.runtime.context import Nondeterministic, NondeterministicWarning
 from detlint.runtime.operators import Generators, device_of, on_cpu
-from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put
+from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put, unsupported
 
 
 def _concerned(plan: Plan, choice: Choice, call: Call) -> torch.device | None:
@@ -71,14 +69,9 @@ def _unsupported(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     device = _concerned(plan, choice, call)
     if device is None:
         return GOES_ON
-    how = plan.context.options.unsupported
-    if how == "cpu":
+    if plan.context.options.unsupported == "cpu":
         return _run_on_cpu(plan, choice, func, call)
-    text = f"`{plan.api}` is nondeterministic on {device.type}, and nothing is known to do about it at run time"
-    if how == "error":
-        raise Nondeterministic(f"{text}. {choice.entry.remedy}")
-    plan.context.refuse(choice.entry, plan.api, text)
-    warnings.warn(text, NondeterministicWarning, stacklevel=4)
+    unsupported(plan, choice, device.type)
     return GOES_ON
 
 

@@ -11,12 +11,24 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from detlint.runtime import state
 from detlint.runtime.imports import when_imported
-from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Options, Profile, Rng, Unsupported, options
+from detlint.runtime.options import (
+    Collectives,
+    Dropout,
+    Handled,
+    Loaders,
+    Options,
+    Profile,
+    Rng,
+    Transforms,
+    Unsupported,
+    options,
+)
 from detlint.runtime.report import Report
 from detlint.runtime.switches import seed, switch
 
 if TYPE_CHECKING:
     from detlint.runtime.context import Context
+    from detlint.runtime.counterparts import Counterparts
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -29,30 +41,47 @@ def enforce(
     operators: Handled | Iterable[str] | None = None,
     replace: Handled | Iterable[str] | None = None,
     loaders: Loaders | None = None,
+    transforms: Transforms | None = None,
     collectives: Collectives | None = None,
     unsupported: Unsupported = "warn",
+    deterministic: bool = True,
 ) -> Enforcement:
     """Make what runs under it deterministic: `with enforce(): ...`, `@enforce()`, or `e = enforce().start()` ... `e.restore()`.
 
     Args:
         seed: of every stream, from 0 to 2**32 - 1.
         profile: `reproduce` removes nothing; `align` takes away what differs between back ends: dropout, draws on the
-            device, the order of data. Each option below overrides the profile's choice.
+            device, the order of data, random transforms. Each option below overrides the profile's choice.
         dropout: `off` turns off, by every route, what drops at random.
         rng: `cpu` draws on the CPU and moves the numbers to the device.
         operators: nondeterministic operators that run on the CPU: those that the catalog lists, `keep` for none, or
             names of APIs and codes of rules.
         replace: operators that are put together from small ones, likewise.
         loaders: `seeded` gives data loaders a generator where they have none; `sequential` has them take items in order.
+        transforms: `off` has random transforms of samples give way to their deterministic counterparts.
         collectives: `deterministic`, or `strict` for reductions in a fixed order where the hardware can.
         unsupported: an operator that is nondeterministic here and for which nothing is known to do: `warn`, `error`, or
             `cpu` to run it there.
+        deterministic: whether the libraries' own switches of deterministic operators are on meanwhile; `False` leaves them,
+            and the variables of HCCL, LCCL and cuBLAS, as the program has them.
 
     Raises:
         ValueError, TypeError: an option that can't be.
     """
     return Enforcement(
-        options(seed, profile, dropout, rng, operators, replace, loaders, collectives, unsupported),
+        options(
+            seed,
+            profile,
+            dropout,
+            rng,
+            operators,
+            replace,
+            loaders,
+            transforms,
+            collectives,
+            unsupported,
+            deterministic,
+        ),
     )
 
 
@@ -153,7 +182,8 @@ class Enforcement:
         libraries = LibraryPart(context)
         self._undo.callback(libraries.undo)
         libraries.start()
-        when_imported("torch", functools.partial(self._with_torch, context, seeding))
+        counterparts = libraries.installation.counterparts
+        when_imported("torch", functools.partial(self._with_torch, context, counterparts, seeding))
 
     def attach(self) -> None:
         """For the rest of a process that another one started and seeded: everything but the seeds and switches."""
@@ -161,7 +191,7 @@ class Enforcement:
         self._started = self._here.depth = 1
         self._enter_here()
 
-    def _with_torch(self, context: Context, seeding: bool, torch: ModuleType) -> None:
+    def _with_torch(self, context: Context, counterparts: Counterparts, seeding: bool, torch: ModuleType) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
         if not context.active:
             return
@@ -169,7 +199,7 @@ class Enforcement:
 
         if seeding and not self._only and (undo := switch(torch, self.options, self.report)):
             self._undo.callback(undo)
-        part = TorchPart(context)
+        part = TorchPart(context, counterparts)
         self._undo.callback(part.undo)
         part.start()
         self._enter = part.interception

@@ -20,12 +20,14 @@ class Variable(NamedTuple):
         right: the values with which it does, in lower case; what else it may say is without effect or an error.
         value: what it gets otherwise.
         late: whether the value was read already, in this process.
+        collective: whether it is about the communication between devices.
     """
 
     name: str
     right: frozenset[str]
     value: str
     late: Callable[[], bool]
+    collective: bool = False
 
 
 def _device_in_use(library: str, device: str) -> Callable[[], bool]:
@@ -44,18 +46,21 @@ VARIABLES: Final = (
     # https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
     Variable("CUBLAS_WORKSPACE_CONFIG", frozenset({":4096:8", ":16:8"}), ":4096:8", _device_in_use("torch", "cuda")),
     # HCCL refuses anything but true, false and strict; `1` is an error of the run. `strict` needs hardware that can do it.
-    Variable("HCCL_DETERMINISTIC", frozenset({"true", "strict"}), "true", _device_in_use("torch", "npu")),
-    Variable("LCCL_DETERMINISTIC", frozenset({"1"}), "1", _device_in_use("torch", "npu")),
+    Variable("HCCL_DETERMINISTIC", frozenset({"true", "strict"}), "true", _device_in_use("torch", "npu"), True),
+    Variable("LCCL_DETERMINISTIC", frozenset({"1"}), "1", _device_in_use("torch", "npu"), True),
 )
 
 
-def switch(environment: MutableMapping[str, str]) -> Iterator[Step]:
+def switch(environment: MutableMapping[str, str], kernels: bool = True, collectives: bool = True) -> Iterator[Step]:
     """Give the variables that switch determinism on their values, where they haven't one that does.
 
     Args:
         environment: this process's own, or that of one that is to be started.
+        kernels: whether those of kernels are wanted.
+        collectives: whether those of the communication between devices are.
     """
-    for name, right, value, late in VARIABLES:
+    wanted = (variable for variable in VARIABLES if (collectives if variable.collective else kernels))
+    for name, right, value, late, _ in wanted:
         before = environment.get(name)
         if before is not None and before.lower() in right:
             yield Step(f"{name}={before}", "already")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
-from collections.abc import Container, Iterable
+import sys
+from collections.abc import Callable, Container, Iterable
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from detlint.catalog import Catalog
-from detlint.runtime.arguments import Parameters
+from detlint.runtime.arguments import Call, Parameters
 from detlint.runtime.context import Context
+from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.imports import when_imported
-from detlint.runtime.patches import Patches
+from detlint.runtime.patches import Patches, sign
 from detlint.runtime.plans import Backend, Plan, plan_of
 from detlint.runtime.resolve import Found, find, prefixes
 
@@ -37,19 +38,32 @@ class Installation:
     """Patches the APIs of the catalog as their modules are there, and those that come later when they come."""
 
     def __init__(
-        self, context: Context, backend: Backend, patches: Patches, constructed: frozenset[str] = CONSTRUCTED
+        self,
+        context: Context,
+        backend: Backend,
+        patches: Patches,
+        constructed: frozenset[str] = CONSTRUCTED,
+        moved: Callable[[Plan, Any, Call], None] | None = None,
     ) -> None:
         self._context = context
         self._backend = backend
         self._patches = patches
         self._constructed = constructed
+        self._moved = moved
+        """Gets each object of a class that is to run on the CPU, once it is made."""
+        self.counterparts = Counterparts(context, patches)
+        """What takes the place of objects while they work."""
         self._waiting: dict[str, list[str]] = {}
         """Module -> APIs that may be in it."""
+        self._homes: dict[str, list[str]] = {}
+        """Name by which the catalog knows a package or what is in it -> others that it has."""
+        for other, name in context.catalog.aliases.items():
+            self._homes.setdefault(name, []).append(other)
 
     def start(self, apis: Iterable[str]) -> None:
         found = []
         for api in apis:
-            here = find(api)
+            here = self._find(api)
             if here is not None:
                 found.append((api, here))
             else:
@@ -67,16 +81,25 @@ class Installation:
 
     def arrived(self, module: str) -> None:
         """Patch what a module has that was waited for."""
-        self._put((api, here) for api in self._waiting.pop(module, ()) if (here := find(api)) is not None)
+        self._put((api, here) for api in self._waiting.pop(module, ()) if (here := self._find(api)) is not None)
+
+    def _find(self, api: str) -> Found | None:
+        """Where an API is: by its own name, or where a library has it that doesn't hand it on under that name."""
+        here = find(api)
+        if here is not None or api.partition(".")[0] not in sys.modules:
+            return here
+        ends = [end for end, letter in enumerate(f"{api}.") if letter == "."]
+        others = (other + api[end:] for end in reversed(ends) for other in self._homes.get(api[:end], ()))
+        return next((here for name in others if (here := find(name)) is not None), None)
 
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
-        seen: set[int] = set()
+        seen: set[tuple[int, str]] = set()
         homes: dict[int, tuple[Any, str]] = {}
         """Of what only programs get a seed for: the module that has it, and the library, which calls it as it likes."""
         for api, here in found:
-            plan = plan_of(api, self._context, self._backend) if _is_new(here.value, seen) else None
-            seen.add(id(here.value))
+            plan = plan_of(api, self._context, self._backend) if _is_new(here, seen) else None
+            seen.add(_identity(here))
             if plan is None:
                 continue
             try:
@@ -119,11 +142,16 @@ class Installation:
     def _of_class(self, kind: type, plan: Plan) -> Any:
         """Patch the constructor of a class; of one that is no class of Python's, or whose place an object of another takes,
         give a class that stands in."""
+        if not (plan.parameters.names or plan.parameters.defaults):
+            plan.parameters = Parameters.of(kind)
+        if working := [choice for choice in plan.choices if choice.do == "counterpart"]:
+            self.counterparts.put(kind, plan.of(working))
+        if self._moved is not None and (moved := [c for c in plan.choices if c.do in ("cpu", "unsupported")]):
+            self._tell(kind, plan.of(moved), self._moved)
         choices = [choice for choice in plan.choices if choice.do in self._constructed]
         if not choices:
             return None
-        known = plan.parameters.names or plan.parameters.defaults
-        plan = Plan(plan.api, choices, plan.parameters if known else Parameters.of(kind), plan.context, plan.backend)
+        plan = plan.of(choices)
         if kind.__flags__ & _IMMUTABLE or any(choice.gives_another for choice in choices):
             return _shim(kind, plan)
         made: Any = vars(kind).get("__init__") or kind.__init__  # type: ignore[misc]
@@ -138,9 +166,22 @@ class Installation:
             else:
                 made(self, *args, **kwargs)
 
-        _sign(__init__, made)
+        sign(__init__, made)
         self._patches.attribute(kind, "__init__", __init__)
         return None
+
+    def _tell(self, kind: type, plan: Plan, then: Callable[[Plan, Any, Call], None]) -> None:
+        """Have something done with each object of a class that is made."""
+        made: Any = kind.__init__  # type: ignore[misc]
+
+        @functools.wraps(made)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            made(self, *args, **kwargs)
+            if plan.context.active:
+                then(plan, self, Call(plan.parameters, args, kwargs))
+
+        sign(__init__, made)
+        self._patches.attribute(kind, "__init__", __init__)
 
     def _iterated(self, kind: type, plan: Plan) -> WeakKeyDictionary[Any, Any] | None:
         """For a class of which another takes the place, as of samplers: objects -> what is iterated over instead."""
@@ -162,14 +203,14 @@ _IMMUTABLE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: a class of C whose attributes can't be set."""
 
 
-def _sign(stand_in: Any, function: Any) -> None:
-    """Show a function's parameters as its own: `inspect.getfullargspec`, which Keras asks, doesn't look behind wrappers."""
-    with contextlib.suppress(TypeError, ValueError):
-        stand_in.__signature__ = inspect.signature(function)
+def _identity(here: Found) -> tuple[int, str]:
+    """What is the same thing under two names is patched once; a function that two classes share is patched in both."""
+    method = isinstance(here.owner, type) and not isinstance(here.value, type)
+    return (id(here.owner), here.attribute) if method else (id(here.value), "")
 
 
-def _is_new(value: Any, seen: Container[int]) -> bool:
-    return callable(value) and id(value) not in seen and not hasattr(value, "detlint_stands_in")
+def _is_new(here: Found, seen: Container[tuple[int, str]]) -> bool:
+    return callable(here.value) and _identity(here) not in seen and not hasattr(here.value, "detlint_stands_in")
 
 
 def standing_in(function: Any, plan: Plan) -> Any:
@@ -184,8 +225,10 @@ def standing_in(function: Any, plan: Plan) -> Any:
         functools.update_wrapper(stand_in, function)
     except AttributeError:
         stand_in.__name__ = plan.api.rpartition(".")[2]
-    _sign(stand_in, function)
+    sign(stand_in, function)
     stand_in.detlint_stands_in = True  # type: ignore[attr-defined]
+    # Scripts are made of the source of what they call, and of its globals: PyTorch asks wrappers of its own kind for theirs.
+    stand_in.__dict__.update({"__script_if_tracing_wrapper": True, "__original_fn": function})
     return stand_in
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from detlint.runtime import environment
+from detlint.runtime.options import options
 from detlint.runtime.outcome import tell
 from detlint.runtime.plan import VARIABLE, Plan
 from detlint.runtime.record import Step
@@ -83,8 +84,9 @@ def prepare(variables: MutableMapping[str, str], plan: Plan) -> list[Step]:
     Returns:
         What was set, and what was so already.
     """
-    seed: int = plan.options["seed"]
-    steps = [environment.hash_seed(variables, seed), *environment.switch(variables)]
+    chosen = options(**plan.options)
+    switches = environment.switch(variables, chosen.deterministic, chosen.collectives != "keep")
+    steps = [environment.hash_seed(variables, chosen.seed), *switches]
     before = variables.get("PYTHONPATH", "")
     paths = [path for path in before.split(os.pathsep) if path != str(START)] if before else []
     variables["PYTHONPATH"] = os.pathsep.join([str(START), *paths])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from detlint.runtime.record import Step
+from detlint.runtime.record import Outcome, Step
 
 
 class Library(NamedTuple):
@@ -92,9 +92,24 @@ def _tensorflow(tensorflow: Any, seed: int) -> Iterator[Step]:
 
 
 def _tensorflow_switch(tensorflow: Any) -> Iterator[Step]:
+    before = _op_determinism("is_op_determinism_enabled")
+    lasting = "" if before is not None else "this TensorFlow has no call that switches it off"
+    outcome: Outcome = "already" if before is not None and before() else "set"
     tensorflow.config.experimental.enable_op_determinism()
     name = "tensorflow.config.experimental.enable_op_determinism()"
-    yield Step(name, "set", "what has no such kernel raises", lasting="TensorFlow has no call that switches it off")
+    yield Step(name, outcome, "what has no such kernel raises", lasting=lasting)
+
+
+def op_determinism_off() -> Callable[[], None] | None:
+    """What switches TensorFlow's deterministic operators off again; None where they are on already, or nothing does."""
+    before, off = _op_determinism("is_op_determinism_enabled"), _op_determinism("disable_op_determinism")
+    return None if before is None or off is None or before() else off
+
+
+def _op_determinism(name: str) -> Callable[[], Any] | None:
+    """A function that TensorFlow has beside its public one (2.9 and later)."""
+    found: Callable[[], Any] | None = getattr(sys.modules.get("tensorflow.python.framework.config"), name, None)
+    return found
 
 
 def _keras(keras: Any, seed: int) -> Iterator[Step]:

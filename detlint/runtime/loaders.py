@@ -11,6 +11,7 @@ import torch
 
 from detlint.catalog import Entry
 from detlint.runtime.context import Context, enforced
+from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.options import Options
 from detlint.runtime.patches import Patches
 
@@ -44,9 +45,10 @@ class Worker:
 class Loaders:
     """Looks at each loader that is made."""
 
-    def __init__(self, context: Context, patches: Patches) -> None:
+    def __init__(self, context: Context, patches: Patches, counterparts: Counterparts) -> None:
         self._context = context
         self._patches = patches
+        self._counterparts = counterparts
 
     def start(self) -> None:
         loader: Any = torch.utils.data.DataLoader
@@ -61,11 +63,12 @@ class Loaders:
         self._patches.attribute(loader, "__init__", __init__)
 
     def _look(self, loader: Any) -> None:
+        options = self._context.options
         if loader.num_workers and not isinstance(loader.worker_init_fn, Worker):
-            loader.worker_init_fn = Worker(loader.worker_init_fn, self._context.options)
+            loader.worker_init_fn = Worker(loader.worker_init_fn, options)
         known = self._known()
-        for held in _below(loader.dataset, _DEPTH):
-            found = known(type(held))
+        for held in (*_below(loader.dataset, _DEPTH), *_below(loader.collate_fn, _DEPTH)):
+            found = known(type(held)) if not self._counterparts.meet(held) else None
             if found is None:
                 continue
             entry, api = found
@@ -76,7 +79,7 @@ class Loaders:
                         api,
                         f"`{api}` on the data set: each worker gets a copy, and each epoch begins it anew",
                     )
-            elif self._context.options.profile == "align":
+            elif options.transforms == "off":
                 self._tell(entry.rule, api, f"`{api}` stays random. {entry.remedy}")
 
     def _tell(self, code: str, api: str, reason: str) -> None:

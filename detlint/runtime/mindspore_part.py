@@ -1,13 +1,22 @@
-"""What one enforcement does in MindSpore besides the catalog's entries: every stage of a pipeline gets one worker."""
+"""What one enforcement does in MindSpore besides the catalog's entries: one worker for each stage of a pipeline, and primitives
+that run on the CPU."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+import sys
+from typing import Any, Final
 
 from detlint.catalog import Entry
+from detlint.runtime.arguments import Call
 from detlint.runtime.context import Context
 from detlint.runtime.patches import Patches
+from detlint.runtime.plans import Choice, Plan
+
+_TARGETS: Final = {"Ascend": "ascend", "GPU": "cuda"}
+"""Kind of device, as MindSpore names it -> the catalog's target."""
+_TARGET: Final = "primitive_target"
+"""The attribute of a primitive that says where it runs; `Primitive.set_device` sets it."""
 
 
 def start(context: Context, patches: Patches, mindspore: Any) -> None:
@@ -33,3 +42,37 @@ def start(context: Context, patches: Patches, mindspore: Any) -> None:
 
 
 _PARALLEL = Entry(rule="DET303")
+
+
+def device(plan: Plan, choice: Choice, call: Call) -> str:
+    """The device on which the program runs; "" where it is the CPU, or the entry doesn't concern it."""
+    mindspore: Any = sys.modules["mindspore"]
+    kind: str = mindspore.get_context("device_target")
+    concerned = kind != "CPU" and (plan.asked or _TARGETS.get(kind) in choice.entry.targets)
+    return kind if concerned and not (call.args and moved_inside(call.args[0])) else ""
+
+
+def is_primitive(thing: object) -> bool:
+    """Whether it is an operator as MindSpore's graphs are made of."""
+    primitive: Any = sys.modules["mindspore"].ops.Primitive
+    return isinstance(thing, primitive)
+
+
+def moved_inside(thing: object) -> bool:
+    """Whether it is a layer of which some primitives run on the CPU."""
+    cell: Any = sys.modules["mindspore"].nn.Cell
+    if not isinstance(thing, cell):
+        return False
+    return any(
+        primitive.attrs.get(_TARGET) == "CPU"
+        for _, part in thing.cells_and_names()
+        for primitive in part._primitives.values()
+        if primitive is not None
+    )
+
+
+def place(patches: Patches, primitive: Any) -> None:
+    """Have a primitive run on the CPU from now on: in graphs that are compiled, and when it is called."""
+    before = primitive.attrs.get(_TARGET)
+    primitive.set_device("CPU")
+    patches.later(primitive, lambda own: own.set_device(before) if before is not None else own.del_prim_attr(_TARGET))

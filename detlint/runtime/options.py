@@ -12,12 +12,13 @@ Rng = Literal["device", "cpu"]
 Handled = Literal["listed", "keep"]
 """`listed`: what the catalog lists. A list of APIs or of rule codes narrows it to these."""
 Loaders = Literal["seeded", "sequential", "keep"]
+Transforms = Literal["keep", "off"]
 Collectives = Literal["deterministic", "strict", "keep"]
 Unsupported = Literal["warn", "error", "cpu"]
 
 PROFILES: Final[dict[str, dict[str, Any]]] = {
-    "reproduce": {"dropout": "keep", "rng": "device", "loaders": "seeded"},
-    "align": {"dropout": "off", "rng": "cpu", "loaders": "sequential"},
+    "reproduce": {"dropout": "keep", "rng": "device", "loaders": "seeded", "transforms": "keep"},
+    "align": {"dropout": "off", "rng": "cpu", "loaders": "sequential", "transforms": "off"},
 }
 """What sets the profiles apart; the rest is the same in both."""
 
@@ -33,20 +34,24 @@ class Options:
     operators: Handled | frozenset[str]
     replace: Handled | frozenset[str]
     loaders: Loaders
+    transforms: Transforms
     collectives: Collectives
     unsupported: Unsupported
+    deterministic: bool
 
 
 def options(
     seed: int,
-    profile: Profile,
-    dropout: Dropout | None,
-    rng: Rng | None,
-    operators: Handled | Iterable[str] | None,
-    replace: Handled | Iterable[str] | None,
-    loaders: Loaders | None,
-    collectives: Collectives | None,
-    unsupported: Unsupported,
+    profile: Profile = "reproduce",
+    dropout: Dropout | None = None,
+    rng: Rng | None = None,
+    operators: Handled | Iterable[str] | None = None,
+    replace: Handled | Iterable[str] | None = None,
+    loaders: Loaders | None = None,
+    transforms: Transforms | None = None,
+    collectives: Collectives | None = None,
+    unsupported: Unsupported = "warn",
+    deterministic: bool = True,
 ) -> Options:
     """Check what was asked for and fill in the profile's choices.
 
@@ -58,6 +63,8 @@ def options(
         raise TypeError(f"seed must be a whole number, not {seed!r}")
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed must be from 0 to 2**32 - 1, not {seed}")
+    if not isinstance(deterministic, bool):
+        raise TypeError(f"deterministic must be True or False, not {deterministic!r}")
     _one_of("profile", profile, Profile)
     chosen = PROFILES[profile]
     return Options(
@@ -68,8 +75,10 @@ def options(
         operators=_handled("operators", operators),
         replace=_handled("replace", replace),
         loaders=_one_of("loaders", loaders or chosen["loaders"], Loaders),
-        collectives=_one_of("collectives", collectives or "deterministic", Collectives),
+        transforms=_one_of("transforms", transforms or chosen["transforms"], Transforms),
+        collectives=_one_of("collectives", collectives or ("deterministic" if deterministic else "keep"), Collectives),
         unsupported=_one_of("unsupported", unsupported, Unsupported),
+        deterministic=deterministic,
     )
 
 

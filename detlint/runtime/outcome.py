@@ -33,7 +33,7 @@ def tell(plan: Plan, report: Report | None) -> None:
     rank = os.environ.get("RANK", "0") if os.environ.get("WORLD_SIZE", "1") != "1" else "0"
     if not plan.quiet and rank == "0":
         head = f"detlint run: seed {plan.options['seed']}, profile {plan.options['profile']}\n"
-        print(head + report.text(), end="", file=sys.stderr, flush=True)
+        print(head + report.text(left=False), end="", file=sys.stderr, flush=True)
     if plan.report:
         file = Path(plan.report)
         if rank != "0":  # one run started by each rank's own command: each writes a file

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import sys
+import weakref
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, Final
 
 _ABSENT: Final = object()
+
+
+def sign(stand_in: Any, function: Any) -> None:
+    """Show a function's parameters as its own: `inspect.getfullargspec`, which Keras asks, doesn't look behind wrappers."""
+    with contextlib.suppress(TypeError, ValueError):
+        stand_in.__signature__ = inspect.signature(function)
 
 
 class Patches:
@@ -17,6 +26,7 @@ class Patches:
         self._attributes: list[tuple[Any, str, Any]] = []
         self._replaced: dict[int, tuple[Any, Any]] = {}
         """id of what stands in -> (what stands in, what it stands for)."""
+        self._changed: list[tuple[weakref.ref[Any], Callable[[Any], object]]] = []
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a class or module."""
@@ -38,8 +48,16 @@ class Patches:
             if not except_in(module, vars(module)[name]):
                 self.attribute(module, name, stand_in)
 
+    def later(self, thing: Any, back: Callable[[Any], object]) -> None:
+        """Have an object of the program put back as it was, if it still lives then."""
+        self._changed.append((weakref.ref(thing), back))
+
     def undo(self) -> None:
         """Put everything back. Names that were made meanwhile get the original too."""
+        while self._changed:
+            reference, back = self._changed.pop()
+            if (thing := reference()) is not None:
+                back(thing)
         while self._attributes:
             owner, name, value = self._attributes.pop()
             if value is _ABSENT:

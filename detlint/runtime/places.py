@@ -20,6 +20,8 @@ _THROUGH: Final = (
 )  # fmt: skip
 """Modules of Python's own that only do what they are called for."""
 _GENERATED: Final = ("<frozen", "<recipe", "<__array_function__", "<eval_with_key>")
+_AUTOGRAPH: Final = "__autograph_generated_file"
+"""What TensorFlow makes of a function before it traces it; the lines are not the program's. What calls it, is."""
 
 
 def place() -> tuple[str, int]:
@@ -59,6 +61,14 @@ def origin() -> tuple[str, str]:
     return "user", ""
 
 
+def caller() -> str:
+    """The module that called."""
+    for frame in _frames():
+        if _kind(frame.f_code.co_filename) != "machinery":
+            return str(frame.f_globals.get("__name__", ""))
+    return ""
+
+
 def _frames() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
@@ -70,7 +80,7 @@ def _frames() -> Iterator[FrameType]:
 def _kind(filename: str) -> str:
     if filename == "<string>":  # of `python -c`; but the methods that dataclasses get are of that name too
         return "library"
-    if filename.startswith(_GENERATED) or _inside(filename, _OWN):
+    if filename.startswith(_GENERATED) or _AUTOGRAPH in filename or _inside(filename, _OWN):
         return "machinery"
     for folder in _INSTALLED:
         if _inside(filename, folder):

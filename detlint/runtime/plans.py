@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from detlint.catalog import Catalog, Deed, Entry, Recipe
 from detlint.runtime.arguments import Call, Parameters
 from detlint.runtime.conditions import Bound, hold
-from detlint.runtime.context import Context, in_force
+from detlint.runtime.context import Context, Nondeterministic, NondeterministicWarning, in_force
 from detlint.runtime.options import Options
 from detlint.runtime.places import origin
 from detlint.runtime.recipes import Impossible, Template, carry_out, evaluate, template
@@ -62,8 +63,7 @@ class Plan:
         self.parameters = parameters
         self.context = context
         self.backend = backend
-        wanted = context.options.operators
-        self.asked = not isinstance(wanted, str) and not wanted.isdisjoint(names_of(api))
+        self.asked = asks(context.options, api)
         """Whether the options name it, so that it is moved wherever it runs."""
 
     def __call__(self, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -73,6 +73,10 @@ class Plan:
             if result is not GOES_ON:
                 return result
         return func(*call.args, **call.kwargs)
+
+    def of(self, choices: list[Choice]) -> Plan:
+        """The same with some of its choices."""
+        return Plan(self.api, choices, self.parameters, self.context, self.backend)
 
     def seed(self) -> int:
         """The next of the seeds for what is made here."""
@@ -131,7 +135,14 @@ def plan_of(api: str, context: Context, backend: Backend, entries: list[Entry] |
     known = [catalog.entries[i] for i in catalog.calls.get(api, ())] if entries is None else entries
     able = backend.actions.keys() & context.only if context.only else backend.actions.keys()
     choices = [choice for choice in _choices(api, known, context.options) if choice.do in able]
+    if not choices and "cpu" in able and asks(context.options, api):
+        return asked_for(api, context, backend)
     return Plan(api, choices, parameters_of(api, catalog), context, backend) if choices else None
+
+
+def asks(options: Options, api: str) -> bool:
+    """Whether the options name an API, so that it runs on the CPU wherever it would run."""
+    return not isinstance(options.operators, str) and not options.operators.isdisjoint(names_of(api))
 
 
 def asked_for(api: str, context: Context, backend: Backend) -> Plan:
@@ -169,7 +180,7 @@ def _do(api: str, entry: Entry, options: Options) -> str:
     deed = entry.runtime
     if deed is None:
         varies = entry.rule[:4] == "DET4" and entry.category in ("a", "d")
-        if varies and not isinstance(options.operators, str) and not options.operators.isdisjoint(names_of(api)):
+        if varies and asks(options, api):
             return "cpu"
         return "unsupported" if varies and options.operators != "keep" else ""
     return deed.do if _wanted(api, entry, deed, options) else ""
@@ -182,8 +193,8 @@ def _wanted(api: str, entry: Entry, deed: Deed, options: Options) -> bool:
         return options.rng == "cpu"
     if deed.do == "cpu":
         return _listed(api, entry, options.operators)
-    if deed.do == "replace" and entry.rule[:4] in ("DET2", "DET3"):
-        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.loaders == "sequential"
+    if deed.do in ("replace", "counterpart") and entry.rule[:4] in ("DET2", "DET3"):
+        return options.dropout == "off" if entry.rule[:4] == "DET2" else options.transforms == "off"
     if deed.do == "replace":
         return _listed(api, entry, options.replace)
     if deed.do == "sequential" or entry.rule == "DET302":
@@ -211,6 +222,21 @@ def _text(recipe: Recipe) -> str:
     if recipe.kind != "replace-item" or recipe.argument:
         return recipe.text
     return recipe.value if isinstance(recipe.value, str) else recipe.text or "<detlint.runtime.nothing.unchanged>"
+
+
+def unsupported(
+    plan: Plan, choice: Choice, device: str, why: str = "nothing is known to do about it at run time"
+) -> None:
+    """Tell that a call varies on a device and runs there, as the options say.
+
+    Raises:
+        Nondeterministic: the options ask for it.
+    """
+    text = f"`{plan.api}` is nondeterministic on {device}, and {why}"
+    if plan.context.options.unsupported == "error":
+        raise Nondeterministic(f"{text}. {choice.entry.remedy}")
+    plan.context.refuse(choice.entry, plan.api, text)
+    warnings.warn(text, NondeterministicWarning, stacklevel=5)
 
 
 def turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:

@@ -101,13 +101,17 @@ class Report:
         """Count something that was not done."""
         self._count((REFUSED, *place, code, name, api, reason))
 
-    def text(self) -> str:
-        """The report for people; ends in a line end unless it is empty."""
+    def text(self, left: bool = True) -> str:
+        """The report for people; ends in a line end unless it is empty.
+
+        Args:
+            left: whether it can be left while the program goes on.
+        """
         parts = (
             ("Set:", self.settings),
             ("Done:", [row.as_line() for row in self.interventions]),
             ("Not done:", [row.as_line() for row in self.refused]),
-            ("Not undone on leaving:", self.lasting),
+            ("Not undone on leaving:", self.lasting if left else []),
         )
         lines = [line for title, rows in parts if rows for line in (title, *(f"  {row}" for row in rows))]
         return "".join(f"{line}\n" for line in lines)

@@ -45,19 +45,29 @@ def seed_all(seed: int = 1234, mode: bool = False, rm_dropout: bool = False, is_
         ValueError: the seed is out of range.
     """
     _check(seed, {"mode": mode, "rm_dropout": rm_dropout, "is_enhanced": is_enhanced})
-    record = Record(seed, mode)
-    record.steps.append(environment.hash_seed(os.environ, seed))
-    random.seed(seed)
-    record.steps.append(Step(f"random.seed({seed})", "set"))
-    if mode:
-        record.steps.extend(environment.switch(os.environ))
-    for library in LIBRARIES:
-        _seed(library, record)
+    record = begin(seed, mode, mode)
     if rm_dropout:
         record.steps.append(_without_dropout())
     if is_enhanced:
         why = "it would make all draws of one function equal, and with them the weights of layers of one shape"
         record.steps.append(Step("is_enhanced", "failed", why))
+    return record
+
+
+def begin(seed: int, mode: bool, collectives: bool) -> Record:
+    """Seed everything.
+
+    Args:
+        mode: whether operators are to be deterministic.
+        collectives: whether the communication between devices is.
+    """
+    record = Record(seed, mode)
+    record.steps.append(environment.hash_seed(os.environ, seed))
+    random.seed(seed)
+    record.steps.append(Step(f"random.seed({seed})", "set"))
+    record.steps.extend(environment.switch(os.environ, mode, collectives))
+    for library in LIBRARIES:
+        _seed(library, record)
     return record
 
 
@@ -67,8 +77,8 @@ def _without_dropout() -> Step:
     from detlint.runtime.options import options
 
     if not _dropout_off:
-        chosen = options(0, "reproduce", "off", "device", "keep", "keep", "keep", "keep", "warn")
-        _dropout_off.append(Enforcement(chosen, frozenset({"off"})).start())
+        chosen = options(0, dropout="off", operators="keep", replace="keep", loaders="keep", collectives="keep")
+        _dropout_off.append(Enforcement(chosen, frozenset({"off", "counterpart"})).start())
     return Step("dropout", "set", "off, in this thread and those that it starts")
 
 

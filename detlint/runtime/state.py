@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from detlint.runtime import libraries
 from detlint.runtime.imports import when_imported
 
 Undo = Callable[[], None]
@@ -31,6 +32,8 @@ def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
     add(_python())
     when_imported("numpy", later(_numpy))
     when_imported("torch", later(lambda torch: [_switches(torch), *_streams(torch)]))
+    when_imported("tensorflow", later(_op_determinism))
+    when_imported("mindspore", later(_pipelines))
 
 
 def _environment() -> Undo:
@@ -54,6 +57,18 @@ def _python() -> Undo:
 def _numpy(numpy: Any) -> list[Undo]:
     state = numpy.random.get_state()
     return [lambda: numpy.random.set_state(state)]
+
+
+def _op_determinism(tensorflow: Any) -> list[Undo]:
+    off = libraries.op_determinism_off()
+    return [off] if off is not None else []
+
+
+def _pipelines(mindspore: Any) -> list[Undo]:
+    """The seed of MindSpore's pipelines. As long as it is set, each transform that is called begins its numbers anew."""
+    config = mindspore.dataset.config
+    seed = config.get_seed()
+    return [lambda: config.set_seed(seed)]
 
 
 def _streams(torch: Any) -> list[Undo]:

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any
 
 from detlint.runtime import ascend
 from detlint.runtime.options import Options
 from detlint.runtime.record import Step
 from detlint.runtime.report import Report
-from detlint.runtime.seeding import seed_all
-
-_COLLECTIVE: Final = ("HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC")
-"""The variables that switch the communication of Ascend devices."""
+from detlint.runtime.seeding import begin
 
 
 def seed(chosen: Options, report: Report) -> Callable[[], None]:
-    """Seed every stream and switch determinism on; tell what came of it.
+    """Seed every stream and, if that is asked for, switch determinism on; tell what came of it.
 
     Returns:
         What ends it: libraries that are imported after that are left alone.
     """
-    before = {name: os.environ.get(name) for name in _COLLECTIVE}
     if chosen.collectives == "strict":
         os.environ["HCCL_DETERMINISTIC"] = "strict"
-    record = seed_all(chosen.seed, mode=True)
-    if chosen.collectives == "keep":
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+    record = begin(chosen.seed, chosen.deterministic, chosen.collectives != "keep")
 
     def tell(steps: Iterable[Step]) -> None:
         for step in steps:
@@ -40,9 +31,7 @@ def seed(chosen: Options, report: Report) -> Callable[[], None]:
                 continue
             if step.lasting:
                 report.lasts(f"{step.what}: {step.lasting}")
-            if step.outcome in ("set", "already") and not (
-                chosen.collectives == "keep" and step.what.startswith(_COLLECTIVE)
-            ):
+            if step.outcome in ("set", "already"):
                 report.set(step.what, step.why)
 
     tell(record.steps)
@@ -52,10 +41,10 @@ def seed(chosen: Options, report: Report) -> Callable[[], None]:
 
 def switch(torch: Any, chosen: Options, report: Report) -> Callable[[], None] | None:
     """What `seed_all` has no say in, once PyTorch is there; what undoes it, beside `state.noted`."""
-    if chosen.unsupported != "error":
+    if chosen.deterministic and chosen.unsupported != "error":
         # What has no deterministic form is handled here where something is known to do, and else must not end the run.
         torch.use_deterministic_algorithms(True, warn_only=True)
         report.set("torch.use_deterministic_algorithms(True)", "operators that have none only warn")
-    if torch.cuda.is_available():
+    if chosen.deterministic and torch.cuda.is_available():
         report.lasts("CUDA: what was started meanwhile has read CUBLAS_WORKSPACE_CONFIG")
     return ascend.switch(torch, chosen, report)

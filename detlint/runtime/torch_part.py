@@ -6,11 +6,12 @@ from typing import Any
 
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
+from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
 from detlint.runtime.layers import Layers
-from detlint.runtime.library_part import others
+from detlint.runtime.library_part import foreign, others
 from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
 from detlint.runtime.patches import Patches
@@ -21,8 +22,9 @@ from detlint.runtime.threads import follow
 class TorchPart:
     """Starts and undoes; `interception` makes what each thread enters."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, counterparts: Counterparts) -> None:
         self._context = context
+        self._counterparts = counterparts
         self._devices = Devices()
         self._patches = Patches()
         self._installation = Installation(context, self._devices, self._patches)
@@ -42,8 +44,8 @@ class TorchPart:
         Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
             self._layers.start()
-        if self._context.options.loaders != "keep":
-            Loaders(self._context, self._patches).start()
+        if self._context.options.loaders != "keep" or self._context.options.transforms == "off":
+            Loaders(self._context, self._patches, self._counterparts).start()
         follow(self._patches, self._context, self.interception)
 
     def _ask(self) -> None:
@@ -52,8 +54,11 @@ class TorchPart:
         if isinstance(wanted, str):
             return
         catalog = self._context.catalog
-        known = {name for api in acting(catalog) for name in names_of(api)}
+        known = {name for api in [*acting(catalog), *others(catalog)] for name in names_of(api)}
+        elsewhere = foreign(catalog)
         for api in sorted(wanted - known - catalog.rules.keys()):
+            if api.partition(".")[0] in elsewhere:
+                continue
             found = spellings(catalog.canonical(api))
             if found:
                 self._plans.update(dict.fromkeys(found, asked_for(api, self._context, self._devices)))
