@@ -8,18 +8,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 CACHEDIR_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
 
 
-DIGEST = 8
+CHECK: Final = 4
+"""Bytes of the check sum that a row begins with: it tells one that was written whole from a damaged one."""
 
 
-def _digest(data: bytes) -> bytes:
-    """Tells a row that was written whole from a damaged one."""
-    return hashlib.blake2b(data, digest_size=DIGEST).digest()
+def _signed(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(CHECK, "big") + data
 
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
@@ -68,8 +70,8 @@ class Cache:
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
                 for key, row in self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part):
-                    if isinstance(row, bytes) and row[:DIGEST] == _digest(row[DIGEST:]):
-                        found[key] = row[DIGEST:]
+                    if isinstance(row, bytes) and zlib.crc32(memoryview(row)[CHECK:]).to_bytes(CHECK, "big") == row[:CHECK]:
+                        found[key] = row[CHECK:]
         except (sqlite3.Error, UnicodeDecodeError):
             return {}
         return found
@@ -79,7 +81,7 @@ class Cache:
         if self._database is None:
             return False
         with contextlib.suppress(sqlite3.Error), self._database:
-            signed = ((key, _digest(row) + row) for key, row in rows.items())
+            signed = ((key, _signed(row)) for key, row in rows.items())
             self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", signed)
             return True
         return False

@@ -515,8 +515,9 @@ class Run:
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
+        everything = self.reported >= self.inside
         for path in self._starting():
-            if self.reported >= self.inside or not self.reported.isdisjoint(self.links.reached(path)):
+            if everything or not self.reported.isdisjoint(self.links.reached(path)):
                 yield path
 
     def _starting(self) -> Iterator[str]:
@@ -691,8 +692,11 @@ class Run:
 
     def _ignored(self, finding: Finding) -> bool:
         """Whether `per-file-ignores` turns a rule off for the finding's file."""
+        ignores = self.config.settings.per_file_ignores
+        if not ignores:
+            return False
         path = finding.path.removeprefix(f"{self.config.root.absolute()}{os.sep}").replace(os.sep, "/")
-        for pattern, codes in self.config.settings.per_file_ignores.items():
+        for pattern, codes in ignores.items():
             matches = glob(pattern.removeprefix("!")).match_file(path)
             if matches is not pattern.startswith("!") and any(
                 code == "ALL" or finding.code.startswith(code) for code in codes
