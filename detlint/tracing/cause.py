@@ -10,6 +10,7 @@ import msgspec
 
 from detlint.tracing.calls import Call, Value, call_at, calls
 from detlint.tracing.compare import Comparison, Difference
+from detlint.tracing.frameworks import TITLES as FRAMEWORKS
 from detlint.tracing.reader import Trace
 
 Kind = Literal["data", "random", "kernel", "collective", "control", "crash"]
@@ -76,6 +77,10 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
         return _made("data", said, left, found)
     if "random" in first.parts:
         return _made("random", _drawn(found.left.path, left), left, found)
+    if left.brings:
+        return _made("data", _brought(left), left, found)
+    if left.draws:
+        return _made("random", _drew(left), left, found)
     if left.op.startswith("_c10d_functional.wait_tensor"):
         return _exchanged(found, call_at(found.left.path, left.inputs[0].producer) or left)
     if left.shared:
@@ -90,7 +95,7 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
         return _made("data", f"it is given a {value} in one run and a {other} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
     if maker is None and (giver := _giver(found, value)) is not None:
-        said = "it got the same and gave something else, by a kernel that goes past PyTorch's dispatcher"
+        said = f"it got the same and gave something else, by a kernel that goes past {_dispatcher(found)}"
         return _made("kernel", said, giver, found)
     if maker is None:
         what = f"`{value.name}`, a {value}" if value.name else f"a {value}"
@@ -108,7 +113,7 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     if plain in _BUFFERS or maker.view:
         said = (
             f"it is given a {value} that differs; `{maker.op}` made that memory, the same in both runs, and something that "
-            "goes past PyTorch's dispatcher wrote to it since: a kernel of an extension, or other code"
+            f"goes past {_dispatcher(found)} wrote to it since: a kernel of an extension, or other code"
         )
         return msgspec.structs.replace(_made("kernel", said, maker, found), unseen=True)
     said = (
@@ -116,6 +121,11 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
         "changed since by something that a trace doesn't see"
     )
     return _made("data", said, left, found)
+
+
+def _dispatcher(found: Comparison) -> str:
+    framework = FRAMEWORKS.get(found.left.header.framework, "the framework")
+    return f"{framework}'s dispatcher"
 
 
 def _giver(found: Comparison, value: Value) -> Call | None:
@@ -154,9 +164,9 @@ def _drawn(path: Path, left: Call) -> str:
     for call in calls(path):
         if call.number >= left.number:
             break
-        if call.random:
+        if call.random and (call.op == left.op or not left.draws):
             earlier = call
-    said = f"it draws from the random numbers of {device}, whose state is another one in each run"
+    said = f"it draws from random numbers{f' of {device}' if device else ''}, whose state is another one in each run"
     if earlier is None:
         return f"{said}, and it is the first draw: they are not seeded, or by another number"
     place = f" ({Path(earlier.place.file).name}:{earlier.place.line})" if earlier.place else ""
@@ -174,6 +184,22 @@ def _differing(left: Iterable[Value], right: Iterable[Value]) -> Iterable[int]:
     for i, (one, other) in enumerate(zip(left, right, strict=False)):
         if one.kind != other.kind or (one.digest != other.digest and one.digest and other.digest):
             yield i
+
+
+def _brought(left: Call) -> str:
+    """Where what an operator brings comes from."""
+    seen = "it brings other data, though it was called with the same" if left.inputs else "it brings other data"
+    return f"{seen}: what it brings is made outside of the framework's operators, by Python, NumPy, a file or a dataset's own threads"
+
+
+def _drew(left: Call) -> str:
+    """What is known of a stream whose state can't be read."""
+    said = "it draws random numbers, and drew others"
+    if left.random:
+        return (
+            f"{said}: its seeds are the same, but they don't settle what it draws, or something else drew from its stream before"
+        )
+    return f"{said}: neither it nor the framework has a seed"
 
 
 def _apart(left: str, right: str) -> str:

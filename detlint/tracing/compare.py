@@ -104,7 +104,7 @@ def compare(left: Path, right: Path) -> Comparison:
         found.differing += 1
         if found.first is None:
             found.first = _difference(names, parts, ours, theirs)
-        elif parts == ["outputs"]:
+        elif parts == ["outputs"] and ours.row.inputs:
             key = names.key(ours.row, 0)
             if key not in seen and len(found.origins) < _MOST:
                 found.origins.append(_difference(names, parts, ours, theirs))

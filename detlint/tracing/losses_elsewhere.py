@@ -10,24 +10,6 @@ from detlint.tracing import losses
 from detlint.tracing.losses import Recorder
 
 
-def of_mindspore(mindspore: ModuleType) -> None:
-    """Read what the cell that trains one step gives: `Model.train` calls it, as programs of their own do.
-
-    In graph mode too: it is Python that calls the cell, and only its `construct` is compiled.
-    """
-    cell = mindspore.nn.TrainOneStepCell
-    call = cell.__call__
-
-    @wraps(call)
-    def calling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = call(self, *args, **kwargs)
-        first = result[0] if isinstance(result, list | tuple) else result
-        _add(first, "TrainOneStepCell")
-        return result
-
-    cell.__call__ = calling
-
-
 def of_tensorflow(tensorflow: ModuleType) -> None:
     """Read what gradients are computed of; inside of a `tf.function` there is no value to read."""
     gradient = tensorflow.GradientTape.gradient

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 Level = Literal["module", "api", "kernel"]
+Framework = Literal["torch", "mindspore", "tensorflow"]
 Where = Literal["auto", "host", "device"]
 
 

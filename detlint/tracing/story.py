@@ -137,7 +137,7 @@ def _story(process: Process) -> Story:
     assert cause is not None and found.first is not None
     call = cause.call or found.first.call
     shown = cause.shown or call
-    about = known(cause, Project.of(_start(shown), {}))
+    about = known(cause, Project.of(_start(shown), {}), found.left.header.framework)
     stack = [Line(*place) for place in shown.stack]
     caller = Line(*call.stack[0]) if cause.forward is not None and call.stack else None
     return Story(
