@@ -92,13 +92,13 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
 def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Cause:
     """The cause where an input differs although every row before it is the same."""
     if value.kind != other.kind:
-        return _made("data", f"it is given a {value} in one run and a {other} in the other", left, found)
+        return _made("data", f"it is given {_a(value)} in one run and {_a(other)} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
     if maker is None and (giver := _giver(found, value)) is not None:
         said = f"it got the same and gave something else, by a kernel that goes past {_dispatcher(found)}"
         return _made("kernel", said, giver, found)
     if maker is None:
-        what = f"`{value.name}`, a {value}" if value.name else f"a {value}"
+        what = f"`{value.name}`, {_a(value)}" if value.name else _a(value)
         source = (
             "which was made before the trace began, or loaded"
             if value.name
@@ -112,15 +112,20 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     plain = maker.op.split(".")[1] if maker.op.count(".") else maker.op
     if plain in _BUFFERS or maker.view:
         said = (
-            f"it is given a {value} that differs; `{maker.op}` made that memory, the same in both runs, and something that "
+            f"it is given {_a(value)} that differs; `{maker.op}` made that memory, the same in both runs, and something that "
             f"goes past {_dispatcher(found)} wrote to it since: a kernel of an extension, or other code"
         )
         return msgspec.structs.replace(_made("kernel", said, maker, found), unseen=True)
     said = (
-        f"it is given a {value} that differs; `{maker.op}` wrote that memory last, the same in both runs, and it was "
+        f"it is given {_a(value)} that differs; `{maker.op}` wrote that memory last, the same in both runs, and it was "
         "changed since by something that a trace doesn't see"
     )
     return _made("data", said, left, found)
+
+
+def _a(value: Value) -> str:
+    said = str(value)
+    return f"an {said}" if said.startswith("i") else f"a {said}"
 
 
 def _dispatcher(found: Comparison) -> str:
@@ -196,9 +201,7 @@ def _drew(left: Call) -> str:
     """What is known of a stream whose state can't be read."""
     said = "it draws random numbers, and drew others"
     if left.random:
-        return (
-            f"{said}: its seeds are the same, but they don't settle what it draws, or something else drew from its stream before"
-        )
+        return f"{said}: its seeds are the same, but they don't settle what it draws, or something else drew from its stream before"
     return f"{said}: neither it nor the framework has a seed"
 
 

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
+import tensorflow
+
 from detlint.tracing.tensorflow_tracer import TensorFlowTracer
 from detlint.tracing.wrapping import wrap
 
@@ -39,7 +41,10 @@ def follow_keras(
 
     def applying(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result = own(*args, **kwargs)
-        stepped()
+        if tensorflow.executing_eagerly():
+            stepped()
+        else:
+            tracer.stepping(outermost(), stepped)
         return result
 
     def seeding(own: Callable[[], int]) -> int:
@@ -48,8 +53,15 @@ def follow_keras(
             tracer.seed("keras.random.SeedGenerator", (seed,))
         return seed
 
+    def outermost() -> str:
+        """The name of the function that is being compiled."""
+        graph = tensorflow.compat.v1.get_default_graph()
+        while getattr(graph.outer_graph, "outer_graph", None) is not None:
+            graph = graph.outer_graph
+        return str(graph.name)
+
     wrap(stack, keras.Layer, "__call__", calling)
     wrap(stack, keras.optimizers.Optimizer, "apply", applying)
-    seeds = sys.modules.get("keras.src.random.seed_generator")
-    if seeds is not None:
-        wrap(stack, seeds, "make_default_seed", seeding)
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("keras.src.") and "make_default_seed" in vars(module):
+            wrap(stack, module, "make_default_seed", seeding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindspore import context, nn
@@ -36,6 +36,7 @@ class Cells:
         self._names: dict[int, tuple[str, Any]] = {}
         """By their ids, their names, and themselves, so that no other gets their id."""
         self._depth = 0
+        self._hooks: list[Any] = []
 
     def call(self, own: Callable[..., Any], cell: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a Cell."""
@@ -61,12 +62,28 @@ class Cells:
         tracer = self._tracer
         if not tracer.recording:
             return own(function, *args, **kwargs)
-        name = str(getattr(getattr(function, "fn", None), "__name__", "a function"))
+        inner = getattr(function, "fn", None)
+        name = str(getattr(inner, "__qualname__", "a function"))
+        if str(getattr(inner, "__module__", "")).startswith("mindspore.") and not name.endswith("after_grad"):
+            return own(function, *args, **kwargs)  # of an optimizer, which has a row of its own
         self._compiled(f"`{name}`")
         row = tracer.begin(f"graph {name}", tracer.tensors((*args, *kwargs.values())))
         result = own(function, *args, **kwargs)
         tracer.finish(row, tracer.tensors((result,)))
         return result
+
+    def gradients(self, own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Compute gradients; the hooks that wait for them are taken away."""
+        try:
+            return own(*args, **kwargs)
+        finally:
+            self.forget()
+
+    def forget(self) -> None:
+        """Take all hooks away."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
 
     def _as_row(self, own: Callable[..., Any], cell: Any, args: Any, kwargs: Any) -> Any:
         tracer = self._tracer
@@ -82,7 +99,7 @@ class Cells:
         if _pynative_executor.requires_grad():
             passed = _Passed(tracer, name, number, row.module)
             own_parameters = [parameter for _, parameter in cell.parameters_and_names(expand=False)]
-            passed.follow(outputs, (*inputs, *own_parameters))
+            self._hooks.extend(passed.follow(outputs, (*inputs, *own_parameters)))
         return result
 
     def _root(self, cell: Any) -> None:
@@ -115,12 +132,12 @@ class _Passed:
         self._module = module
         self._received: list[Any] = []
 
-    def follow(self, results: Iterable[Any], given: Iterable[Any]) -> None:
-        """Have a row written for each gradient that it passes on."""
-        for tensor in results:
-            follow_gradient(tensor, self._received.append)
-        for tensor in given:
-            follow_gradient(tensor, self._passed)
+    def follow(self, results: Iterable[Any], given: Iterable[Any]) -> Iterator[Any]:
+        """Have a row written for each gradient that it passes on; the hooks."""
+        waiting = [(tensor, self._received.append) for tensor in results]
+        waiting += [(tensor, self._passed) for tensor in given]
+        hooks = (follow_gradient(tensor, action) for tensor, action in waiting)
+        return (hook for hook in hooks if hook is not None)
 
     def _passed(self, gradient: Any) -> None:
         tracer = self._tracer

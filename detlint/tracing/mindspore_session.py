@@ -63,6 +63,8 @@ class MindSporeTrace(Session):
         follow_sources(stack, tracer)
         if self.level == "module":
             wrap(stack, _compiler(), "__call__", cells.graph)
+            wrap(stack, type(_pynative_executor), "grad", cells.gradients)
+            stack.callback(cells.forget)
         else:
             wrap(stack, type(_pynative_executor), "grad", _gradients(tracer))
             self._uncompile()
@@ -152,7 +154,9 @@ def _compiler() -> Any:
     """The class of what calls a function that `jit` has compiled."""
     from mindspore.common import api
 
-    return getattr(api, "_JitExecutor", None) or getattr(api, "_MindsporeFunctionExecutor", None) or type("None", (), {})
+    return (
+        getattr(api, "_JitExecutor", None) or getattr(api, "_MindsporeFunctionExecutor", None) or type("None", (), {})
+    )
 
 
 def _restore(before: str | None) -> None:

@@ -64,5 +64,3 @@ def _state() -> int:
     """The state of NumPy's random numbers, which initial values are drawn from."""
     _, keys, place, has, kept = numpy.random.get_state()
     return of_numbers((of_array(keys), place, has, kept))
-
-

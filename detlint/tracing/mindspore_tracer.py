@@ -124,9 +124,7 @@ class MindSporeTracer(ArrayTracer):
 
     # -- the parts of a row -------------------------------------------------------------------------------------------
 
-    def _drawing(
-        self, primitive: Any, inputs: list[Any], others: list[Any]
-    ) -> tuple[list[Any], list[Any], int, int]:
+    def _drawing(self, primitive: Any, inputs: list[Any], others: list[Any]) -> tuple[list[Any], list[Any], int, int]:
         """The inputs and arguments of an operator that draws, without its seeds; their digest; its flags."""
         if primitive is None:
             seeds = [tensor for tensor in inputs if tensor.shape == () and "Int64" in str(tensor.dtype)]

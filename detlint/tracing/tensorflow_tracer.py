@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -59,6 +60,7 @@ class TensorFlowTracer(ArrayTracer):
         self._busy = False
         self._calls: dict[tuple[str, Hashable], int] = {}
         self._latest: dict[str, list[int]] = {}
+        self._stepping: dict[str, Callable[[], None]] = {}
 
     def called(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
@@ -75,6 +77,12 @@ class TensorFlowTracer(ArrayTracer):
             self._write(name, f"function {function['name']}" if function else name, inputs, attrs, outputs)
         finally:
             self._busy = False
+        if function is not None and (stepped := self._stepping.get(function["name"])):
+            stepped()
+
+    def stepping(self, function: str, stepped: Callable[[], None]) -> None:
+        """An optimizer steps in a function that is being compiled: each call of that function is a step."""
+        self._stepping[function] = stepped
 
     def found(self, op: str, inputs: Iterable[Any], outputs: Iterable[Any]) -> int:
         """The row of the forward pass that called an operator with these; NOTHING where it isn't known.
@@ -128,7 +136,7 @@ class TensorFlowTracer(ArrayTracer):
         title = getattr(function, "__name__", entry.f_code.co_name)
         if type(own).__module__.startswith("keras."):
             return _of_keras(own, title)
-        public = _canonical(function) if function is not None else _canonical(entry.f_globals.get(title))
+        public = _public(function if function is not None else entry.f_globals.get(title))
         return f"tensorflow.{public}" if public else ""
 
     # -- the parts of a row -------------------------------------------------------------------------------------------
@@ -143,7 +151,9 @@ class TensorFlowTracer(ArrayTracer):
         row = self.begin(op, inputs, others, random, flags)
         self._place(row, name, inputs)
         if name == "VarHandleOp":
-            self.names[outputs[0]._id] = str(attributes.get("debug_name") or attributes.get("shared_name") or "").strip("/")
+            self.names[outputs[0]._id] = str(attributes.get("debug_name") or attributes.get("shared_name") or "").strip(
+                "/"
+            )
         written = self._variables(inputs) if op != name or _WRITING.fullmatch(name) else ()
         self.finish(row, (*outputs, *(value for _, value in written)))
         for handle, _ in written:
@@ -174,11 +184,17 @@ class TensorFlowTracer(ArrayTracer):
         return made.row if made is not None else NOTHING
 
 
-def _canonical(symbol: Any) -> str:
-    try:
-        return str(get_canonical_name_for_symbol(symbol) or "")
-    except AttributeError:  # nothing that TensorFlow exports
-        return ""
+def _public(function: Any) -> str:
+    """The name under which a program gets a function of TensorFlow's, which may be wrapped several times."""
+    while callable(function):
+        try:
+            if name := get_canonical_name_for_symbol(function):
+                return str(name)
+        except AttributeError:
+            return ""  # nothing that TensorFlow exports
+        inner = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
+        function = next((inner[name] for name in _INNER if callable(inner.get(name))), None)
+    return ""
 
 
 def _of_keras(own: Any, function: str) -> str:

@@ -69,7 +69,7 @@ def _story(story: Story, several: bool) -> Iterator[str]:
 def _operator(story: Story) -> str:
     module = f", in module `{story.module}`" if story.module else ""
     if story.backward:
-        return f"{story.operator}, in the backward pass of {story.api or 'an autograd function'}{module}"
+        return f"{story.operator}, in the backward pass{f' of {story.api}' if story.api else ''}{module}"
     return story.operator + (f", called by {story.api}" if story.api else "") + module
 
 
