@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
@@ -41,6 +41,9 @@ class ArrayTracer(ABC):
         row: how many there are.
         path: of the module whose forward runs; empty outside of all.
     """
+
+    by_content: ClassVar[bool] = False
+    """Whether a tensor is taken for another one with the same content: where a view's address isn't that of what it is of."""
 
     def __init__(self, writer: Writer, *roots: str) -> None:
         """
@@ -119,7 +122,7 @@ class ArrayTracer(ABC):
         found = self.digest(tensor) if digest is None else digest
         kind = self._kind(tensor)
         row.outputs += (kind, found)
-        if found != UNREAD:
+        if self.by_content and found != UNREAD:
             self._contents[kind, found] = self.row
         key = self.key(tensor)
         if key is not None:
@@ -153,12 +156,12 @@ class ArrayTracer(ABC):
         self._contents.clear()
 
     def maker(self, tensor: Any, kind: int, digest: int) -> int:
-        """The row that gave a tensor this content; NOTHING where none did. Views are known by their content alone."""
+        """The row that gave a tensor this content; NOTHING where none did."""
         key = self.key(tensor)
         made = self._made.get(key) or self._earlier.get(key)
         if made is not None and made.digest in (digest, UNREAD):
             return made.row
-        return self._contents.get((kind, digest), NOTHING)
+        return self._contents.get((kind, digest), NOTHING) if self.by_content else NOTHING
 
     def value(self, tensor: Any) -> tuple[int, int]:
         """The numbers of a tensor's kind and of its content."""

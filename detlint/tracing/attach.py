@@ -25,13 +25,13 @@ def attach() -> None:
 
 
 def _watch_losses(watch: Watch) -> None:
-    from detlint.tracing import losses, losses_elsewhere
+    from detlint.tracing import losses, losses_tensorflow
 
     losses.begin(watch)
     when_imported("torch", _guarded(losses.of_torch))
     when_imported("mindspore", _guarded(_losses_of_mindspore))
-    when_imported("tensorflow", _guarded(losses_elsewhere.of_tensorflow))
-    when_imported("keras", _guarded(losses_elsewhere.of_keras))
+    when_imported("tensorflow", _guarded(losses_tensorflow.of_tensorflow))
+    when_imported("keras", _guarded(losses_tensorflow.of_keras))
 
 
 def _losses_of_mindspore(mindspore: ModuleType) -> None:

@@ -34,6 +34,7 @@ class Cause(msgspec.Struct, frozen=True):
         call: the operator that is to blame; where it can't be seen itself, the one next to it.
         forward: for a call of the backward pass, the one of the forward pass that it belongs to.
         received: whether the difference came from another process.
+        within: whether Python calls it, in code that the backward pass runs: a function's `backward`, a `bprop`, a hook.
         unseen: whether what is to blame runs outside of what a trace sees.
     """
 
@@ -42,12 +43,13 @@ class Cause(msgspec.Struct, frozen=True):
     call: Call | None
     forward: Call | None = None
     received: bool = False
+    within: bool = False
     unseen: bool = False
 
     @property
     def shown(self) -> Call | None:
-        """The call whose line is to be shown: a backward kernel's is that of its forward pass."""
-        return self.forward or self.call
+        """The call whose line is to be shown: a backward kernel's is that of its forward pass, where no line calls it."""
+        return self.call if self.within else self.forward or self.call
 
 
 def cause(found: Comparison) -> Cause | None:
@@ -182,7 +184,19 @@ def _drawn(path: Path, left: Call) -> str:
 
 def _made(kind: Kind, said: str, at: Call, found: Comparison) -> Cause:
     trace: Trace = found.left if found.first is not None and found.first.left is not None else found.right
-    return Cause(kind, said, at, call_at(trace.path, at.forward))
+    return Cause(kind, said, at, call_at(trace.path, at.forward), within=at.backward and _within(trace.path, at))
+
+
+def _within(path: Path, at: Call) -> bool:
+    """Whether a line of Python's calls an operator of the backward pass, not the backward pass itself.
+
+    What the backward pass calls by itself has the line that started it on top; here, that line is further down.
+    """
+    started = {*at.stack[1:]}
+    return bool(started) and any(
+        call.backward and call.step == at.step and call.place in started and call.place != at.place
+        for call in calls(path)
+    )
 
 
 def _differing(left: Iterable[Value], right: Iterable[Value]) -> Iterable[int]:

@@ -27,7 +27,7 @@ def follow_keras(
         return
 
     def calling(own: Callable[..., Any], layer: Any, *args: Any, **kwargs: Any) -> Any:
-        before, tracer.path = tracer.path, getattr(layer, "path", None) or getattr(layer, "name", "")
+        before, tracer.path = tracer.path, str(getattr(layer, "path", "") or layer.name)
         try:
             if not whole or not tracer.recording:
                 return own(layer, *args, **kwargs)

@@ -35,6 +35,7 @@ class Backward:
         self._contents: set[tuple[int, int]] = set()
         """Kinds and digests of what is known: given to the forward pass, or made by a row."""
         self._forward = NOTHING
+        self._site = NOTHING
         self._op = ""
         self._gradients: list[Any] = []
         self._parameters: dict[int, Any] = {}
@@ -69,12 +70,18 @@ class Backward:
             kind, digest, producer = row.inputs[3 * place : 3 * place + 3]
             if producer == NOTHING:
                 row.inputs[3 * place + 2] = self._tracer.maker(tensor, kind, digest)
-        row.node, row.forward = self._tracer.text("backward"), self._forward
+        row.node = self._tracer.text("backward")
+        if row.site == self._site:
+            row.forward = self._forward  # otherwise Python calls it, in a `bprop` or a hook
 
     def follow_parameter(self, parameter: Any) -> None:
         """Have the gradient of a parameter seen."""
         if id(parameter) not in self._parameters and parameter.requires_grad:
             self._parameters[id(parameter)] = follow_gradient(parameter, self._received)
+
+    def start(self) -> None:
+        """The backward pass begins."""
+        self._site = self._tracer.begin("", ()).site
 
     def end(self, gradients: Iterable[Any]) -> None:
         """The backward pass is over, and gave these gradients."""

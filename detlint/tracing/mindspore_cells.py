@@ -46,10 +46,8 @@ class Cells:
         before, tracer.path = tracer.path, self._name(cell)
         self._depth += 1
         try:
-            if self._whole and tracer.recording:
-                result = self._as_row(own, cell, args, kwargs)
-            else:
-                result = own(cell, *args, **kwargs)
+            rows = self._whole and tracer.recording
+            result = self._as_row(own, cell, args, kwargs) if rows else own(cell, *args, **kwargs)
         finally:
             self._depth -= 1
             tracer.path = before

@@ -129,7 +129,7 @@ class MindSporeTrace(Session):
 
 
 def _kernels(tracer: MindSporeTracer) -> Any:
-    class Kernels(MsDispatchMode):  # type: ignore[misc, valid-type]
+    class Kernels(MsDispatchMode):  # type: ignore[misc]
         """Gives every operator to the tracer."""
 
         def __ms_dispatch__(self, func: Any, args: Any, kwargs: Any = None) -> Any:
@@ -142,6 +142,8 @@ def _gradients(tracer: MindSporeTracer) -> Callable[..., Any]:
     """What `value_and_grad`, `grad` and `GradOperation` call in PyNative mode: the backward pass as a whole."""
 
     def grad(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if tracer.recording:
+            tracer.backward.start()
         found = own(*args, **kwargs)
         if tracer.recording:
             tracer.backward.end(tracer.tensors((found,)))

@@ -38,6 +38,8 @@ _PUBLIC: Final = ("mindspore.mint.nn", "mindspore.nn", "mindspore.ops", "mindspo
 class MindSporeTracer(ArrayTracer):
     """One trace of MindSpore."""
 
+    by_content = True
+
     def __init__(self, writer: Writer) -> None:
         super().__init__(writer, ROOT)
         self.backward = Backward(self)

@@ -10,16 +10,13 @@ import weakref
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Protocol
 
 from detlint.tracing import environment
 from detlint.tracing.records import End, Header, Rank, Step
-from detlint.tracing.settings import Level, Settings
+from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
-
-PLAIN: Final = "torch"
-"""The framework whose files bear no name of a framework."""
 
 
 class Tracing(Protocol):

@@ -1,0 +1,221 @@
+"""Traces of MindSpore and TensorFlow: what comparing two of them tells of runs in which one thing varies."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from traced import compared, line, shell, written
+
+MINDSPORE = """\
+import os, random, sys
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+
+run, fault = int(os.environ["RUN"]), sys.argv[1]
+ms.set_seed(1)
+if fault == "weights":
+    np.random.seed(run)
+if fault == "graph":
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+
+def noise(x):
+    return x + np.float32(run * 2.0**-10)  # as a kernel does that adds up in any order
+
+
+noisy = ops.Custom(noise, out_shape=lambda shape: shape, out_dtype=lambda dtype: dtype, func_type="pyfunc")
+
+
+class Layer(nn.Cell):
+    def construct(self, x):
+        if fault == "kernel":
+            return noisy(x)  # kernel
+        return x * 1
+
+    def bprop(self, x, out, dout):
+        if fault == "kernel backward":
+            dout = noisy(dout)  # kernel backward
+        if fault == "random backward":
+            dout = dout * ops.StandardNormal()(dout.shape)  # random backward
+        if fault == "data backward":
+            dout = dout * float(run)  # data backward
+        if fault == "control backward" and run == 1:
+            dout = ops.relu(dout)  # control backward
+        return (dout,)
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)  # weights
+        self.norm = nn.BatchNorm2d(4)
+        self.layer = Layer()
+        self.drop = nn.Dropout(p=0.1)
+        self.head = nn.Dense(4 * 6 * 6, 5)
+
+    def construct(self, x):
+        x = self.norm(self.conv(x))  # conv
+        if fault == "random":
+            x = x * ops.StandardNormal()(x.shape)  # random
+        if fault == "number":
+            x = x * random.Random(run).random()  # number
+        if fault == "control" and run == 1:
+            x = ops.relu(x)  # control
+        x = self.layer(x)  # layer
+        return self.head(self.drop(x.view(x.shape[0], -1)))
+
+
+net = Net()
+net.set_train()
+loss = nn.CrossEntropyLoss()
+optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+gradients = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+if fault == "dataset":
+    rows = ms.dataset.NumpySlicesDataset(np.arange(64, dtype="float32"), shuffle=False)
+    rows = rows.map(lambda row: row + np.float32(run)).batch(4)
+    next(rows.create_tuple_iterator())  # dataset
+for step in range(2):
+    if fault == "data":
+        np.random.seed(run)
+    x = ms.Tensor(np.random.rand(2, 3, 6, 6), ms.float32)  # data
+    found, given = gradients(x, ms.Tensor([1, 2], ms.int32))
+    optimizer(given)
+"""
+
+TENSORFLOW = """\
+import ctypes, os, random, sys
+import numpy as np
+import tensorflow as tf
+import keras
+from tensorflow.python.eager import context
+
+run, fault = int(os.environ["RUN"]), sys.argv[1]
+keras.utils.set_random_seed(run if fault == "weights" else 1)
+
+
+def disturb(name):
+    def noise(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        # As a kernel does that adds up in any order: before anybody sees the result, a bit of it changes.
+        if graph is None and op_type == name:
+            memory = np.asarray(memoryview(outputs[0]))
+            ctypes.memmove(memory.ctypes.data, bytes([run]), 1)
+
+    context.context()._thread_local_data.op_callbacks.insert(0, noise)
+
+
+if fault == "kernel":
+    disturb("Elu")
+if fault == "kernel backward":
+    disturb("EluGrad")
+
+
+@tf.custom_gradient
+def passed(x):
+    def gradient(dy):
+        if fault == "random backward":
+            return dy * tf.raw_ops.RandomStandardNormal(shape=[2, 5], dtype=tf.float32)  # random backward
+        if fault == "data backward":
+            return dy * np.full((2, 5), run, "float32")  # data backward
+        if fault == "control backward" and run == 1:
+            return tf.nn.relu(dy)  # control backward
+        return dy * 1.0
+
+    return tf.identity(x), gradient
+
+
+class Layer(keras.layers.Layer):
+    def call(self, x):
+        x = tf.nn.elu(x)  # kernel
+        if fault == "random":
+            x = x * tf.raw_ops.RandomStandardNormal(shape=[2, 5], dtype=tf.float32)  # random
+        if fault == "number":
+            x = x * random.Random(run).random()  # number
+        if fault == "control" and run == 1:
+            x = tf.nn.relu(x)  # control
+        return passed(x)
+
+
+dense = keras.layers.Dense(5)  # weights
+model = keras.Sequential([keras.layers.Input((4,)), dense, Layer(), keras.layers.Dropout(0.5)])
+optimizer = keras.optimizers.SGD(0.1)
+if fault == "dataset":
+    rows = tf.data.Dataset.range(8).map(lambda i: tf.py_function(lambda i: i + run, [i], tf.int64))
+    for row in rows:  # dataset
+        pass
+if fault == "fit":
+    model.compile(optimizer, "mse")
+    data = np.random.rand(4, 4).astype("float32") * run
+    model.fit(data, np.ones((4, 5), "float32"), batch_size=2, verbose=0)  # fit
+    sys.exit()
+for step in range(2):
+    if fault == "data":
+        np.random.seed(run)
+    x = tf.constant(np.random.rand(2, 4).astype("float32"))  # data
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x, training=True) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+"""
+PROGRAMS = {"mindspore": MINDSPORE, "tensorflow": TENSORFLOW}
+FAULTS = {
+    "kernel": ("kernel", False),
+    "random": ("random", False),
+    "number": ("data", False),
+    "data": ("data", False),
+    "dataset": ("data", False),
+    "control": ("control", False),
+    "weights": ("random", False),
+    "kernel backward": ("kernel", True),
+    "random backward": ("random", True),
+    "data backward": ("data", True),
+    "control backward": ("control", True),
+}
+"""By what varies: the cause, and whether the operator is one of the backward pass."""
+
+
+def _text(framework: str) -> str:
+    if find_spec(framework) is None:
+        pytest.skip(f"{framework} isn't installed")
+    return PROGRAMS[framework]
+
+
+def _pair(tmp_path: Path, text: str, fault: str, *options: str) -> dict[str, Any]:
+    """The comparison of two runs that differ in one thing."""
+    written(tmp_path / "project", text)
+    for run in (1, 2):
+        done = shell(
+            "trace", *options, tmp_path / f"{run}", "train.py", fault,
+            cwd=tmp_path / "project", RUN=str(run), TF_CPP_MIN_LOG_LEVEL="3", GLOG_v="3",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return compared(tmp_path / "1", tmp_path / "2")
+
+
+@pytest.mark.parametrize("framework", sorted(PROGRAMS))
+def test_runs_that_do_the_same_are_equal(tmp_path: Path, framework: str) -> None:
+    told = _pair(tmp_path, _text(framework), "none")
+    assert told["equal"], told["story"]
+    assert [(one["framework"], one["rows"][0] > 60) for one in told["processes"]] == [(framework, True)]
+    assert told["notes"] == []
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+@pytest.mark.parametrize("framework", sorted(PROGRAMS))
+def test_what_varies_is_named_with_its_line_and_its_cause(tmp_path: Path, framework: str, fault: str) -> None:
+    text = _text(framework)
+    story = _pair(tmp_path, text, fault)["story"]
+    cause, backward = FAULTS[fault]
+    assert story["cause"] == cause, story
+    mark = "kernel" if (framework, fault) == ("tensorflow", "kernel backward") else fault  # its forward pass's
+    assert story["stack"][0]["line"] == line(text, mark), story
+    assert story["step"] == 0
+    assert story["backward"] is backward
+    if fault in ("control", "random", "number"):
+        assert story["module"] == ("Net" if framework == "mindspore" else "sequential/layer")
