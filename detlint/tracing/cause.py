@@ -87,6 +87,12 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
         return _exchanged(found, call_at(found.left.path, left.inputs[0].producer) or left)
     if left.shared:
         return _exchanged(found, left)
+    if found.left.header.level != "kernel":
+        said = (
+            "it got the same and gave something else: one of its kernels doesn't repeat, draws random numbers, or is given "
+            "something else by Python, or its parameters changed (a trace of level kernel tells which)"
+        )
+        return msgspec.structs.replace(_made("kernel", said, left, found), unseen=True)
     said = "it got the same and gave something else, and it draws no random numbers"
     return _made("kernel", said, left, found)
 
