@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+from conftest import REPOSITORY
 from traced import compared, line, shell, written
+
+from detlint.tracing.calls import calls
 
 MINDSPORE = """\
 import os, random, sys
@@ -22,8 +28,6 @@ run, fault = int(os.environ["RUN"]), sys.argv[1]
 ms.set_seed(1)
 if fault == "weights":
     np.random.seed(run)
-if fault == "graph":
-    ms.set_context(mode=ms.GRAPH_MODE)
 
 
 def noise(x):
@@ -219,3 +223,105 @@ def test_what_varies_is_named_with_its_line_and_its_cause(tmp_path: Path, framew
     assert story["backward"] is backward
     if fault in ("control", "random", "number"):
         assert story["module"] == ("Net" if framework == "mindspore" else "sequential/layer")
+
+
+GRAPH = """\
+import os
+import numpy as np
+import mindspore as ms
+from mindspore import nn
+
+ms.set_seed(1)
+ms.set_context(mode=ms.GRAPH_MODE)
+net = nn.Dense(3, 2)
+optimizer = nn.SGD(net.trainable_params(), 0.1)
+compute = ms.value_and_grad(nn.WithLossCell(net, nn.MSELoss()), None, optimizer.parameters)
+for step in range(2):
+    found, given = compute(ms.Tensor(np.ones((4, 3)), ms.float32), ms.Tensor(np.ones((4, 2)), ms.float32))
+    optimizer(given)
+"""
+
+
+@pytest.mark.parametrize(
+    "framework, fault, row", [("mindspore", "graph", "graph "), ("tensorflow", "fit", "function ")]
+)
+def test_what_would_be_compiled_runs_uncompiled_or_is_one_call(
+    tmp_path: Path, framework: str, fault: str, row: str
+) -> None:
+    text = GRAPH if _text(framework) is MINDSPORE else TENSORFLOW
+    told = _pair(tmp_path / "kernel", text, fault)
+    whole = _pair(tmp_path / "module", text, fault, "--level", "module")
+    assert [word in told["notes"][0] for word in ("not in the trace", "--level module")] == [True, True]
+    assert [word in whole["notes"][0] for word in ("what happened in", "--level kernel")] == [True, True]
+    operators = [call.op for call in calls(next((tmp_path / "module" / "1").iterdir()))]
+    assert any(op.startswith(row) for op in operators), operators
+    assert 0 < whole["processes"][0]["rows"][0] < told["processes"][0]["rows"][0]
+
+
+def test_modules_of_mindspore_have_a_backward_pass(tmp_path: Path) -> None:
+    story = _pair(tmp_path, _text("mindspore"), "kernel backward", "--level", "module")["story"]
+    assert (story["operator"], story["backward"], story["module"]) == ("Layer layer", True, "layer")
+    assert story["stack"][0]["line"] == line(MINDSPORE, "layer")
+    assert story["origins"] == []
+
+
+UNDONE = {
+    "mindspore": """\
+import os
+import mindspore as ms
+from mindspore import nn
+from mindspore.common.api import _pynative_executor as executor
+from detlint.runtime import trace
+
+
+def state():
+    functions = nn.Cell.__call__, ms.Tensor.__init__, type(executor).grad, ms.jit, ms.dataset.engine.iterators.Iterator.__next__
+    return *functions, os.environ.get("MS_JIT"), ms.get_context("mode")
+
+
+ms.set_context(mode=ms.GRAPH_MODE)
+before = state()
+for level in ("kernel", "module"):
+    with trace(f"trace of {level}", level=level):
+        nn.Dense(2, 2)(ms.ops.ones((1, 2), ms.float32))
+    assert state() == before, (before, state())
+""",
+    "tensorflow": """\
+import tensorflow as tf
+import keras
+from tensorflow.python.eager import context
+from tensorflow.python.framework import constant_op
+from detlint.runtime import trace
+
+
+def state():
+    functions = keras.Layer.__call__, keras.optimizers.Optimizer.apply, constant_op.convert_to_eager_tensor
+    return *functions, tf.config.functions_run_eagerly(), len(context.context().op_callbacks)
+
+
+before = state()
+for level in ("kernel", "module"):
+    with trace(f"trace of {level}", level=level, framework="tensorflow"):
+        keras.layers.Dense(2)(tf.ones((1, 2)))
+    assert state() == before, (before, state())
+""",
+}
+
+
+@pytest.mark.parametrize("framework", sorted(UNDONE))
+def test_everything_is_undone(tmp_path: Path, framework: str) -> None:
+    _text(framework)
+    program = written(tmp_path / "project", UNDONE[framework])
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, program.name], cwd=program.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_only_what_a_program_imports_is_imported(tmp_path: Path) -> None:
+    text = "import sys\nassert not {'torch', 'mindspore', 'tensorflow', 'keras', 'numpy'} & {*sys.modules}\n"
+    written(tmp_path / "project", text)
+    done = shell("trace", tmp_path / "trace", "train.py", cwd=tmp_path / "project")
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "trace").exists()

@@ -85,7 +85,7 @@ if way.startswith("graph"):
     ms.set_context(mode=ms.GRAPH_MODE)
 net = nn.Dense(3, 1)
 net = nn.WithLossCell(net, nn.MSELoss())
-optimizer = nn.SGD(net.trainable_params(), 0.1)
+optimizer = (nn.SGD if way == "grad" else nn.Momentum)(net.trainable_params(), 0.1, 0.9)
 weights = optimizer.parameters
 if way.endswith("value_and_grad"):
     compute = (ops if "ops" in way else ms).value_and_grad(net, None, weights)

@@ -222,7 +222,7 @@ def _drew(left: Call) -> str:
     said = "it draws random numbers, and drew others"
     if left.random:
         return f"{said}: its seeds are the same, but they don't settle what it draws, or something else drew from its stream before"
-    return f"{said}: neither it nor the framework has a seed"
+    return f"{said}: no seed reaches it"
 
 
 def _apart(left: str, right: str) -> str:

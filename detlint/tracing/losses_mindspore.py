@@ -101,7 +101,11 @@ class Reader:
 
         @wraps(call)
         def calling(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            result = call(optimizer, *args, **kwargs)
+            self._within += 1
+            try:
+                result = call(optimizer, *args, **kwargs)
+            finally:
+                self._within -= 1
             if not self._within:
                 self._stepped(optimizer)
                 self._states[id(optimizer)] = _state(optimizer)

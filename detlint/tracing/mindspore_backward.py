@@ -39,8 +39,10 @@ class Backward:
         self._op = ""
         self._gradients: list[Any] = []
         self._parameters: dict[int, Any] = {}
+        self._users: dict[str, tuple[int, str]] = {}
+        """By the names of parameters: the row and the operator of the forward pass that used them last."""
 
-    def given(self, row: Row, inputs: list[Any]) -> None:
+    def given(self, op: str, row: Row, inputs: list[Any]) -> None:
         """An operator of the forward pass is about to be called: its inputs get their hooks now.
 
         While an operator that gives them is still running, most results can't be hooked yet.
@@ -49,10 +51,14 @@ class Backward:
         self._contents.update(known)
         if not _pynative_executor.requires_grad():
             return
+        tracer = self._tracer
         for place, tensor in enumerate(inputs):
-            found = self._results.get(self._tracer.key(tensor))
+            key = tracer.key(tensor)
+            if key in tracer.names:
+                self._users[tracer.names[key]] = tracer.row, op
+            found = self._results.get(key)
             if found is not None and found.digest == row.inputs[3 * place + 1]:
-                del self._results[self._tracer.key(tensor)]
+                del self._results[key]
                 follow_gradient(tensor, self._passing(found))
 
     def made(self, row: int, op: str, results: list[Any], outputs: list[int]) -> None:
@@ -77,7 +83,8 @@ class Backward:
     def follow_parameter(self, parameter: Any) -> None:
         """Have the gradient of a parameter seen."""
         if id(parameter) not in self._parameters and parameter.requires_grad:
-            self._parameters[id(parameter)] = follow_gradient(parameter, self._received)
+            name = parameter.name
+            self._parameters[id(parameter)] = follow_gradient(parameter, lambda found: self._received(found, name))
 
     def start(self) -> None:
         """The backward pass begins."""
@@ -93,6 +100,7 @@ class Backward:
         self._forward, self._op = NOTHING, ""
         self._gradients.clear()
         self._results.clear()
+        self._users.clear()
 
     def stepped(self) -> None:
         """A training step is over: nothing of it comes again."""
@@ -117,18 +125,25 @@ class Backward:
 
         return passing
 
-    def _received(self, gradient: Any) -> None:
+    def _received(self, gradient: Any, parameter: str = "") -> None:
         if self._tracer.recording:
-            self._unseen([gradient], None)
+            self._unseen([gradient], None, self._users.get(parameter))
 
-    def _unseen(self, tensors: list[Any], read: list[tuple[int, int]] | None) -> None:
-        """Write the row of a kernel that wasn't seen, where one must have made what comes now."""
+    def _unseen(
+        self, tensors: list[Any], read: list[tuple[int, int]] | None, user: tuple[int, str] | None = None
+    ) -> None:
+        """Write the row of a kernel that wasn't seen, where one must have made what comes now.
+
+        Args:
+            user: the row and the operator of the forward pass that it belongs to, where that is known.
+        """
         tracer = self._tracer
         if read is None:
             read = [tracer.value(tensor) for tensor in tensors]
         unknown = [tensor for tensor, value in zip(tensors, read, strict=True) if value not in self._contents]
-        if unknown and self._op:
-            self._row(f"{self._op}.backward", self._gradients, unknown, self._forward)
+        if unknown and (self._op or user):
+            row, op = user or (self._forward, self._op)
+            self._row(f"{op}.backward", self._gradients if row == self._forward else (), unknown, row)
         self._contents.update(read)
 
     def _row(self, op: str, inputs: Iterable[Any], outputs: list[Any], forward: int) -> None:

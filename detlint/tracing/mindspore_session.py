@@ -81,20 +81,29 @@ class MindSporeTrace(Session):
         os.environ[_SWITCH] = "0"
         self.stack.callback(_restore, before)
         settings = type(context._context())
+        wanted = context.get_context("mode")
 
         def choose(own: Callable[..., None], this: Any, mode: Any) -> None:
+            nonlocal wanted
+            wanted = mode
             if mode == context.GRAPH_MODE:
                 self.note(_UNCOMPILED)
                 mode = context.PYNATIVE_MODE
             own(this, mode)
+
+        def choose_wanted() -> None:
+            if wanted != context.get_context("mode"):
+                context.set_context(mode=wanted)
+
+        self.stack.callback(choose_wanted)
 
         wrap(self.stack, settings, "set_mode", choose)
         setters = getattr(settings, "setters", {})
         if "mode" in setters:
             self.stack.callback(setters.__setitem__, "mode", setters["mode"])
             setters["mode"] = settings.set_mode
-        if context.get_context("mode") == context.GRAPH_MODE:
-            context.set_context(mode=context.PYNATIVE_MODE)
+        if wanted == context.GRAPH_MODE:
+            context.set_context(mode=wanted)
 
         def compiling(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             self.note(_UNCOMPILED)

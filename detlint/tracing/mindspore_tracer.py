@@ -67,7 +67,7 @@ class MindSporeTracer(ArrayTracer):
         if backward:
             self.backward.called(row, inputs)
         else:
-            self.backward.given(row, inputs)
+            self.backward.given(name, row, inputs)
         try:
             result = function(*args, **kwargs)
         except BaseException:

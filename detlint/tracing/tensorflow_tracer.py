@@ -60,6 +60,7 @@ class TensorFlowTracer(ArrayTracer):
         self._busy = False
         self._calls: dict[tuple[str, Hashable], int] = {}
         self._latest: dict[str, list[int]] = {}
+        self._names_of: dict[Any, str] = {}
         self._stepping: dict[str, Callable[[], None]] = {}
 
     def called(
@@ -136,8 +137,13 @@ class TensorFlowTracer(ArrayTracer):
         title = getattr(function, "__name__", entry.f_code.co_name)
         if type(own).__module__.startswith("keras."):
             return _of_keras(own, title)
-        public = _public(function if function is not None else entry.f_globals.get(title))
-        return f"tensorflow.{public}" if public else ""
+        if function is None:
+            function = entry.f_globals.get(title)
+        name = self._names_of.get(function)
+        if name is None:
+            public = _public(function)
+            name = self._names_of[function] = f"tensorflow.{public}" if public else ""
+        return name
 
     # -- the parts of a row -------------------------------------------------------------------------------------------
 
