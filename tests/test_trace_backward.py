@@ -59,7 +59,7 @@ class Net(nn.Module):
         self.one, self.two = nn.Linear(3, 4), nn.Linear(4, 2)
 
     def forward(self, x):
-        x = Layer.apply(self.one(x))
+        x = Layer.apply(self.one(x))  # applied
         x.register_hook(hook)
         return self.two(F.relu(x))
 
@@ -121,7 +121,7 @@ def test_what_python_does_in_a_backward_pass_is_named_at_its_own_line(tmp_path: 
 
 def test_the_forward_pass_that_it_belongs_to_is_told_besides(tmp_path: Path) -> None:
     story = _pair(tmp_path, "random")["story"]
-    assert story["forward"]["line"] == line(PROGRAM, "forward")
+    assert [place["line"] for place in story["forward"][:2]] == [line(PROGRAM, "forward"), line(PROGRAM, "applied")]
     assert story["module"] == "Net"
 
 

@@ -126,7 +126,7 @@ def _story(story: Story) -> Iterator[str]:
     rows = [("cause", f"{story.title}: {story.said}"), ("operator", story.operator), ("public API", story.api),
             ("module", story.module), ("when", f"rank {story.rank}, step {story.step}, call {story.row}"),
             ("called from", "\n".join(map(at, story.stack))), ("backward run by", at(story.caller) if story.caller else ""),
-            ("forward pass", at(story.forward) if story.forward else ""),
+            ("forward pass", "\n".join(map(at, story.forward))),
             ("inputs", "\n".join(f"{'differs' if i.differs else 'same'}: {i.value} from {i.origin}"
                                  f"{f' ({at(i.place)})' if i.place else ''}" for i in story.inputs)),
             ("also", "\n".join(story.origins)), ("rule", f"{story.code} {story.name} {story.message}".strip()),

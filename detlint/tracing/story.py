@@ -51,7 +51,7 @@ class Story(msgspec.Struct, kw_only=True):
         api: the public function; the forward pass's for a call of the backward pass.
         stack: the lines that lead to it, innermost first; a backward kernel's are those of its forward pass.
         caller: for a backward kernel, the line that started the backward pass.
-        forward: where a line of Python's calls it in the backward pass: the line of the forward pass that it belongs to.
+        forward: where a line of Python's calls it in the backward pass: the lines of the forward pass that it belongs to.
         code: the rule that speaks of it; empty where none does.
         near: whether the findings stand at the lines of the stack.
         origins: other operators that gave something else for the same.
@@ -70,7 +70,7 @@ class Story(msgspec.Struct, kw_only=True):
     row: int
     stack: list[Line]
     caller: Line | None = None
-    forward: Line | None = None
+    forward: list[Line] = []
     code: str = ""
     name: str = ""
     message: str = ""
@@ -153,10 +153,8 @@ def _story(process: Process) -> Story:
     )  # fmt: skip
 
 
-def _forward(cause: Cause) -> Line | None:
-    if not cause.within or cause.forward is None or not cause.forward.stack:
-        return None
-    return Line(*cause.forward.stack[0])
+def _forward(cause: Cause) -> list[Line]:
+    return [Line(*place) for place in cause.forward.stack] if cause.within and cause.forward is not None else []
 
 
 def _headline(cause: Cause, call: Call, shown: Call) -> str:

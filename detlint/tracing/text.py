@@ -11,6 +11,8 @@ from detlint.report.place import shown
 from detlint.tracing.story import Line, Story, Verdict
 
 _LABEL = 8
+_FORWARD = 2
+"""Lines of a forward pass that are shown where another line is to blame: of a function's own `forward`, and what calls it."""
 
 
 def lines(told: Verdict) -> Iterator[str]:
@@ -53,8 +55,8 @@ def _story(story: Story, several: bool) -> Iterator[str]:
         yield from _row("from", at(line))
     if story.caller is not None:
         yield from _row("run by", at(story.caller))
-    if story.forward is not None:
-        yield from _row("forward", at(story.forward))
+    for line in story.forward[:_FORWARD]:
+        yield from _row("forward", at(line))
     for i, given in enumerate(story.inputs):
         state = click.style("differs", fg="red") if given.differs else "same"
         place = f" ({at(given.place)})" if given.place is not None else ""
