@@ -44,6 +44,8 @@ class MindSporeTracer(ArrayTracer):
         super().__init__(writer, ROOT)
         self.backward = Backward(self)
         self._busy = False
+        self._addresses: dict[int, int] | None = None
+        """Those of the tensors of the call that runs: each look at an address waits for what is being computed."""
         self._functions: dict[CodeType, str] = {}
         self._classes: dict[type, str] = {}
         self._dtypes: dict[Any, str] = {}
@@ -53,6 +55,13 @@ class MindSporeTracer(ArrayTracer):
         """Call an operator, and write its row."""
         if self._busy or not self.recording:
             return function(*args, **kwargs)
+        before, self._addresses = self._addresses, {}
+        try:
+            return self._call(function, args, kwargs)
+        finally:
+            self._addresses = before
+
+    def _call(self, function: Any, args: Any, kwargs: Any) -> Any:
         name: str = function.name
         primitive, given = _taken_apart(name, args)
         inputs = [*self.tensors((*given, *kwargs.values()))]
@@ -106,7 +115,13 @@ class MindSporeTracer(ArrayTracer):
             self._busy = busy
 
     def key(self, tensor: Any) -> Hashable:
-        return tensor.data_ptr() or None
+        addresses = self._addresses
+        if addresses is None:
+            return tensor.data_ptr() or None
+        known = addresses.get(id(tensor))
+        if known is None:
+            known = addresses[id(tensor)] = tensor.data_ptr()
+        return known or None
 
     def api(self, entry: FrameType) -> str:
         code = entry.f_code
