@@ -209,7 +209,7 @@ def faults() -> None:
         for _ in range(5):
             with tempfile.TemporaryDirectory() as folder:
                 found, text = _fault(Path(folder), options)
-            places = [place["line"] for place in found["stack"]]
+            places = [place["line"] for place in (*found["stack"], *found["forward"])]
             right += (found["cause"], found["backward"]) == (cause, backward) and line(text, mark) in places
         print(f"| {name} | {right} of 5 |")
 

@@ -37,7 +37,7 @@ def test_a_backward_kernel_is_named_with_the_line_of_its_forward_pass(tmp_path: 
     text = model(layer="Backward.apply(x)")
     story = pair(tmp_path, text)["story"]
     assert (story["cause"], story["operator"], story["backward"]) == ("kernel", "noisy.backward.default", True)
-    assert line(text, "layer") in [place["line"] for place in story["stack"]]
+    assert line(text, "layer") in [place["line"] for place in story["forward"]]
     assert story["module"] == "Net"
     assert story["step"] == 0
 

@@ -67,7 +67,7 @@ def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_pa
     assert told["first"]["iteration"] == 1
     story = told["trace"]["story"]
     assert (story["cause"], story["operator"], story["backward"]) == ("kernel", "verified.noisy.default", True)
-    assert line(text, "layer") in [place["line"] for place in story["stack"]]
+    assert line(text, "layer") in [place["line"] for place in story["forward"]]
     content = page.read_text()
     assert "<svg" in content
     assert "verified.noisy.default" in content

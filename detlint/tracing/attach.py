@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
+from detlint.tracing import frameworks
 from detlint.tracing.watch import Watch
 
 
@@ -19,23 +20,28 @@ def attach() -> None:
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.trace:
-        when_imported("torch", _guarded(lambda _: _trace(watch)))
+        for framework in frameworks.TRACED:
+            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch)))
 
 
 def _watch_losses(watch: Watch) -> None:
-    from detlint.tracing import losses, losses_elsewhere
+    from detlint.tracing import losses, losses_tensorflow
 
     losses.begin(watch)
     when_imported("torch", _guarded(losses.of_torch))
-    when_imported("mindspore", _guarded(losses_elsewhere.of_mindspore))
-    when_imported("tensorflow", _guarded(losses_elsewhere.of_tensorflow))
-    when_imported("keras", _guarded(losses_elsewhere.of_keras))
+    when_imported("mindspore", _guarded(_losses_of_mindspore))
+    when_imported("tensorflow", _guarded(losses_tensorflow.of_tensorflow))
+    when_imported("keras", _guarded(losses_tensorflow.of_keras))
 
 
-def _trace(watch: Watch) -> None:
-    from detlint.tracing.session import TorchTrace
+def _losses_of_mindspore(mindspore: ModuleType) -> None:
+    from detlint.tracing.losses_mindspore import of_mindspore
 
-    trace = TorchTrace(watch.settings, name=watch.name)
+    of_mindspore(mindspore)
+
+
+def _trace(framework: str, watch: Watch) -> None:
+    trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 

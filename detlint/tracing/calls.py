@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import FAILED, NAMED, NOTHING, SHARED, VIEW, Row
+from detlint.tracing.records import BRINGS, DRAWS, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
 
 
 class Place(NamedTuple):
@@ -87,6 +87,16 @@ class Call(msgspec.Struct, frozen=True):
     def view(self) -> bool:
         """Whether its results are its inputs' memory."""
         return bool(self.flags & VIEW)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers from a state that isn't known, or not all of it."""
+        return bool(self.flags & DRAWS)
+
+    @property
+    def brings(self) -> bool:
+        """Whether its outputs come from outside of the trace."""
+        return bool(self.flags & BRINGS)
 
     @property
     def failed(self) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from detlint.tracing.calls import Call, Value, call_at, calls
 from detlint.tracing.compare import Comparison, Difference
+from detlint.tracing.frameworks import TITLES as FRAMEWORKS
 from detlint.tracing.reader import Trace
 
 Kind = Literal["data", "random", "kernel", "collective", "control", "crash"]
@@ -33,6 +34,7 @@ class Cause(msgspec.Struct, frozen=True):
         call: the operator that is to blame; where it can't be seen itself, the one next to it.
         forward: for a call of the backward pass, the one of the forward pass that it belongs to.
         received: whether the difference came from another process.
+        within: whether Python calls it, in code that the backward pass runs: a function's `backward`, a `bprop`, a hook.
         unseen: whether what is to blame runs outside of what a trace sees.
     """
 
@@ -41,12 +43,13 @@ class Cause(msgspec.Struct, frozen=True):
     call: Call | None
     forward: Call | None = None
     received: bool = False
+    within: bool = False
     unseen: bool = False
 
     @property
     def shown(self) -> Call | None:
-        """The call whose line is to be shown: a backward kernel's is that of its forward pass."""
-        return self.forward or self.call
+        """The call whose line is to be shown: a backward kernel's is that of its forward pass, where no line calls it."""
+        return self.call if self.within else self.forward or self.call
 
 
 def cause(found: Comparison) -> Cause | None:
@@ -76,10 +79,20 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
         return _made("data", said, left, found)
     if "random" in first.parts:
         return _made("random", _drawn(found.left.path, left), left, found)
+    if left.brings:
+        return _made("data", _brought(left), left, found)
+    if left.draws:
+        return _made("random", _drew(left), left, found)
     if left.op.startswith("_c10d_functional.wait_tensor"):
         return _exchanged(found, call_at(found.left.path, left.inputs[0].producer) or left)
     if left.shared:
         return _exchanged(found, left)
+    if found.left.header.level != "kernel":
+        said = (
+            "it got the same and gave something else: one of its kernels doesn't repeat, draws random numbers, or is given "
+            "something else by Python, or its parameters changed (a trace of level kernel tells which)"
+        )
+        return msgspec.structs.replace(_made("kernel", said, left, found), unseen=True)
     said = "it got the same and gave something else, and it draws no random numbers"
     return _made("kernel", said, left, found)
 
@@ -87,13 +100,13 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
 def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Cause:
     """The cause where an input differs although every row before it is the same."""
     if value.kind != other.kind:
-        return _made("data", f"it is given a {value} in one run and a {other} in the other", left, found)
+        return _made("data", f"it is given {_a(value)} in one run and {_a(other)} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
     if maker is None and (giver := _giver(found, value)) is not None:
-        said = "it got the same and gave something else, by a kernel that goes past PyTorch's dispatcher"
+        said = f"it got the same and gave something else, by a kernel that goes past {_dispatcher(found)}"
         return _made("kernel", said, giver, found)
     if maker is None:
-        what = f"`{value.name}`, a {value}" if value.name else f"a {value}"
+        what = f"`{value.name}`, {_a(value)}" if value.name else _a(value)
         source = (
             "which was made before the trace began, or loaded"
             if value.name
@@ -107,15 +120,25 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     plain = maker.op.split(".")[1] if maker.op.count(".") else maker.op
     if plain in _BUFFERS or maker.view:
         said = (
-            f"it is given a {value} that differs; `{maker.op}` made that memory, the same in both runs, and something that "
-            "goes past PyTorch's dispatcher wrote to it since: a kernel of an extension, or other code"
+            f"it is given {_a(value)} that differs; `{maker.op}` made that memory, the same in both runs, and something that "
+            f"goes past {_dispatcher(found)} wrote to it since: a kernel of an extension, or other code"
         )
         return msgspec.structs.replace(_made("kernel", said, maker, found), unseen=True)
     said = (
-        f"it is given a {value} that differs; `{maker.op}` wrote that memory last, the same in both runs, and it was "
+        f"it is given {_a(value)} that differs; `{maker.op}` wrote that memory last, the same in both runs, and it was "
         "changed since by something that a trace doesn't see"
     )
     return _made("data", said, left, found)
+
+
+def _a(value: Value) -> str:
+    said = str(value)
+    return f"an {said}" if said.startswith("i") else f"a {said}"
+
+
+def _dispatcher(found: Comparison) -> str:
+    framework = FRAMEWORKS.get(found.left.header.framework, "the framework")
+    return f"{framework}'s dispatcher"
 
 
 def _giver(found: Comparison, value: Value) -> Call | None:
@@ -154,9 +177,9 @@ def _drawn(path: Path, left: Call) -> str:
     for call in calls(path):
         if call.number >= left.number:
             break
-        if call.random:
+        if call.random and (call.op == left.op or not left.draws):
             earlier = call
-    said = f"it draws from the random numbers of {device}, whose state is another one in each run"
+    said = f"it draws from random numbers{f' of {device}' if device else ''}, whose state is another one in each run"
     if earlier is None:
         return f"{said}, and it is the first draw: they are not seeded, or by another number"
     place = f" ({Path(earlier.place.file).name}:{earlier.place.line})" if earlier.place else ""
@@ -167,13 +190,39 @@ def _drawn(path: Path, left: Call) -> str:
 
 def _made(kind: Kind, said: str, at: Call, found: Comparison) -> Cause:
     trace: Trace = found.left if found.first is not None and found.first.left is not None else found.right
-    return Cause(kind, said, at, call_at(trace.path, at.forward))
+    return Cause(kind, said, at, call_at(trace.path, at.forward), within=at.backward and _within(trace.path, at))
+
+
+def _within(path: Path, at: Call) -> bool:
+    """Whether a line of Python's calls an operator of the backward pass, not the backward pass itself.
+
+    What the backward pass calls by itself has the line that started it on top; here, that line is further down.
+    """
+    started = {*at.stack[1:]}
+    return bool(started) and any(
+        call.backward and call.step == at.step and call.place in started and call.place != at.place
+        for call in calls(path)
+    )
 
 
 def _differing(left: Iterable[Value], right: Iterable[Value]) -> Iterable[int]:
     for i, (one, other) in enumerate(zip(left, right, strict=False)):
         if one.kind != other.kind or (one.digest != other.digest and one.digest and other.digest):
             yield i
+
+
+def _brought(left: Call) -> str:
+    """Where what an operator brings comes from."""
+    seen = "it brings other data, though it was called with the same" if left.inputs else "it brings other data"
+    return f"{seen}: what it brings is made outside of the framework's operators, by Python, NumPy, a file or a dataset's own threads"
+
+
+def _drew(left: Call) -> str:
+    """What is known of a stream whose state can't be read."""
+    said = "it draws random numbers, and drew others"
+    if left.random:
+        return f"{said}: its seeds are the same, but they don't settle what it draws, or something else drew from its stream before"
+    return f"{said}: no seed reaches it"
 
 
 def _apart(left: str, right: str) -> str:

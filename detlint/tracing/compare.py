@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from detlint.tracing.align import Keyed, align
 from detlint.tracing.calls import Call, call
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import SHARED, UNREAD, Row
+from detlint.tracing.records import BRINGS, SHARED, UNREAD, Row
 
 Part = Literal["sequence", "arguments", "random", "kinds", "inputs", "outputs", "end"]
 _MOST: Final = 20
@@ -104,7 +104,7 @@ def compare(left: Path, right: Path) -> Comparison:
         found.differing += 1
         if found.first is None:
             found.first = _difference(names, parts, ours, theirs)
-        elif parts == ["outputs"]:
+        elif parts == ["outputs"] and _is_origin(ours, found.first, one.header.level):
             key = names.key(ours.row, 0)
             if key not in seen and len(found.origins) < _MOST:
                 found.origins.append(_difference(names, parts, ours, theirs))
@@ -113,6 +113,16 @@ def compare(left: Path, right: Path) -> Comparison:
         found.first = replace(found.first, parts=("end",))
     found.rows, found.alone = (counts[0], counts[1]), (alone[0], alone[1])
     return found
+
+
+def _is_origin(item: _Item, first: Difference, level: str) -> bool:
+    """Whether a row that gave something else says so of its operator: it must have got something, and all of it be in the row.
+
+    The parameters of a module aren't: they are the same until the first step that differs has ended.
+    """
+    if not item.row.inputs or item.row.flags & BRINGS:
+        return False
+    return level == "kernel" or item.step == first.call.step
 
 
 def _items(trace: Trace, names: _Names, side: int) -> Iterator[tuple[Hashable, _Item]]:

@@ -10,6 +10,7 @@ from typing import Final
 from detlint.report import shell
 from detlint.report.markup import escaped
 from detlint.report.place import shown
+from detlint.tracing.frameworks import TITLES as FRAMEWORKS
 from detlint.tracing.losses import Loss
 from detlint.tracing.story import Line, Story, Verdict
 from detlint.tracing.text import at
@@ -107,9 +108,10 @@ def _traces(told: Verdict) -> Iterator[str]:
     yield "<h2>Traces</h2>"
     if told.story is not None:
         yield from _story(told.story)
-    yield "<table><tr><th>rank</th><th>calls</th><th>only in one</th><th>different</th><th>first by</th></tr>"
+    yield "<table><tr><th>rank</th><th>framework</th><th>calls</th><th>only in one</th><th>different</th><th>first by</th></tr>"
     for one in told.processes:
-        cells = (one.rank, f"{one.rows[0]} / {one.rows[1]}", f"{one.alone[0]} / {one.alone[1]}", one.differing,
+        framework = FRAMEWORKS.get(one.framework, one.framework)
+        cells = (one.rank, framework, f"{one.rows[0]} / {one.rows[1]}", f"{one.alone[0]} / {one.alone[1]}", one.differing,
                  f"{one.cause} {one.first}" if one.cause else "equal")  # fmt: skip
         yield f"<tr>{''.join(f'<td>{escaped(str(cell))}</td>' for cell in cells)}</tr>"
     yield "</table>"
@@ -124,6 +126,7 @@ def _story(story: Story) -> Iterator[str]:
     rows = [("cause", f"{story.title}: {story.said}"), ("operator", story.operator), ("public API", story.api),
             ("module", story.module), ("when", f"rank {story.rank}, step {story.step}, call {story.row}"),
             ("called from", "\n".join(map(at, story.stack))), ("backward run by", at(story.caller) if story.caller else ""),
+            ("forward pass", "\n".join(map(at, story.forward))),
             ("inputs", "\n".join(f"{'differs' if i.differs else 'same'}: {i.value} from {i.origin}"
                                  f"{f' ({at(i.place)})' if i.place else ''}" for i in story.inputs)),
             ("also", "\n".join(story.origins)), ("rule", f"{story.code} {story.name} {story.message}".strip()),

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from detlint.project import Project
 
 _TARGETS: Final = {"npu": "ascend", "cuda": "cuda", "cpu": "cpu", "xpu": "xpu", "mps": "mps"}
-_OWNERS: Final = (
-    "torch.nn.functional.",
-    "torch.",
-    "torch.Tensor.",
-    "torch.linalg.",
-    "torch.special.",
-    "torchvision.ops.",
-)
+_OWNERS: Final = {
+    "torch": (
+        "torch.nn.functional.", "torch.", "torch.Tensor.", "torch.linalg.", "torch.special.", "torchvision.ops.",
+    ),
+    "mindspore": ("mindspore.ops.", "mindspore.mint.", "mindspore.mint.nn.functional.", "mindspore.Tensor.", "mindspore.nn."),
+    "tensorflow": ("tensorflow.", "tensorflow.math.", "tensorflow.nn.", "tensorflow.image.", "tensorflow.raw_ops."),
+}  # fmt: skip
+"""Where a framework's operators are found by their names."""
 _NODE: Final = re.compile(r"(?P<function>\w+?)Backward\d*")
 _FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46", "collective": "6", "crash": ""}
 """The families of rules that may speak of a cause."""
-_SILENT: Final = "DET408"
+_SILENT: Final = {"torch": "DET408"}
+"""The rule about operators that no other rule knows."""
+_STREAMS: Final = {"tensorflow": "tensorflow", "mindspore": "mindspore"}
 _COMMUNICATION: Final = "DET605"
 _MOST: Final = 5
 
@@ -55,12 +57,12 @@ class Known:
     near: bool = False
 
 
-def known(cause: Cause, project: Project) -> Known:
+def known(cause: Cause, project: Project, framework: str = "torch") -> Known:
     """The rule, the findings, and what to do."""
     call = cause.shown
     found = Known()
     if call is not None:
-        found = _rule(cause, project.catalog)
+        found = _rule(cause, project.catalog, framework)
         found.findings, found.near = _findings(cause, call, project, found.code)
     if found.near and found.findings[0].code != found.code:
         first = found.findings[0]
@@ -70,7 +72,7 @@ def known(cause: Cause, project: Project) -> Known:
     return found
 
 
-def names(cause: Cause) -> Iterator[str]:
+def names(cause: Cause, framework: str) -> Iterator[str]:
     """The names under which a catalog may know the operator: what the program called, then the kernels."""
     for call in (cause.shown, cause.call):
         if call is None:
@@ -80,25 +82,30 @@ def names(cause: Cause) -> Iterator[str]:
         kernel = rest.partition(".")[0]
         plain = re.sub(r"_(backward|forward)(_.*)?$", "", kernel)
         for name in dict.fromkeys((kernel, plain)):
-            yield from (f"{owner}{name}" for owner in _OWNERS)
+            yield from (f"{owner}{name}" for owner in _OWNERS.get(framework, ()))
             yield f"{namespace}.{name}"
 
 
-def _rule(cause: Cause, catalog: Catalog) -> Known:
+def _rule(cause: Cause, catalog: Catalog, framework: str) -> Known:
     if cause.kind == "random":
-        device = next((v.device for v in (*cause.call.inputs, *cause.call.outputs)), "cpu") if cause.call else "cpu"
-        stream = "torch" if device.startswith("cpu") else device.partition(":")[0]
+        stream = _STREAMS.get(framework) or _stream(cause)
         code = next((rule.code for rule in catalog.rules.values() if stream in rule.streams), "")
         return _of_code(catalog, code)
     if cause.kind == "collective":
         return _of_code(catalog, _COMMUNICATION)
     if cause.kind != "kernel":
         return Known()
-    for name, entry in _entries(cause, catalog):
+    for name, entry in _entries(cause, catalog, framework):
         rule = catalog.rules[entry.rule]
         said = (entry.message or rule.message).replace("{api}", name)
         return Known(rule.code, rule.name, name, said, rule.why, entry.remedy or rule.remedy)
-    return _of_code(catalog, _SILENT) if cause.call is not None and not cause.unseen else Known()
+    return _of_code(catalog, _SILENT.get(framework, "")) if cause.call is not None and not cause.unseen else Known()
+
+
+def _stream(cause: Cause) -> str:
+    """PyTorch has a stream for each kind of device."""
+    device = next((v.device for v in (*cause.call.inputs, *cause.call.outputs)), "cpu") if cause.call else "cpu"
+    return "torch" if device.startswith("cpu") else device.partition(":")[0]
 
 
 def _of_code(catalog: Catalog, code: str) -> Known:
@@ -106,14 +113,14 @@ def _of_code(catalog: Catalog, code: str) -> Known:
     return Known() if rule is None else Known(code, rule.name, "", "", rule.why, rule.remedy)
 
 
-def _entries(cause: Cause, catalog: Catalog) -> list[tuple[str, Entry]]:
+def _entries(cause: Cause, catalog: Catalog, framework: str) -> list[tuple[str, Entry]]:
     """The entries about operators, the one for this device and this pass first."""
     call = cause.call
     assert call is not None
     device = next((v.device for v in (*call.inputs, *call.outputs)), "cpu").partition(":")[0]
     wanted = "backward" if call.backward else "forward"
     found: list[tuple[str, Entry]] = []
-    for name in names(cause):
+    for name in names(cause, framework):
         public = catalog.canonical(name)
         found.extend((public, catalog.entries[i]) for i in catalog.calls.get(public, ()))
     for part in _parts(cause):

@@ -44,7 +44,11 @@ class Enough(SystemExit):
 
 
 class Recorder:
-    """Writes the losses of this process to a file, a line each, and ends the run when it has enough."""
+    """Writes the losses of this process to a file, a line each, and ends the run when it has enough.
+
+    Attributes:
+        state: the digest of the parameters that the next loss is computed with, once an optimizer has changed them.
+    """
 
     def __init__(self, watch: Watch) -> None:
         self.path = Path(watch.losses, watch.name + SUFFIX)
@@ -52,7 +56,7 @@ class Recorder:
         self.steps = 0
         self.count = 0
         self.logged = False
-        self._state = ""
+        self.state = ""
         self._process = os.getpid()
         expected = Path(watch.expected, watch.name + SUFFIX)
         self._expected = read(expected) if watch.expected and expected.exists() else []
@@ -66,7 +70,7 @@ class Recorder:
             self.path.unlink(missing_ok=True)
             self.count = 0
         iteration = self.count if self.logged else self.steps
-        loss = Loss(iteration, value, bits, source, self._state, _rank())
+        loss = Loss(iteration, value, bits, source, self.state, _rank())
         with self.path.open("ab") as file:
             file.write(msgspec.json.encode(loss) + b"\n")
         place, self.count = self.count, self.count + 1
@@ -79,7 +83,7 @@ class Recorder:
         """An optimizer has stepped; `state` gives the digest of what it has changed."""
         if os.getpid() == self._process and self.count:
             self.steps += 1
-            self._state = state()
+            self.state = state()
             if not self.logged:
                 self._end(self.steps)
 

@@ -83,7 +83,7 @@ class Row(msgspec.Struct, tag=4, array_like=True):
         random: the digest of the state of the random numbers that it draws from, before it draws; UNREAD if it draws none.
         inputs: kind, digest and producer of each tensor, one after the other. The producer is the row that wrote it last.
         outputs: kind and digest of each.
-        flags: SHARED, VIEW, FAILED.
+        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS.
     """
 
     op: int
@@ -125,4 +125,8 @@ VIEW: Final = 2
 """A row whose outputs are the memory of its inputs: only what it was called with says something."""
 FAILED: Final = 4
 """A row whose operator raised an exception."""
+DRAWS: Final = 8
+"""A row whose operator draws random numbers from a state that the framework doesn't tell, or not all of it."""
+BRINGS: Final = 16
+"""A row whose outputs come from outside of the trace: a dataset's next batch, a file, a function of Python's."""
 Record = Text | Site | Kind | Row | Step | Rank | End

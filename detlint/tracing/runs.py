@@ -12,6 +12,7 @@ from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
 from detlint.tracing.reader import Trace, traces
 from detlint.tracing.records import Header
+from detlint.tracing.settings import PLAIN
 from detlint.tracing.watch import MAIN
 
 _VARYING: Final = frozenset({"RANK", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", "DETLINT_WATCH", "DETLINT_RUN"})
@@ -23,9 +24,10 @@ class NotComparable(Exception):
 
 @dataclass
 class Process:
-    """One process in two runs."""
+    """One process in two runs, as far as one framework computes in it."""
 
     rank: int
+    framework: str
     comparison: Comparison
     cause: Cause | None
 
@@ -35,7 +37,7 @@ class Runs:
     """Two runs.
 
     Attributes:
-        processes: by rank.
+        processes: by rank, then by framework.
         warnings: what the runs don't have in common and perhaps should.
     """
 
@@ -71,14 +73,12 @@ def compare_runs(left: Path, right: Path) -> Runs:
     kept = TemporaryDirectory(prefix="detlint-diff-")
     ours, others = _by_rank(_own(left, Path(kept.name, "left"))), _by_rank(_own(right, Path(kept.name, "right")))
     if ours.keys() != others.keys():
-        raise NotComparable(
-            f"{left} has ranks {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by"
-        )
+        raise NotComparable(f"{left} has {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by")
     runs = Runs([], kept=kept)
-    for rank in sorted(ours):
-        _check(ours[rank], others[rank])
-        found = compare(ours[rank].path, others[rank].path)
-        runs.processes.append(Process(rank, found, cause(found)))
+    for key in sorted(ours):
+        _check(ours[key], others[key])
+        found = compare(ours[key].path, others[key].path)
+        runs.processes.append(Process(*key, found, cause(found)))
         runs.warnings.extend(_apart(found.left.header, found.right.header))
         for trace in (found.left, found.right):
             runs.notes.extend(trace.end.notes if trace.end is not None else [])
@@ -92,10 +92,15 @@ def _own(folder: Path, into: Path) -> Path:
     return msprobe.converted(folder, into) if msprobe.dumps(folder) else folder
 
 
-def _order(process: Process) -> tuple[int, bool, int]:
+def _order(process: Process) -> tuple[int, bool, int, str]:
     assert process.cause is not None and process.comparison.first is not None
     call = process.cause.call or process.comparison.first.call
-    return (call.collectives if not process.cause.received else _before(process), process.cause.received, process.rank)
+    return (
+        call.collectives if not process.cause.received else _before(process),
+        process.cause.received,
+        process.rank,
+        process.framework,
+    )
 
 
 def _before(process: Process) -> int:
@@ -105,10 +110,14 @@ def _before(process: Process) -> int:
     return first.call.collectives
 
 
-def _by_rank(folder: Path) -> dict[int, Trace]:
-    """The traces of a run by rank. Where nothing tells a rank, the one process that computed counts as rank 0."""
-    found: dict[int, Trace] = {}
+def _by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
+    """The traces of a run by rank and framework. Where nothing tells a rank, the one process that computed counts as rank 0.
+
+    A framework that was imported and computed nothing is left out, unless nothing was computed at all.
+    """
+    found: dict[tuple[int, str], Trace] = {}
     unknown: list[Trace] = []
+    empty: list[Trace] = []
     for path in traces(folder):
         trace = Trace.open(path)
         rows = 0
@@ -116,18 +125,19 @@ def _by_rank(folder: Path) -> dict[int, Trace]:
             rows += 1
             if trace.rank is not None:
                 break
-        if trace.rank is not None:
-            found[trace.rank] = Trace.open(path)
-        elif rows:
-            unknown.append(Trace.open(path))
-    if not found and unknown:
-        unknown.sort(key=lambda trace: trace.path.stem != MAIN)
-        found[0] = unknown[0]
-    return found or {0: Trace.open(traces(folder)[0])}
+        whole = Trace.open(path)
+        if trace.rank is not None and (rows or trace.header.framework == PLAIN):
+            found[trace.rank, trace.header.framework] = whole
+        else:
+            (unknown if rows else empty).append(whole)
+    if not found:
+        for trace in sorted(unknown, key=lambda trace: trace.path.stem.partition("-")[0] != MAIN):
+            found.setdefault((0, trace.header.framework), trace)
+    return found or {(0, empty[0].header.framework): empty[0]}
 
 
 def _check(left: Trace, right: Trace) -> None:
-    for name in ("framework", "level", "digest"):
+    for name in ("level", "digest"):
         ours, others = getattr(left.header, name), getattr(right.header, name)
         if ours != others:
             raise NotComparable(f"{left.path} and {right.path}: {name} is {ours} in one and {others} in the other")
@@ -147,5 +157,6 @@ def _apart(left: Header, right: Header) -> list[str]:
     return said
 
 
-def _listed(ranks: dict[int, Trace]) -> str:
-    return ", ".join(map(str, sorted(ranks))) or "none"
+def _listed(found: dict[tuple[int, str], Trace]) -> str:
+    frameworks = ", ".join(sorted({framework for _, framework in found}))
+    return f"ranks {', '.join(map(str, sorted({rank for rank, _ in found})))} ({frameworks})"

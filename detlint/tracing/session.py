@@ -1,38 +1,49 @@
-"""Tracing a process from one point to another: modes on, hooks in, steps counted, and everything undone at the end."""
+"""Tracing a process from one point to another: hooks in, steps counted, and everything undone at the end.
+
+What is hooked is each framework's own; a process that uses several has a file for each.
+"""
 
 from __future__ import annotations
 
 import os
 import weakref
+from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Final
-
-import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook
+from typing import Any, ClassVar, Protocol
 
 from detlint.tracing import environment
-from detlint.tracing.functions import follow_functions
-from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_backward
-from detlint.tracing.modules import Modules
 from detlint.tracing.records import End, Header, Rank, Step
-from detlint.tracing.settings import Settings
-from detlint.tracing.tracer import Tracer
+from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
 
-_COMPILED: Final = (
-    "torch.compile: while it is traced, compiled code runs uncompiled; its own kernels are not in the trace"
-)
-_running: weakref.WeakSet[TorchTrace] = weakref.WeakSet()
 
-
-class TorchTrace:
-    """A trace of PyTorch in this process.
+class Tracing(Protocol):
+    """What makes rows.
 
     Attributes:
-        step_number: the step that runs.
+        recording: whether it does.
     """
+
+    recording: bool
+    writer: Writer
+
+    def mark(self, step: Any) -> None:
+        """Write a record other than a row, in its place among them."""
+
+
+class Session(ABC):
+    """A trace of one framework in this process.
+
+    Attributes:
+        framework: its top-level module.
+        step_number: the step that runs.
+        notes: what is to be said when two traces are compared.
+    """
+
+    framework: ClassVar[str]
+    digest: ClassVar[str]
 
     def __init__(self, settings: Settings, name: str = "") -> None:
         """
@@ -41,11 +52,17 @@ class TorchTrace:
         """
         self.settings = settings
         self.step_number = 0
+        self.notes: list[str] = []
+        self.stack = ExitStack()
+        """Undoes what was hooked."""
         self._name = name
-        self._stack = ExitStack()
-        self._notes: list[str] = []
-        self._tracer: Tracer | None = None
+        self._tracer: Tracing | None = None
         self._ranked = False
+
+    @property
+    def level(self) -> Level:
+        """The level that is traced: what the framework allows of the one asked for."""
+        return self.settings.level
 
     def start(self) -> None:
         """Begin.
@@ -55,16 +72,15 @@ class TorchTrace:
             OSError: the file can't be made.
             RuntimeError: the process is being traced.
         """
-        if _running:
+        if any(running.framework == self.framework for running in _running):
             raise RuntimeError("this process is being traced already")
         rank, world = environment.rank()
-        header = _header(self.settings, rank, world)
-        writer = Writer(self.settings.folder, self._name or (MAIN if rank is None else f"rank{rank}"), header)
+        name = self._name or (MAIN if rank is None else f"rank{rank}")
+        name += "" if self.framework == PLAIN else f"-{self.framework}"
+        writer = Writer(self.settings.folder, name, self._header(rank, world))
         self._ranked = rank is not None
-        where = {"auto": None, "host": False, "device": True}[self.settings.digest]
-        self._tracer = tracer = Tracer(writer, Modules(), where)
+        self._tracer = tracer = self._begin(writer)
         tracer.recording = self.settings.wants(0)
-        self._enter(tracer)
         _running.add(self)
 
     def step(self) -> None:
@@ -84,12 +100,12 @@ class TorchTrace:
         tracer, self._tracer = self._tracer, None
         if tracer is None:
             return
-        self._stack.close()
+        self.stack.close()
         _running.discard(self)
         self._tell_rank(tracer)
         tracer.recording = False
         said = f"{type(error).__name__}: {error}" if error is not None and not _is_exit(error) else ""
-        tracer.mark(End(said, self._notes))
+        tracer.mark(End(said, self.notes))
         tracer.writer.close()
 
     def abandon(self) -> None:
@@ -99,7 +115,12 @@ class TorchTrace:
             self._tracer.writer.forsake()
             self._tracer = None
 
-    def __enter__(self) -> TorchTrace:
+    def note(self, text: str) -> None:
+        """Have something said, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def __enter__(self) -> Session:
         self.start()
         return self
 
@@ -108,98 +129,44 @@ class TorchTrace:
     ) -> None:
         self.stop(error)
 
-    def _enter(self, tracer: Tracer) -> None:
-        stack = self._stack
-        tracer.modules.follow()
-        stack.callback(tracer.modules.stop)
-        if self.settings.level == "module":
-            stack.callback(_follow_modules(tracer))
-            stack.enter_context(Filled())
-        elif self.settings.level == "api":
-            stack.callback(follow_functions(tracer))
-            stack.enter_context(Functions(tracer))
-            stack.enter_context(Filled())
-        else:
-            stack.callback(follow_functions(tracer))
-            stack.enter_context(Names(tracer))
-            stack.enter_context(Kernels(tracer))
-        stack.callback(register_optimizer_step_post_hook(self._stepped).remove)
-        compile_ = torch.compile
-        torch.compile = self._compiling(compile_)
-        stack.callback(setattr, torch, "compile", compile_)
+    @abstractmethod
+    def _begin(self, writer: Writer) -> Tracing:
+        """Hook what is to be seen; the stack gets what undoes it."""
 
-    def _stepped(self, *_: Any) -> None:
-        self.step()
+    @abstractmethod
+    def _computing(self) -> dict[str, Any]:
+        """Of the header: what the framework computes on, and how."""
 
-    def _compiling(self, compile_: Any) -> Any:
-        def compiling(*args: Any, **kwargs: Any) -> Any:
-            if _COMPILED not in self._notes:
-                self._notes.append(_COMPILED)
-            return compile_(*args, **kwargs)
+    def _rank(self) -> tuple[int, int] | None:
+        """The number of this process among several, and how many there are, where the framework knows it by now."""
+        return None
 
-        return compiling
-
-    def _tell_rank(self, tracer: Tracer) -> None:
+    def _tell_rank(self, tracer: Tracing) -> None:
         """Launchers tell the rank before the run; a program that starts its own processes knows it only now."""
-        distributed = torch.distributed
-        if not self._ranked and distributed.is_available() and distributed.is_initialized():
+        if not self._ranked and (known := self._rank()) is not None:
             self._ranked = True
-            tracer.writer.write(Rank(distributed.get_rank(), distributed.get_world_size()))
+            tracer.writer.write(Rank(*known))
+
+    def _header(self, rank: int | None, world: int | None) -> Header:
+        computing = self._computing()
+        return Header(
+            level=self.level,
+            digest=f"{self.settings.digest} {self.digest}",
+            framework=self.framework,
+            rank=rank,
+            world=world,
+            argv=environment.argv(),
+            python=environment.interpreter(),
+            platform=environment.machine(),
+            versions={**environment.versions(), **computing.pop("versions", {})},
+            environment=environment.variables(),
+            git=environment.git(),
+            directory=os.getcwd(),
+            **computing,
+        )
 
 
-def _follow_modules(tracer: Tracer) -> Any:
-    """Have rows written for modules only; what undoes it."""
-    from torch.nn.modules.module import register_module_forward_hook
-
-    def after(module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if tracer.recording:
-            # The inputs are digested after the call: a module that changes them in place is seen as another's doing.
-            name = f"{type(module).__name__} {tracer.modules.name(module)}"
-            row = tracer.begin(name, (*args, *kwargs.values()))
-            tracer.finish(row, (output,))
-            follow_backward(tracer, name, output)
-
-    return register_module_forward_hook(after, with_kwargs=True).remove
-
-
-def _header(settings: Settings, rank: int | None, world: int | None) -> Header:
-    return Header(
-        level=settings.level,
-        digest=f"{settings.digest} xxh3/sum-1",
-        framework="torch",
-        rank=rank,
-        world=world,
-        argv=environment.argv(),
-        python=environment.interpreter(),
-        platform=environment.machine(),
-        versions={**environment.versions(), "torch": str(torch.__version__)},
-        devices=_devices(),
-        threads=torch.get_num_threads(),
-        flags=_flags(),
-        environment=environment.variables(),
-        git=environment.git(),
-        directory=os.getcwd(),
-    )
-
-
-def _devices() -> list[str]:
-    accelerator = getattr(torch, "accelerator", None)
-    if accelerator is None or not accelerator.is_available():
-        return ["cpu"]
-    kind = accelerator.current_accelerator().type
-    name = getattr(getattr(torch, kind, None), "get_device_name", None)
-    return [f"{kind} {name(i) if name else i}" for i in range(accelerator.device_count())]
-
-
-def _flags() -> dict[str, str]:
-    backends = torch.backends
-    return {
-        "deterministic_algorithms": str(torch.are_deterministic_algorithms_enabled()),
-        "warn_only": str(torch.is_deterministic_algorithms_warn_only_enabled()),
-        "cudnn.deterministic": str(backends.cudnn.deterministic),
-        "cudnn.benchmark": str(backends.cudnn.benchmark),
-        "float32_matmul_precision": torch.get_float32_matmul_precision(),
-    }
+_running: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
 def _is_exit(error: BaseException) -> bool:
@@ -207,9 +174,9 @@ def _is_exit(error: BaseException) -> bool:
 
 
 def _forked() -> None:
-    """A forked process (a worker of a DataLoader) inherits modes and hooks; its calls are none of the run's."""
-    for trace in [*_running]:
-        trace.abandon()
+    """A forked process (a worker of a data loader) inherits modes and hooks; its calls are none of the run's."""
+    for session in [*_running]:
+        session.abandon()
     _running.clear()
 
 

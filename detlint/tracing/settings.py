@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 Level = Literal["module", "api", "kernel"]
+Framework = Literal["torch", "mindspore", "tensorflow"]
+PLAIN: Final = "torch"
+"""The framework whose files bear no name of a framework."""
 Where = Literal["auto", "host", "device"]
 
 

@@ -51,6 +51,7 @@ class Story(msgspec.Struct, kw_only=True):
         api: the public function; the forward pass's for a call of the backward pass.
         stack: the lines that lead to it, innermost first; a backward kernel's are those of its forward pass.
         caller: for a backward kernel, the line that started the backward pass.
+        forward: where a line of Python's calls it in the backward pass: the lines of the forward pass that it belongs to.
         code: the rule that speaks of it; empty where none does.
         near: whether the findings stand at the lines of the stack.
         origins: other operators that gave something else for the same.
@@ -69,6 +70,7 @@ class Story(msgspec.Struct, kw_only=True):
     row: int
     stack: list[Line]
     caller: Line | None = None
+    forward: list[Line] = []
     code: str = ""
     name: str = ""
     message: str = ""
@@ -81,9 +83,10 @@ class Story(msgspec.Struct, kw_only=True):
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """One process's numbers."""
+    """One process's numbers, or those of one framework in it."""
 
     rank: int
+    framework: str
     equal: bool
     rows: tuple[int, int]
     alone: tuple[int, int]
@@ -126,7 +129,7 @@ def _ranked(process: Process) -> Ranked:
     call = cause.shown if cause is not None else None
     place = f" ({_short(call)})" if call is not None else ""
     return Ranked(
-        process.rank, found.equal, found.rows, found.alone, found.differing,
+        process.rank, process.framework, found.equal, found.rows, found.alone, found.differing,
         cause.kind if cause is not None else "",
         f"{cause.call.op}{place}" if cause is not None and cause.call is not None else "",
     )  # fmt: skip
@@ -137,17 +140,21 @@ def _story(process: Process) -> Story:
     assert cause is not None and found.first is not None
     call = cause.call or found.first.call
     shown = cause.shown or call
-    about = known(cause, Project.of(_start(shown), {}))
+    about = known(cause, Project.of(_start(shown), {}), found.left.header.framework)
     stack = [Line(*place) for place in shown.stack]
-    caller = Line(*call.stack[0]) if cause.forward is not None and call.stack else None
+    caller = Line(*call.stack[0]) if cause.forward is not None and call.stack and not cause.within else None
     return Story(
         rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=cause.said,
-        headline=_headline(cause, call, shown), operator=call.op, api=shown.api, module=shown.module,
-        backward=call.backward, row=call.number, stack=stack, caller=caller, code=about.code, name=about.name,
+        headline=_headline(cause, call, shown), operator=call.op, api=shown.api, module=(cause.forward or shown).module,
+        backward=call.backward, row=call.number, stack=stack, caller=caller, forward=_forward(cause), code=about.code, name=about.name,
         message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
         near=about.near, origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip
+
+
+def _forward(cause: Cause) -> list[Line]:
+    return [Line(*place) for place in cause.forward.stack] if cause.within and cause.forward is not None else []
 
 
 def _headline(cause: Cause, call: Call, shown: Call) -> str:
@@ -158,7 +165,7 @@ def _headline(cause: Cause, call: Call, shown: Call) -> str:
     if cause.kind == "control":
         return f"the runs go different ways{place}, where one calls {what}"
     if cause.kind == "kernel":
-        part = "the backward pass of " if call.backward else ""
+        part = "the backward pass of " if call.backward and not cause.within else ""
         return f"{part}{what}{place} gives something else for the same inputs"
     if cause.kind == "random":
         return f"{what}{place} draws other random numbers in each run"

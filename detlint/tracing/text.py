@@ -11,6 +11,8 @@ from detlint.report.place import shown
 from detlint.tracing.story import Line, Story, Verdict
 
 _LABEL = 8
+_FORWARD = 2
+"""Lines of a forward pass that are shown where another line is to blame: of a function's own `forward`, and what calls it."""
 
 
 def lines(told: Verdict) -> Iterator[str]:
@@ -18,8 +20,10 @@ def lines(told: Verdict) -> Iterator[str]:
     if told.story is not None:
         yield from _story(told.story, len(told.processes) > 1)
         yield ""
+    ranks, frameworks = {one.rank for one in told.processes}, {one.framework for one in told.processes}
     for process in told.processes:
-        name = f"rank {process.rank}: " if len(told.processes) > 1 else ""
+        parts = [f"rank {process.rank}"] * (len(ranks) > 1) + [process.framework] * (len(frameworks) > 1)
+        name = f"{', '.join(parts)}: " if parts else ""
         yield f"{name}{_counts(process.rows, process.alone, process.differing)}" + (
             f"; first by {process.cause}: {process.first}" if not process.equal and len(told.processes) > 1 else ""
         )
@@ -51,6 +55,8 @@ def _story(story: Story, several: bool) -> Iterator[str]:
         yield from _row("from", at(line))
     if story.caller is not None:
         yield from _row("run by", at(story.caller))
+    for line in story.forward[:_FORWARD]:
+        yield from _row("forward", at(line))
     for i, given in enumerate(story.inputs):
         state = click.style("differs", fg="red") if given.differs else "same"
         place = f" ({at(given.place)})" if given.place is not None else ""
@@ -68,8 +74,8 @@ def _story(story: Story, several: bool) -> Iterator[str]:
 
 def _operator(story: Story) -> str:
     module = f", in module `{story.module}`" if story.module else ""
-    if story.backward:
-        return f"{story.operator}, in the backward pass of {story.api or 'an autograd function'}{module}"
+    if story.backward and (story.caller is not None or not story.api):
+        return f"{story.operator}, in the backward pass{f' of {story.api}' if story.api else ''}{module}"
     return story.operator + (f", called by {story.api}" if story.api else "") + module
 
 

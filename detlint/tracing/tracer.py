@@ -77,7 +77,7 @@ class Tracer:
         node, forward = self._place()
         row = Row(
             self._text(operator.name),
-            self._api(),
+            self._api() if node == NOTHING else NOTHING,  # else it is what started the backward pass
             self.writer.site(self._sites.here(3)),
             self._text(self.modules.path),
             self._arguments(others) if others else NOTHING,

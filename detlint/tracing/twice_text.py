@@ -65,6 +65,10 @@ def run(program: Program, folder: Path, iterations: int) -> Tried:
         kernel.code, kernel.help = about.code, about.remedy
     if code or not found.kernels:
         found.said = "\n".join(output.read_text("utf-8", "replace").splitlines()[-_TAIL:])
+    if not code and not found.kernels:
+        found.said = "\n".join(
+            filter(None, (found.said, "No kernel of PyTorch ran; those of other frameworks aren't tried."))
+        )
     return found
 
 

@@ -153,7 +153,7 @@ class Verifier:
         try:
             result.trace = verdict(compare_runs(*folders), *folders)
         except Unreadable:
-            result.said = "no operator can be named: PyTorch didn't run, and other frameworks aren't traced"
+            result.said = "no operator can be named: none of PyTorch, MindSpore and TensorFlow was imported"
             return
         except NotComparable as error:
             result.said = f"the traces can't be compared: {error}"
@@ -164,8 +164,9 @@ class Verifier:
             )
         elif result.trace.equal:
             result.said = (
-                "the traced runs are equal. A trace fills uninitialised memory with zeros and slows the run down: look for "
-                "memory that is read before it is written (`torch.empty`), and for races. `--runs` shows how often it happens."
+                "the traced runs are equal. A trace fills uninitialised memory with zeros, runs compiled code uncompiled, and "
+                "slows the run down: look for memory that is read before it is written (`torch.empty`), for what compiling changes, "
+                "and for races. `--runs` shows how often it happens."
             )
 
     # -- the verdict --------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ class Verifier:
         if not any(found[-1].values()):
             return self._unknown(
                 result,
-                "no loss was seen: the program calls no backward(); say `--metric REGEX` to read it from the output, or "
+                "no loss was seen: nothing computes gradients where it can be read; say `--metric REGEX` to read it from the output, or "
                 "call `detlint.runtime.log(loss=...)` in it",
                 len(found),
             )
