@@ -70,7 +70,10 @@ class Cache:
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
                 for key, row in self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part):
-                    if isinstance(row, bytes) and zlib.crc32(memoryview(row)[CHECK:]).to_bytes(CHECK, "big") == row[:CHECK]:
+                    if (
+                        isinstance(row, bytes)
+                        and zlib.crc32(memoryview(row)[CHECK:]).to_bytes(CHECK, "big") == row[:CHECK]
+                    ):
                         found[key] = row[CHECK:]
         except (sqlite3.Error, UnicodeDecodeError):
             return {}
