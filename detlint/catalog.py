@@ -292,6 +292,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters that are handed stored weights, which carry no gradients."""
     masks: list[str] = []
     """Endings of the names of tensors that hold zeros and ones, whatever their type."""
+    pipelines: list[str] = []
+    """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
     """The attribute of an instance that says whether it trains."""
     layers: list[str] = []
@@ -590,6 +592,11 @@ class Catalog:
     def weights(self) -> frozenset[str]:
         """Names of parameters that are handed stored weights."""
         return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    @cached_property
+    def pipelines(self) -> frozenset[str]:
+        """What a data pipeline is handed functions by."""
+        return frozenset(name for framework in self.frameworks for name in framework.pipelines)
 
     @cached_property
     def masks(self) -> tuple[str, ...]:

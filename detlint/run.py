@@ -45,6 +45,8 @@ CHUNK: Final = 64
 RUNS: Final = 8
 """Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
 modules, and one run may take as long as judging hundreds."""
+MOST_TEXTS: Final = 512
+"""Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -189,6 +191,8 @@ class Run:
         """Whether anything was looked at that may not be as it was before."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
+        self._texts: dict[str, bytes | None] = {}
+        """The last files in which names were looked for."""
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
 
@@ -389,10 +393,15 @@ class Run:
             if path not in touched
             and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
+        asked = {name for module in before.judged.values() for name in module.asked}
+        # What says a name now may use what has it.
+        said = (
+            {name for path in touched & files.keys() for name in asked if self._may_say(path, name)} if asked else set()
+        )
         judged = {
             path: module
             for path, module in before.judged.items()
-            if path not in touched and touched.isdisjoint(module.opened)
+            if path not in touched and touched.isdisjoint(module.opened) and said.isdisjoint(module.asked)
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
@@ -425,11 +434,24 @@ class Run:
 
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
         """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
+        text = self._text(path)
+        return [word for word in words if text is None or not word.isascii() or word.encode() in text]
+
+    def _may_say(self, path: str, word: str) -> bool:
+        """Whether a file may name something: the word occurs in it, or it imports all that another file has."""
+        if path not in self._texts:
+            if len(self._texts) == MOST_TEXTS:
+                self._texts.clear()
+            self._texts[path] = self._text(path)
+        text = self._texts[path]
+        return text is None or not word.isascii() or word.encode() in text or b"import *" in text
+
+    def _text(self, path: str) -> bytes | None:
+        """The bytes of a file, None where they can't be read."""
         try:
-            text = self.store.files[path].read()
+            return self.store.files[path].read()
         except OSError:
-            return [*words]
-        return [word for word in words if not word.isascii() or word.encode() in text]
+            return None
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""
@@ -579,13 +601,21 @@ class Run:
     def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
         from detlint.program.resolve import Resolver
+        from detlint.program.users import Users
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
+        users = Users(resolver, self.links.importers(), self._may_say)
         engine = Engine(
-            resolver, self.config.settings, self.modules.root, hidden, properties(heads), registered(heads.items())
+            resolver,
+            self.config.settings,
+            self.modules.root,
+            hidden,
+            properties(heads),
+            registered(heads.items()),
+            users,
         )
         if self.recorder is not None:
             engine.flow.recorder = self.recorder
@@ -624,12 +654,14 @@ class Run:
         left_out = [finding for problem in facts.left_out for finding in self.unreadable(path, problem)]
         opened = engine.resolver.opened
         opened.clear()
+        engine.users.asked.clear()
         try:
             findings, varies = engine.judge(module, passages)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies = self._fault(path, error), False
         engine.matcher.forget(module)
-        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies)
+        asked = tuple(sorted(engine.users.asked))
+        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):

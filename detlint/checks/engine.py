@@ -11,6 +11,7 @@ import msgspec
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
+from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
@@ -22,6 +23,7 @@ from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
+from detlint.program.users import Users
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -40,6 +42,7 @@ class Engine:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         properties: as `links.properties` tells them.
         registered: what the program registers under names that the catalog knows.
+        users: finds who uses a definition.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Engine:
         hiding: Hiding,
         properties: Mapping[str, Sequence[str]],
         registered: Registered,
+        users: Users,
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -57,7 +61,8 @@ class Engine:
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding, registered)
         self.flow = seeds.flow(resolver, self.matcher, properties)
-        self.levels = Levels(settings, self.matcher, root)
+        self.users = users
+        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -144,7 +149,8 @@ class Engine:
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
-        for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded):
+        trained = any(outcome.trains for outcome in through)
+        for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded, trained):
             yield severity, why
         if severity is None:
             return

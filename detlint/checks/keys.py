@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import is_test
 from detlint.checks.match import Matcher
 from detlint.checks.seeds import written
+from detlint.checks.tests import is_test
 from detlint.facts.model import (
     Branch,
     Either,

@@ -11,8 +11,8 @@ from typing import Final
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
-from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
+from detlint.checks.tests import is_test
 from detlint.config import Settings
 from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value, plain
 from detlint.facts.reader import member

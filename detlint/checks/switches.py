@@ -8,9 +8,10 @@ from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import Levels, is_test
+from detlint.checks.levels import Levels
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
+from detlint.checks.tests import is_test
 from detlint.config import Settings
 from detlint.program.reach import Place, Reach
 
