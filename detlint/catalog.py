@@ -292,6 +292,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters that are handed stored weights, which carry no gradients."""
     masks: list[str] = []
     """Endings of the names of tensors that hold zeros and ones, whatever their type."""
+    leaves: list[str] = []
+    """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
+    inputs: list[str] = []
+    """Names of parameters that are handed data as a loader gives it."""
     pipelines: list[str] = []
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
@@ -592,6 +596,16 @@ class Catalog:
     def weights(self) -> frozenset[str]:
         """Names of parameters that are handed stored weights."""
         return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    @cached_property
+    def leaves(self) -> frozenset[str]:
+        """Functions and methods that give tensors without gradients."""
+        return frozenset(name for framework in self.frameworks for name in framework.leaves)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """Names of parameters that are handed data."""
+        return frozenset(name for framework in self.frameworks for name in framework.inputs)
 
     @cached_property
     def pipelines(self) -> frozenset[str]:

@@ -150,7 +150,7 @@ class Engine:
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
         trained = any(outcome.trains for outcome in through)
-        for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded, trained):
+        for severity, why in self.levels.judged(match, rule, module, index, seeded, trained):
             yield severity, why
         if severity is None:
             return

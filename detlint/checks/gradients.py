@@ -41,7 +41,8 @@ class _About(NamedTuple):
 
 _Key = tuple[str, int, _About]
 _Known = dict[_Key, Taken | None]
-"""What is known of functions, by path and number."""
+"""What is known of functions, by path and number; None: nothing yet."""
+
 DATA: Final = re.compile(
     r"(?:^|/)(?:transforms?|augmentations?|augmenters?|datasets?|data|preprocess(?:ing|ors?)?)(?:/|\.py$|_\w+\.py$)"
     r"|(?:^|/)\w+_(?:transforms?|augmentations?)\.py$"
@@ -51,43 +52,6 @@ BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "ini
 """Methods of layers that run before any pass, and so are part of none."""
 REGISTERS: Final = ("regist", "custom_op", "implements")
 """What the names of decorators have in them that hand a function on."""
-EVALUATED: Final = 0
-"""None are: it runs under `no_grad`, or where a layer doesn't train."""
-BEFORE: Final = 1
-"""None are: it makes data, or weights, before anything is trained."""
-OPEN: Final = 2
-"""Whoever uses it may take some, or none."""
-UNUSED: Final = 3
-"""Nothing in the program uses it."""
-TAKEN: Final = 4
-Taken = int
-
-
-class _About(NamedTuple):
-    """What is asked of functions."""
-
-    what: Literal["", "layers", "objects"] = ""
-    """Whether it is about layers that they build, which compute later, or about other objects that they make, and what is
-    handed on; else about what they compute themselves."""
-    everywhere: bool = True
-    """Whether other files are searched for their callers."""
-
-
-_Key = tuple[str, int, _About]
-_Known = dict[_Key, Taken | None]
-"""What is known of functions, by path and number."""
-DATA: Final = re.compile(
-    r"(?:^|/)(?:transforms?|augmentations?|augmenters?|datasets?|data|preprocess(?:ing|ors?)?)(?:/|\.py$|_\w+\.py$)"
-    r"|(?:^|/)\w+_(?:transforms?|augmentations?)\.py$"
-)
-"""Files about data: what a layer without weights does there may as well be done to images before any gradient is."""
-BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "init_weights", "reset_parameters"})
-"""Methods of layers that run before any pass, and so are part of none."""
-HARMLESS: Final = frozenset({
-    "cache", "cached_property", "classmethod", "compile", "contextmanager", "disable", "ignore", "is_scripting", "jit", "lru_cache",
-    "njit", "no_grad", "overload", "property", "script", "script_if_tracing", "staticmethod", "unused", "wraps",
-})  # fmt: skip
-"""Decorators that hand a function to nobody, by their last component."""
 
 
 class Gradients:
@@ -211,15 +175,19 @@ class Gradients:
             return BEFORE
         if not self.resolver.is_surely_no_layer(owner):
             return TAKEN
-        if self._is_handed_a_layer(module, function):
+        if self._evaluates_itself(module, function.owner):
+            return OPEN
+        if last not in BEGINNING and self._is_handed_a_layer(module, function):
             # It does part of that layer's work, where objects of its class are made for a layer that trains.
             made = [use for use in self._uses(module, function.owner, about) or () if use.called]
-            return (
-                self._through(made, function.owner, about._replace(what=about.what or "objects"), known)
-                if made
-                else TAKEN
-            )
+            later = about._replace(what=about.what or "objects")
+            return self._through(made, function.owner, later, known) if made else TAKEN
         return TAKEN if self._trains(module) else OPEN
+
+    def _evaluates_itself(self, module: Module, owner: str) -> bool:
+        """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
+        used = module.functions.get(f"{owner}.__call__")
+        return used is not None and any(self._is_no_grad(module, d) for d in module.detail(used).decorators)
 
     def _of_top_level(self, module: Module, about: _About) -> Taken:
         """Of what a module does when it is imported, or run."""

@@ -9,9 +9,9 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Severity, at_most, lowered
 from detlint.checks.gradients import BEFORE, OPEN, UNUSED, Gradients
 from detlint.checks.match import Match, Matcher
+from detlint.checks.origins import Origins
 from detlint.checks.tests import is_test
 from detlint.config import Settings
-from detlint.facts.model import Site
 from detlint.program.resolve import Module
 
 Judgement = tuple[Severity | None, str]
@@ -30,10 +30,11 @@ class Levels:
         self.settings = settings
         self.matcher = matcher
         self.gradients = gradients
+        self.origins = Origins(matcher)
         self.root = root
 
     def judged(
-        self, match: Match, rule: Rule, module: Module, site: Site, seeded: bool | None, trained: bool
+        self, match: Match, rule: Rule, module: Module, index: int, seeded: bool | None, trained: bool
     ) -> Iterator[Judgement]:
         """How the severity of a match comes about, step by step.
 
@@ -41,7 +42,7 @@ class Levels:
             seeded: whether every entry point that reaches it seeds its streams; None: the caller decides.
             trained: whether a run that trains reaches it.
         """
-        entry = match.entry
+        entry, site = match.entry, module.sites[index]
         level = entry.level_or(rule.level)
         align = self.settings.profile == "align"
         severity: Severity
@@ -61,6 +62,9 @@ class Levels:
         if entry.pass_ == "backward":
             builds = is_class(match.name)
             taken = self.gradients.at(module, site, builds)
+            if not builds and self.origins.need_no_gradients(module, index, match):
+                yield None, "it is about the backward pass, and its tensors need no gradients"
+                return
             if taken <= BEFORE:
                 yield None, "it is about the backward pass, and no gradients are taken here"
                 return

@@ -123,6 +123,7 @@ class _Reader:
         "has_keys",
         "imports",
         "in_cells",
+        "inputs",
         "judged",
         "kept",
         "kept_names",
@@ -167,6 +168,7 @@ class _Reader:
         self.words = catalog.words
         self.whole = catalog.whole_words
         self.masks = catalog.masks
+        self.inputs = catalog.inputs
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order, self.stand_ins = catalog.same_order, catalog.stand_ins
@@ -253,6 +255,7 @@ class _Reader:
             directives=directives(self.data, lower),
             options=self.options,
             mentions=mentions(lower),
+            learns=b"requires_grad" in self.data,
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -890,7 +893,7 @@ class _Reader:
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
-            told = self.has_keys or name.endswith(self.masks)
+            told = self.has_keys or name.endswith(self.masks) or name in self.inputs
             bound[name] = Instance(annotation, name if told else "")
         else:
             bound[name] = Param(name, value)
@@ -1110,7 +1113,7 @@ class _Reader:
             return None
         site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
         if (
-            attr in _KEEPS_NUMBERS
+            attr in KEEPS_NUMBERS
             and type(callee) is Member
             and self.is_mask(callee.base)
             and not (wanted and attr == "to")
@@ -1938,7 +1941,7 @@ def _simple(value: Value | None) -> Value | None:
     return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
 
 
-_KEEPS_NUMBERS: Final = frozenset({
+KEEPS_NUMBERS: Final = frozenset({
     "clone", "contiguous", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave", "reshape", "squeeze",
     "to", "transpose", "type_as", "unsqueeze", "view",
 })  # fmt: skip

@@ -89,7 +89,7 @@ class Users:
         found = [*self._in(module, own, word)]
         if "<" in name:
             return found  # nobody else can name it
-        seen, waiting = {module.path}, [module.path]
+        seen, waiting, looked_at = {module.path}, [module.path], 0
         while waiting:
             for path in self.importers(waiting.pop()):
                 if path in seen:
@@ -98,7 +98,8 @@ class Users:
                 other = self.resolver.module(path) if self.mentions(path, word) else None
                 if other is None:
                     continue
-                if len(self.resolver.opened) > MANY:
+                looked_at += 1
+                if looked_at > MANY:
                     return None
                 uses = [*self._in(other, own, word)]
                 has_it = self._has(other, own, word)
