@@ -296,6 +296,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
     inputs: list[str] = []
     """Names of parameters that are handed data as a loader gives it."""
+    examples: list[str] = []
+    """Parts of the names of functions that make examples for tracers."""
     pipelines: list[str] = []
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
@@ -573,6 +575,12 @@ class Catalog:
         return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
+    def tracing_words(self) -> frozenset[str]:
+        """The last component of what traces a model, and of what trains."""
+        told = {"traces", "trains"}
+        return self._last(name for entry in self.entries if told.intersection(entry.contexts) for name in entry.names)
+
+    @cached_property
     def all_drawing_words(self) -> frozenset[str]:
         """The last component of everything that draws, whether or not it is a finding by itself."""
         return self._last(name for entry in self.entries if entry.draws for name in entry.names)
@@ -606,6 +614,11 @@ class Catalog:
     def inputs(self) -> frozenset[str]:
         """Names of parameters that are handed data."""
         return frozenset(name for framework in self.frameworks for name in framework.inputs)
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """Parts of the names of functions that make examples for tracers."""
+        return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
 
     @cached_property
     def pipelines(self) -> frozenset[str]:

@@ -28,6 +28,7 @@ from detlint.program.users import Users
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
+ON_DEVICE: Final = frozenset({"DET501", "DET502"})
 HASHES: Final = "DET115"
 """Silent in a run that starts the interpreter anew with a hash seed."""
 
@@ -174,6 +175,8 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
+        if code in ON_DEVICE and self.matcher.only_shown(module, index):
+            return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, through):
             return f"every run that passes here chooses {chosen}"
         by_order = site.kind == "order" or code in ("DET305", "DET306")

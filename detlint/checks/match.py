@@ -12,6 +12,7 @@ from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
+from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
@@ -94,6 +95,7 @@ class Matcher:
         self._words = self.telling(self.catalog.words)
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
+        self._probes = Probes(self)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -135,6 +137,10 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def only_shown(self, module: Module, index: int) -> bool:
+        """Whether what a site draws is an example for a tracer."""
+        return self._probes.only_shown(module, index)
 
     def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
         """Whether a match's conditions hold when some parameters are given values that are known."""

@@ -17,7 +17,7 @@ from detlint.program.values import Spot
 
 READING: Final = frozenset({
     "closed", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first",
-    "returns-self",
+    "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
