@@ -1938,7 +1938,7 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None
-    return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
+    return value if (kind is Member or kind is Result) and _deep(value) <= 4 else None
 
 
 KEEPS_NUMBERS: Final = frozenset({
