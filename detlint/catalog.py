@@ -151,6 +151,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """Silent inside another call of the same API, which speaks for it."""
     becomes: list[str] = []
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
+    collides: str = ""
+    """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -604,6 +606,10 @@ class Catalog:
     def weights(self) -> frozenset[str]:
         """Names of parameters that are handed stored weights."""
         return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    def with_context(self, context: str) -> frozenset[str]:
+        """The names of all that a context is said of."""
+        return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
 
     @cached_property
     def leaves(self) -> frozenset[str]:

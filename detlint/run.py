@@ -31,6 +31,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
+from detlint.program.users import ANYWHERE
 from detlint.record import DECODER, Followed, Judged, Record, Row
 from detlint.source import Source
 
@@ -395,9 +396,9 @@ class Run:
         }
         asked = {name for module in before.judged.values() for name in module.asked}
         # What says a name now may use what has it.
-        said = (
-            {name for path in touched & files.keys() for name in asked if self._may_say(path, name)} if asked else set()
-        )
+        said = {name for path in touched & files.keys() for name in asked if self._may_say(path, name)}
+        if ANYWHERE in asked and any(before.imports.get(path) != self.links.imports.get(path) for path in touched):
+            said.add(ANYWHERE)
         judged = {
             path: module
             for path, module in before.judged.items()
@@ -438,13 +439,17 @@ class Run:
         return [word for word in words if text is None or not word.isascii() or word.encode() in text]
 
     def _may_say(self, path: str, word: str) -> bool:
-        """Whether a file may name something: the word occurs in it, or it imports all that another file has."""
+        """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
+        return bool(word) and (self._says(path, word) or self._says(path, "import *"))
+
+    def _says(self, path: str, word: str) -> bool:
+        """Whether a word occurs in a file, as part of others too."""
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
             self._texts[path] = self._text(path)
         text = self._texts[path]
-        return text is None or not word.isascii() or word.encode() in text or b"import *" in text
+        return text is None or not word.isascii() or word.encode() in text
 
     def _text(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read."""
@@ -607,7 +612,7 @@ class Run:
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
-        users = Users(resolver, self.links.importers(), self._may_say)
+        users = Users(resolver, self.links.importers(), self._says)
         engine = Engine(
             resolver,
             self.config.settings,

@@ -67,6 +67,7 @@ class Gradients:
         self._inferring: dict[str, bool] = {}
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
+        self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
         self._no_grad = {
             name
             for name, entries in self.resolver.catalog.calls.items()
@@ -174,7 +175,7 @@ class Gradients:
         if self.resolver.is_dataset(owner):
             return BEFORE
         if not self.resolver.is_surely_no_layer(owner):
-            return TAKEN
+            return OPEN if self._only_infers(module) and last not in self._forwards else TAKEN
         if self._evaluates_itself(module, function.owner):
             return OPEN
         if last not in BEGINNING and self._is_handed_a_layer(module, function):

@@ -59,6 +59,9 @@ class Levels:
             # What is not known is never guessed into an error.
             severity = at_most(severity, "warning")
             yield severity, "a condition could not be decided, so at most a warning"
+        if entry.collides and self.origins.never_collide(module, index, match):
+            yield None, f"none of the indices in `{entry.collides}` repeats, so nothing is added in another order"
+            return
         if entry.pass_ == "backward":
             builds = is_class(match.name)
             taken = self.gradients.at(module, site, builds)

@@ -1523,8 +1523,8 @@ class _Reader:
         key = _EXPRESSIONS[type(item)](self, item)
         self.use = ""
         base = self.shared(node.value, base)
-        if base is None:
-            return None
+        if base is None or self.is_mask(base):
+            return base
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None

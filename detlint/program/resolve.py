@@ -241,7 +241,7 @@ class Resolver:
 
     def _starred(self, module: Module, name: str) -> Value | None:
         """A name that comes by `from m import *`, or a submodule."""
-        for star, path in reversed(self._stars(module.path)):
+        for star, path in reversed(self.stars(module.path)):
             if path:
                 if name.startswith("_") or not self._may_offer(path, name):
                     continue
@@ -263,7 +263,7 @@ class Resolver:
                 return Ref(f"{submodule.path}::") if submodule is not None else None
         return None
 
-    def _stars(self, path: str) -> list[tuple[str, str]]:
+    def stars(self, path: str) -> list[tuple[str, str]]:
         """What a file imports with `*`, in order: the name, and the file, "" where it is none of the program's."""
         if path not in self._starry:
             found: list[tuple[str, str]] = []
@@ -290,7 +290,7 @@ class Resolver:
         for path in waiting:
             head = self.modules.head(path)
             names.update(head.offers.split() if head is not None else (), self.modules.beside(path))
-            for _, target in self._stars(path):
+            for _, target in self.stars(path):
                 if not target:
                     return None
                 if target not in seen:

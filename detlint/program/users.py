@@ -11,7 +11,9 @@ from detlint.facts.model import Either, Items, Mapping, Member, Partial, Ref, Re
 from detlint.program.resolve import Module, Resolver
 
 MANY: Final = 200
-"""Of a word that more files than that have, it counts as unknown who uses what it means."""
+"""A package that more files than that import is not looked through for those that have a name from it."""
+ANYWHERE: Final = ""
+"""Stands among the names that were asked for where such a package was left out: any import may make it another."""
 CALLED: Final = frozenset({"call", "partial", "config"})
 
 
@@ -30,7 +32,7 @@ class _Said:
 
     called: dict[str, list[int]] = field(default_factory=dict)
     handed: dict[str, list[int]] = field(default_factory=dict)
-    kept: set[str] = field(default_factory=set)
+    kept: dict[str, list[Value]] = field(default_factory=dict)
     """What its tables and attributes hold, and its functions give back."""
 
 
@@ -39,7 +41,7 @@ class Users:
 
     Args:
         importers: the files that import a file.
-        mentions: whether a word occurs in a file, or it may have the name from a star import.
+        mentions: whether a word occurs in a file.
     """
 
     def __init__(
@@ -51,23 +53,24 @@ class Users:
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
-        self._known: dict[tuple[str, str], tuple[list[Use] | None, frozenset[str]]] = {}
+        self._known: dict[tuple[str, str], tuple[list[Use] | None, frozenset[str], frozenset[str]]] = {}
 
     def of(self, module: Module, name: str) -> list[Use] | None:
-        """The uses of a function or class of a module, in no particular order; None where there may be others anywhere.
+        """The uses of a function or class of a module; None where those that there may be can't be found.
 
         Args:
             name: its name inside the module, dotted.
         """
         key = (module.path, name)
-        word = name.rpartition(".")[2]
         if key not in self._known:
+            before, self.asked = self.asked, {name.rpartition(".")[2]}
             with self.resolver.looking() as files:
-                found = self._found(module, name, word)
-                self._known[key] = found, frozenset(files)
-        self.asked.add(word)
-        uses, looked_into = self._known[key]
+                found = self._found(module, name, name.rpartition(".")[2])
+                self._known[key] = found, frozenset(files), frozenset(self.asked)
+            self.asked = before
+        uses, looked_into, asked = self._known[key]
         self.resolver.opened.update(looked_into)
+        self.asked.update(asked)
         return uses
 
     def within(self, module: Module, name: str) -> list[Use]:
@@ -89,26 +92,39 @@ class Users:
         found = [*self._in(module, own, word)]
         if "<" in name:
             return found  # nobody else can name it
-        seen, waiting, looked_at = {module.path}, [module.path], 0
-        while waiting:
-            for path in self.importers(waiting.pop()):
+        carriers, bounded = [module.path], False
+        seen = {module.path}
+        for carrier in carriers:
+            importers = self.importers(carrier)
+            if carrier != module.path and len(importers) > MANY:
+                bounded = True
+                continue
+            for path in importers:
                 if path in seen:
                     continue
                 seen.add(path)
-                other = self.resolver.module(path) if self.mentions(path, word) else None
-                if other is None:
-                    continue
-                looked_at += 1
-                if looked_at > MANY:
-                    return None
-                uses = [*self._in(other, own, word)]
-                has_it = self._has(other, own, word)
-                if has_it and not uses and not path.endswith("__init__.py"):
-                    uses = [Use(other, -1, False)]  # it does something with it that no site tells
-                found += uses
-                if has_it or other.facts.stars:
-                    waiting.append(path)  # and passes it on
-        return found
+                has_it = self._look(path, own, word, found)
+                if has_it or self._passes_all_on(path, word, carriers):
+                    carriers.append(path)
+        if bounded:
+            self.asked.add(ANYWHERE)
+        return found if found or not bounded else None
+
+    def _passes_all_on(self, path: str, word: str, carriers: Sequence[str]) -> bool:
+        """Whether a file imports everything from one that has a name."""
+        return not word.startswith("_") and any(target in carriers for _, target in self.resolver.stars(path))
+
+    def _look(self, path: str, own: Ref, word: str, found: list[Use]) -> bool:
+        """Find the uses in a file that may have a definition by its name; whether it has it, for others too."""
+        other = self.resolver.module(path) if self.mentions(path, word) else None
+        if other is None:
+            return False
+        uses = [*self._in(other, own, word)]
+        has_it = self._has(other, own, word)
+        if has_it and not uses and not path.endswith("__init__.py"):
+            uses = [Use(other, -1, False)]  # it does something with it that no site tells
+        found += uses
+        return has_it
 
     def _has(self, module: Module, own: Ref, word: str) -> bool:
         """Whether a file imports a definition by its name."""
@@ -128,7 +144,7 @@ class Users:
                 function = module.function_of(site)
                 if any(own in _options(self.resolver.normal(module.path, value, function)) for value in values):
                     yield Use(module, index, called)
-        if word in said.kept:
+        if any(self.resolver.normal(module.path, value) == own for value in said.kept.get(word, ())):
             yield Use(module, -1, False)
 
 
@@ -144,7 +160,8 @@ def _read(module: Module) -> _Said:
     for body in module.facts.classes:
         held += body.attributes.values()
     held += [value for value in module.facts.names.values() if type(value) is not Ref]
-    said.kept = {word for value in held for part in _parts(value) if type(part) is Ref for word in _words(part)}
+    for part in (part for value in held for part in _parts(value) if type(part) is Ref):
+        said.kept.setdefault(part.name.rpartition(".")[2], []).append(part)
     return said
 
 
