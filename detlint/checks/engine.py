@@ -175,6 +175,8 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
+        if code == "DET107" and site.use == "dropped":
+            return "what it gives is dropped"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, through):

@@ -26,6 +26,10 @@ from detlint.program.values import is_parsed
 CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
 
+SHAPES: Final = frozenset({
+    "contiguous", "expand", "expand_as", "flatten", "permute", "ravel", "reshape", "squeeze", "transpose", "unsqueeze", "view", "view_as",
+})  # fmt: skip
+"""Methods of tensors that give the same numbers in another shape."""
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -403,7 +407,7 @@ class Matcher:
     ) -> dict[str, Argument]:
         bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
+            bound["self"] = Argument(self.resolver.normal(module.path, reshaped(site.target.base), function), True)
         return bound
 
     def unfulfilled(self, module: Module, index: int) -> Iterator[tuple[Entry, str, Argument | None]]:
@@ -440,7 +444,7 @@ class Matcher:
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""
         normal = self.resolver.normal
-        return [CallArgument(arg.name, normal(module.path, arg.value, function)) for arg in site.args]
+        return [CallArgument(arg.name, normal(module.path, reshaped(arg.value), function)) for arg in site.args]
 
     def by_default(self, module: Module, value: Value | None) -> Value | None:
         """What a value is when the user gives no option: an argument's default, a command line's."""
@@ -488,6 +492,13 @@ class Matcher:
 def last_of(name: str) -> str:
     """A registry's name without the scope before it: `mmdet.RandomFlip`."""
     return name.rpartition(".")[2]
+
+
+def reshaped(value: Value | None) -> Value | None:
+    """The tensor that a value is in another shape: `(a == b).reshape(-1)` holds what the comparison gave."""
+    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SHAPES:
+        value = value.of.base
+    return value
 
 
 def known_constant(argument: Argument | None) -> object:

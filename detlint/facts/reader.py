@@ -335,7 +335,7 @@ class _Reader:
         kind = type(node.value)
         if kind is ast.Constant:
             return False
-        if kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None:  # type: ignore[attr-defined]
+        if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
             self.use = "dropped"
         value = _EXPRESSIONS[kind](self, node.value)
         if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
@@ -1301,7 +1301,7 @@ class _Reader:
             if kind is Items or kind is Mapping:
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root.options)
+                return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
@@ -1324,7 +1324,7 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith(("assigned:", "put:")) else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else use if use == "dropped" else ""
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
