@@ -26,10 +26,11 @@ from detlint.program.values import is_parsed
 CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
 
-SHAPES: Final = frozenset({
-    "contiguous", "expand", "expand_as", "flatten", "permute", "ravel", "reshape", "squeeze", "transpose", "unsqueeze", "view", "view_as",
+SAME_NUMBERS: Final = frozenset({
+    "astype", "contiguous", "expand", "expand_as", "flatten", "float", "permute", "ravel", "reshape", "squeeze", "transpose", "unsqueeze",
+    "view", "view_as",
 })  # fmt: skip
-"""Methods of tensors that give the same numbers in another shape."""
+"""Methods of tensors that give the same numbers in another shape, or as floating-point ones."""
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -407,7 +408,7 @@ class Matcher:
     ) -> dict[str, Argument]:
         bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, reshaped(site.target.base), function), True)
+            bound["self"] = Argument(self.resolver.normal(module.path, same_numbers(site.target.base), function), True)
         return bound
 
     def unfulfilled(self, module: Module, index: int) -> Iterator[tuple[Entry, str, Argument | None]]:
@@ -444,7 +445,7 @@ class Matcher:
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""
         normal = self.resolver.normal
-        return [CallArgument(arg.name, normal(module.path, reshaped(arg.value), function)) for arg in site.args]
+        return [CallArgument(arg.name, normal(module.path, same_numbers(arg.value), function)) for arg in site.args]
 
     def by_default(self, module: Module, value: Value | None) -> Value | None:
         """What a value is when the user gives no option: an argument's default, a command line's."""
@@ -494,9 +495,9 @@ def last_of(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def reshaped(value: Value | None) -> Value | None:
-    """The tensor that a value is in another shape: `(a == b).reshape(-1)` holds what the comparison gave."""
-    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SHAPES:
+def same_numbers(value: Value | None) -> Value | None:
+    """The tensor whose numbers a value holds: `torch.eq(a, b).float().reshape(-1)` holds what the comparison gave."""
+    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SAME_NUMBERS:
         value = value.of.base
     return value
 
