@@ -11,12 +11,12 @@ import msgspec
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
-from detlint.checks.gradients import Gradients, last_of
+from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Const, Either, Ref, Site, Span
+from detlint.facts.model import Either, Ref, Site, Span
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.links import Registered
@@ -176,7 +176,7 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
-        if code == "DET107" and self._reseeded(module, match):
+        if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
@@ -202,13 +202,6 @@ class Engine:
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
         return ""
-
-    def _reseeded(self, module: Module, match: Match) -> bool:
-        """Whether a file sets the parameter anew that a call leaves open: `estimator.set_params(random_state=seed)`."""
-        named = [
-            arg for s in module.sites if last_of(s) in self._reseeding for arg in s.args if arg.value != Const(None)
-        ]
-        return any(arg.name.rpartition("__")[2] in match.entry.when for arg in named)
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
         """Why an order of hashes is always the same; "" where it isn't."""
