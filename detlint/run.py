@@ -440,16 +440,16 @@ class Run:
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
-        return bool(word) and (self._says(path, word) or self._says(path, "import *"))
+        return bool(word) and bool(self._says(path, word) or self._says(path, "import *"))
 
-    def _says(self, path: str, word: str) -> bool:
-        """Whether a word occurs in a file, as part of others too."""
+    def _says(self, path: str, word: str) -> int:
+        """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
             self._texts[path] = self._text(path)
         text = self._texts[path]
-        return text is None or not word.isascii() or word.encode() in text
+        return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
 
     def _text(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read."""

@@ -41,11 +41,11 @@ class Users:
 
     Args:
         importers: the files that import a file.
-        mentions: whether a word occurs in a file.
+        mentions: how often a word occurs in a file.
     """
 
     def __init__(
-        self, resolver: Resolver, importers: Callable[[str], Sequence[str]], mentions: Callable[[str, str], bool]
+        self, resolver: Resolver, importers: Callable[[str], Sequence[str]], mentions: Callable[[str, str], int]
     ) -> None:
         self.resolver = resolver
         self.importers = importers
@@ -116,12 +116,13 @@ class Users:
 
     def _look(self, path: str, own: Ref, word: str, found: list[Use]) -> bool:
         """Find the uses in a file that may have a definition by its name; whether it has it, for others too."""
-        other = self.resolver.module(path) if self.mentions(path, word) else None
+        said = self.mentions(path, word)
+        other = self.resolver.module(path) if said else None
         if other is None:
             return False
         uses = [*self._in(other, own, word)]
         has_it = self._has(other, own, word)
-        if has_it and not uses and not path.endswith("__init__.py"):
+        if has_it and not uses and said > 1 and not path.endswith("__init__.py"):
             uses = [Use(other, -1, False)]  # it does something with it that no site tells
         found += uses
         return has_it
