@@ -151,6 +151,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """Silent inside another call of the same API, which speaks for it."""
     becomes: list[str] = []
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
+    collides: str = ""
+    """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -292,6 +294,14 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters that are handed stored weights, which carry no gradients."""
     masks: list[str] = []
     """Endings of the names of tensors that hold zeros and ones, whatever their type."""
+    leaves: list[str] = []
+    """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
+    inputs: list[str] = []
+    """Names of parameters that are handed data as a loader gives it."""
+    examples: list[str] = []
+    """Parts of the names of functions that make examples for tracers."""
+    pipelines: list[str] = []
+    """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
     """The attribute of an instance that says whether it trains."""
     layers: list[str] = []
@@ -567,6 +577,12 @@ class Catalog:
         return self._last(name for entry in entries for name in entry.names)
 
     @cached_property
+    def tracing_words(self) -> frozenset[str]:
+        """The last component of what traces a model, and of what trains."""
+        told = {"traces", "trains"}
+        return self._last(name for entry in self.entries if told.intersection(entry.contexts) for name in entry.names)
+
+    @cached_property
     def all_drawing_words(self) -> frozenset[str]:
         """The last component of everything that draws, whether or not it is a finding by itself."""
         return self._last(name for entry in self.entries if entry.draws for name in entry.names)
@@ -590,6 +606,30 @@ class Catalog:
     def weights(self) -> frozenset[str]:
         """Names of parameters that are handed stored weights."""
         return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    def with_context(self, context: str) -> frozenset[str]:
+        """The names of all that a context is said of."""
+        return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
+
+    @cached_property
+    def leaves(self) -> frozenset[str]:
+        """Functions and methods that give tensors without gradients."""
+        return frozenset(name for framework in self.frameworks for name in framework.leaves)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """Names of parameters that are handed data."""
+        return frozenset(name for framework in self.frameworks for name in framework.inputs)
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """Parts of the names of functions that make examples for tracers."""
+        return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
+
+    @cached_property
+    def pipelines(self) -> frozenset[str]:
+        """What a data pipeline is handed functions by."""
+        return frozenset(name for framework in self.frameworks for name in framework.pipelines)
 
     @cached_property
     def masks(self) -> tuple[str, ...]:

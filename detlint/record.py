@@ -54,6 +54,8 @@ class Judged(msgspec.Struct, array_like=True):
     """The other files whose bodies that looked into."""
     varies: bool = False
     """Whether it may be another with any run that passes the module, whatever that passes there."""
+    asked: tuple[str, ...] = ()
+    """The names whose users were searched for, in whatever files."""
 
 
 class Record(msgspec.Struct, array_like=True):

@@ -31,6 +31,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
+from detlint.program.users import ANYWHERE
 from detlint.record import DECODER, Followed, Judged, Record, Row
 from detlint.source import Source
 
@@ -45,6 +46,8 @@ CHUNK: Final = 64
 RUNS: Final = 8
 """Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
 modules, and one run may take as long as judging hundreds."""
+MOST_TEXTS: Final = 512
+"""Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -189,6 +192,8 @@ class Run:
         """Whether anything was looked at that may not be as it was before."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
+        self._texts: dict[str, bytes | None] = {}
+        """The last files in which names were looked for."""
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
 
@@ -389,10 +394,15 @@ class Run:
             if path not in touched
             and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
+        asked = {name for module in before.judged.values() for name in module.asked}
+        # What says a name now may use what has it.
+        said = {name for path in touched & files.keys() for name in asked if self._may_say(path, name)}
+        if ANYWHERE in asked and any(before.imports.get(path) != self.links.imports.get(path) for path in touched):
+            said.add(ANYWHERE)
         judged = {
             path: module
             for path, module in before.judged.items()
-            if path not in touched and touched.isdisjoint(module.opened)
+            if path not in touched and touched.isdisjoint(module.opened) and said.isdisjoint(module.asked)
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
@@ -425,11 +435,28 @@ class Run:
 
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
         """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
+        text = self._text(path)
+        return [word for word in words if text is None or not word.isascii() or word.encode() in text]
+
+    def _may_say(self, path: str, word: str) -> bool:
+        """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
+        return bool(word) and bool(self._says(path, word) or self._says(path, "import *"))
+
+    def _says(self, path: str, word: str) -> int:
+        """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
+        if path not in self._texts:
+            if len(self._texts) == MOST_TEXTS:
+                self._texts.clear()
+            self._texts[path] = self._text(path)
+        text = self._texts[path]
+        return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
+
+    def _text(self, path: str) -> bytes | None:
+        """The bytes of a file, None where they can't be read."""
         try:
-            text = self.store.files[path].read()
+            return self.store.files[path].read()
         except OSError:
-            return [*words]
-        return [word for word in words if not word.isascii() or word.encode() in text]
+            return None
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""
@@ -580,13 +607,21 @@ class Run:
     def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
         from detlint.program.resolve import Resolver
+        from detlint.program.users import Users
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
+        users = Users(resolver, self.links.importers(), self._says)
         engine = Engine(
-            resolver, self.config.settings, self.modules.root, hidden, properties(heads), registered(heads.items())
+            resolver,
+            self.config.settings,
+            self.modules.root,
+            hidden,
+            properties(heads),
+            registered(heads.items()),
+            users,
         )
         if self.recorder is not None:
             engine.flow.recorder = self.recorder
@@ -625,12 +660,14 @@ class Run:
         left_out = [finding for problem in facts.left_out for finding in self.unreadable(path, problem)]
         opened = engine.resolver.opened
         opened.clear()
+        engine.users.asked.clear()
         try:
             findings, varies = engine.judge(module, passages)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies = self._fault(path, error), False
         engine.matcher.forget(module)
-        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies)
+        asked = tuple(sorted(engine.users.asked))
+        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):

@@ -11,6 +11,7 @@ import msgspec
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
+from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
@@ -22,10 +23,12 @@ from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
+from detlint.program.users import Users
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
+ON_DEVICE: Final = frozenset({"DET501", "DET502"})
 HASHES: Final = "DET115"
 """Silent in a run that starts the interpreter anew with a hash seed."""
 
@@ -40,6 +43,7 @@ class Engine:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         properties: as `links.properties` tells them.
         registered: what the program registers under names that the catalog knows.
+        users: finds who uses a definition.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Engine:
         hiding: Hiding,
         properties: Mapping[str, Sequence[str]],
         registered: Registered,
+        users: Users,
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -57,10 +62,12 @@ class Engine:
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding, registered)
         self.flow = seeds.flow(resolver, self.matcher, properties)
-        self.levels = Levels(settings, self.matcher, root)
+        self.users = users
+        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
+        self._reseeding = frozenset(name.rpartition(".")[2] for name in self.catalog.with_context("reseeds"))
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
         self._seeded = self.matcher.telling(self.catalog.seeded_words)
@@ -144,7 +151,8 @@ class Engine:
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
-        for severity, why in self.levels.judged(match, rule, module, module.sites[index], seeded):
+        trained = any(outcome.trains for outcome in through)
+        for severity, why in self.levels.judged(match, rule, module, index, seeded, trained):
             yield severity, why
         if severity is None:
             return
@@ -168,6 +176,12 @@ class Engine:
             return reason
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
+        if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
+            return "the file gives it a seed later"
+        if "only-gives" in match.entry.contexts and site.use == "dropped":
+            return "what it gives is dropped"
+        if code in ON_DEVICE and self.matcher.only_shown(module, index):
+            return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, through):
             return f"every run that passes here chooses {chosen}"
         by_order = site.kind == "order" or code in ("DET305", "DET306")

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import is_test
 from detlint.checks.match import Matcher
 from detlint.checks.seeds import written
+from detlint.checks.tests import is_test
 from detlint.facts.model import (
     Branch,
+    Const,
     Either,
     Function,
     Instance,
@@ -49,6 +50,12 @@ class _Use:
     """Whether it is a call of JAX itself, so that the value is a key for certain."""
 
 
+_Flags = frozenset[tuple[str, bool]]
+"""What flags a function has to be given to come to a place: (parameter, True or False)."""
+_Consumed = dict[str, set[_Flags]]
+"""The parameters that a function uses up as keys, each with the flags under which it does so somewhere."""
+
+
 @dataclass(slots=True)
 class _State:
     """The keys that are used up at a point of a function, by their first use."""
@@ -69,7 +76,7 @@ class Keys:
     def __init__(self, matcher: Matcher, root: str) -> None:
         self.matcher = matcher
         self.root = root
-        self._parameters: dict[tuple[str, int], tuple[frozenset[str], frozenset[str]]] = {}
+        self._parameters: dict[tuple[str, int], tuple[_Consumed, frozenset[str]]] = {}
         """Function -> the parameters that it uses up, and the files that were looked into for that."""
         self._open: list[tuple[str, int]] = []
         self._lowest = 0
@@ -151,11 +158,13 @@ class Keys:
         if function is None:
             return
         consumed = self.parameters(home, function)
-        for name, value in _bound(home, function, site) if consumed else ():
-            if name in consumed:
+        given = dict(_bound(home, function, site)) if consumed else {}
+        flags = {p.name: p.default for p in home.detail(function).parameters} | given if given else {}
+        for name, value in given.items():
+            if any(_holds_for(flags, asked) for asked in consumed.get(name, ())):
                 yield from _keys(value)
 
-    def parameters(self, module: Module, function: Function) -> frozenset[str]:
+    def parameters(self, module: Module, function: Function) -> _Consumed:
         """The parameters of a function that it uses up on some way, as keys."""
         key = (module.path, function.number)
         resolver = self.matcher.resolver
@@ -164,16 +173,16 @@ class Keys:
             resolver.opened.update(files)
             return found
         if not module.body.keyed:
-            return frozenset()
+            return {}
         if key in self._open:
             self._lowest = min(self._lowest, self._open.index(key))
-            return frozenset()  # a call of itself adds nothing
+            return {}  # a call of itself adds nothing
         outer, self._lowest = self._lowest, len(self._open)
         self._open.append(key)
         walk = _Walk(self, module, function)
         with resolver.looking() as looked_into:
             walk.steps(module.steps(function), ())
-            found = frozenset(value.name for value in walk.touched if isinstance(value, (Param, Instance)))
+            found = {value.name: flags for value, flags in walk.flags.items() if isinstance(value, (Param, Instance))}
             self._open.pop()
             if self._lowest >= len(self._open):
                 # Else it is only known together with those that it leads back to.
@@ -195,6 +204,10 @@ class _Walk:
         self.again: dict[Value, tuple[int, int, int]] = {}
         """Key -> its second use, its first, and how many come after."""
         self.branches = 0
+        self.under: _Flags = frozenset()
+        """The flags that the way to here asks for."""
+        self.flags: dict[Value, set[_Flags]] = {}
+        """Key -> the flags under which it is used up somewhere."""
 
     def steps(self, steps: Sequence[Taken], way: _Way) -> bool:
         """Take steps in order; whether the flow leaves at their end."""
@@ -214,6 +227,7 @@ class _Walk:
     def use(self, value: Value, use: _Use) -> None:
         """Note that a site uses up a key."""
         self.touched.setdefault(value, use)
+        self.flags.setdefault(value, set()).add(self.under)
         before = self.state.used.get(value)
         if before is None:
             self.state.used[value] = use
@@ -242,12 +256,14 @@ class _Walk:
         if branch.kind in ("yield", "exit"):
             return branch.kind == "exit"
         self.branches += 1
-        number, before, ends = self.branches, self.state, list[_State]()
+        number, before, ends, outer = self.branches, self.state, list[_State](), self.under
+        flag = branch.test.name if branch.kind == "if" and isinstance(branch.test, Param) else ""
         for i, arm in enumerate(branch.arms):
             self.state = before.copy()
+            self.under = outer | {(flag, i == 0)} if flag else outer
             if not self.steps(arm, (*way, (number, i))):
                 ends.append(self.state)
-        self.state = before
+        self.state, self.under = before, outer
         for end in ends:
             for value, use in end.used.items():
                 before.used.setdefault(value, use)
@@ -283,6 +299,12 @@ class _Walk:
                     self.report(value, use.site, other.site)
             elif not _made_by(value, inside) and not any(value == v or _holds(value, v) for v in rebound):
                 self.report(value, use.site, use.site)
+
+
+def _holds_for(given: dict[str, Value | None], asked: _Flags) -> bool:
+    """Whether a call may come to what some flags lead to, by what it gives them, or their defaults."""
+    values = ((given.get(name), wanted) for name, wanted in asked)
+    return not any(isinstance(value, Const) and bool(value.value) is not wanted for value, wanted in values)
 
 
 def _on_one_way(first: _Way, second: _Way) -> bool:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from detlint.checks.finding import Finding, Severity
-from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher
+from detlint.checks.tests import is_test
 from detlint.facts.model import Result
 from detlint.program.reach import Place, Seeding, is_object
 from detlint.program.resolve import Module

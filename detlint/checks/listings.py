@@ -19,6 +19,8 @@ LOOKS: Final = frozenset({
     "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop", "print", "remove",
     "set_description", "startswith", "symmetric_difference", "union", "update", "warn", "warning", "warning_once",
 })  # fmt: skip
+MIXES: Final = frozenset({"?.shuffle", "numpy.random.shuffle", "random.shuffle"})
+"""What puts a list into another order where it stands."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -123,6 +125,8 @@ class _Order:
     def _given(self, callee: str) -> int:
         """What it does where a function is given the items."""
         last = callee.rpartition(".")[2]
+        if callee in MIXES or self.catalog.canonical(callee) in MIXES:
+            return NOTHING  # it leaves another order to whatever is done with the list later
         if callee.startswith("?."):
             if last in self.catalog.all_drawing_words:
                 return DECIDES

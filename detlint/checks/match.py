@@ -12,6 +12,7 @@ from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
+from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
@@ -25,6 +26,11 @@ from detlint.program.values import is_parsed
 CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
 
+SAME_NUMBERS: Final = frozenset({
+    "astype", "contiguous", "expand", "expand_as", "flatten", "float", "permute", "ravel", "reshape", "squeeze", "transpose", "unsqueeze",
+    "view", "view_as",
+})  # fmt: skip
+"""Methods of tensors that give the same numbers in another shape, or as floating-point ones."""
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -94,6 +100,7 @@ class Matcher:
         self._words = self.telling(self.catalog.words)
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
+        self._probes = Probes(self)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -135,6 +142,10 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def only_shown(self, module: Module, index: int) -> bool:
+        """Whether what a site draws is an example for a tracer."""
+        return self._probes.only_shown(module, index)
 
     def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
         """Whether a match's conditions hold when some parameters are given values that are known."""
@@ -397,7 +408,7 @@ class Matcher:
     ) -> dict[str, Argument]:
         bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, site.target.base, function), True)
+            bound["self"] = Argument(self.resolver.normal(module.path, same_numbers(site.target.base), function), True)
         return bound
 
     def unfulfilled(self, module: Module, index: int) -> Iterator[tuple[Entry, str, Argument | None]]:
@@ -434,7 +445,7 @@ class Matcher:
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""
         normal = self.resolver.normal
-        return [CallArgument(arg.name, normal(module.path, arg.value, function)) for arg in site.args]
+        return [CallArgument(arg.name, normal(module.path, same_numbers(arg.value), function)) for arg in site.args]
 
     def by_default(self, module: Module, value: Value | None) -> Value | None:
         """What a value is when the user gives no option: an argument's default, a command line's."""
@@ -482,6 +493,13 @@ class Matcher:
 def last_of(name: str) -> str:
     """A registry's name without the scope before it: `mmdet.RandomFlip`."""
     return name.rpartition(".")[2]
+
+
+def same_numbers(value: Value | None) -> Value | None:
+    """The tensor whose numbers a value holds: `torch.eq(a, b).float().reshape(-1)` holds what the comparison gave."""
+    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SAME_NUMBERS:
+        value = value.of.base
+    return value
 
 
 def known_constant(argument: Argument | None) -> object:

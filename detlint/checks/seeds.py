@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
-from detlint.checks.levels import is_test
 from detlint.checks.match import Match, Matcher, known_constant
+from detlint.checks.tests import is_test
 from detlint.config import Settings
-from detlint.facts.model import Const, Expression, Member, Ref, Result, Span, Value, plain
+from detlint.facts.model import Const, Either, Expression, Items, Member, Param, Ref, Result, Span, Value, plain
+from detlint.facts.model import Mapping as Table
 from detlint.facts.reader import member
 from detlint.program.flow import Flow
 from detlint.program.reach import Draws, Place, Reach, Seeding, agree
@@ -313,3 +314,36 @@ def seeded_later(module: Module, index: int) -> bool:
         if kept[1] and isinstance(owner, Member) and owner.attr == kept[2]:
             return True
     return False
+
+
+def set_later(module: Module, index: int, parameters: Container[str], setters: Container[str]) -> bool:
+    """Whether an object made at a site is given one of some parameters later, in the same file: by a method of its own, or in a
+    function that is handed it (`estimator.set_params(random_state=seed)`)."""
+    for site in module.sites:
+        target = site.target
+        if not isinstance(target, Member) or target.attr not in setters:
+            continue
+        named = [arg for arg in site.args if arg.name.rpartition("__")[2] in parameters and arg.value != Const(None)]
+        if not named:
+            continue
+        if _has(target.base, index):
+            return True
+        function = module.function_of(site).name
+        called = [other for other in module.sites if other.target == Ref(module.prefix + function)]
+        handed = isinstance(target.base, Param) and any(
+            _has(arg.value, index) for other in called for arg in other.args
+        )
+        if handed:
+            return True
+    return False
+
+
+def _has(value: Value | None, index: int) -> bool:
+    """Whether a value is what was made at a site, or has it somewhere inside."""
+    if isinstance(value, Result):
+        goes_through = isinstance(value.of, Member) and value.of.attr in ("items", "values")
+        return value.site == index or (goes_through and _has(value.of, index))
+    if isinstance(value, Member):
+        return _has(value.base, index)
+    inside = value.options if isinstance(value, Either) else value.values if isinstance(value, (Items, Table)) else ()
+    return any(_has(part, index) for part in inside)

@@ -8,10 +8,12 @@ from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import Levels, is_test
+from detlint.checks.levels import Levels
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
+from detlint.checks.tests import is_test
 from detlint.config import Settings
+from detlint.facts.model import Span
 from detlint.program.reach import Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
@@ -101,7 +103,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     rule = catalog.rules[switch.rule]
     yield Finding(
         module.path,
-        reach.entry.span,
+        _stands_at(reach, place),
         rule.code,
         rule.name,
         severity,
@@ -112,6 +114,14 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         fix=_switching(switch, reach, active, levels.settings),
         api=match.name,
     )
+
+
+def _stands_at(reach: Reach, training: Place) -> Span:
+    """Where a finding about a whole run stands: at the block that starts it; in a script without one at the statement that
+    trains, for what happens to be called first says nothing of it."""
+    site = training.module.sites[training.site]
+    own = reach.entry.kind in ("script", "notebook") and training.module is reach.entry.module and not site.function
+    return site.span if own else reach.entry.span
 
 
 def _switching(switch: Switch, reach: Reach, active: Sequence[str], settings: Settings) -> Recipe | None:

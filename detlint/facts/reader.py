@@ -123,6 +123,7 @@ class _Reader:
         "has_keys",
         "imports",
         "in_cells",
+        "inputs",
         "judged",
         "kept",
         "kept_names",
@@ -167,6 +168,7 @@ class _Reader:
         self.words = catalog.words
         self.whole = catalog.whole_words
         self.masks = catalog.masks
+        self.inputs = catalog.inputs
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order, self.stand_ins = catalog.same_order, catalog.stand_ins
@@ -253,6 +255,7 @@ class _Reader:
             directives=directives(self.data, lower),
             options=self.options,
             mentions=mentions(lower),
+            learns=b"requires_grad" in self.data,
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -332,7 +335,7 @@ class _Reader:
         kind = type(node.value)
         if kind is ast.Constant:
             return False
-        if kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None:  # type: ignore[attr-defined]
+        if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
             self.use = "dropped"
         value = _EXPRESSIONS[kind](self, node.value)
         if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
@@ -890,7 +893,7 @@ class _Reader:
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
-            told = self.has_keys or name.endswith(self.masks)
+            told = self.has_keys or name.endswith(self.masks) or name in self.inputs
             bound[name] = Instance(annotation, name if told else "")
         else:
             bound[name] = Param(name, value)
@@ -1110,7 +1113,7 @@ class _Reader:
             return None
         site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
         if (
-            attr in _KEEPS_NUMBERS
+            attr in KEEPS_NUMBERS
             and type(callee) is Member
             and self.is_mask(callee.base)
             and not (wanted and attr == "to")
@@ -1298,7 +1301,7 @@ class _Reader:
             if kind is Items or kind is Mapping:
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root.options)
+                return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
@@ -1321,7 +1324,7 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith(("assigned:", "put:")) else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else use if use == "dropped" else ""
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
@@ -1520,8 +1523,8 @@ class _Reader:
         key = _EXPRESSIONS[type(item)](self, item)
         self.use = ""
         base = self.shared(node.value, base)
-        if base is None:
-            return None
+        if base is None or self.is_mask(base):
+            return base
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None
@@ -1935,10 +1938,10 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options) if None not in options else None
-    return value if (kind is Member or kind is Result) and _deep(value) < 4 else None
+    return value if (kind is Member or kind is Result) and _deep(value) <= 4 else None
 
 
-_KEEPS_NUMBERS: Final = frozenset({
+KEEPS_NUMBERS: Final = frozenset({
     "clone", "contiguous", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave", "reshape", "squeeze",
     "to", "transpose", "type_as", "unsqueeze", "view",
 })  # fmt: skip

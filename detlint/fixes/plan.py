@@ -108,7 +108,8 @@ class Planner:
             raise NoFix("it may be a module that others import in a way that can't be followed")
         inner = [step.span if step.path == start.path else None for step in way if step.message != ANOTHER_RUN]
         inner.append(finding.span if finding.path == start.path else None)
-        here = (start.path, start.span) == (finding.path, finding.span)
+        # A switch belongs to the whole run, wherever it is told.
+        here = (start.path, start.span) == (finding.path, finding.span) or finding.family == 6
         first = start.span if starts or here else inner[0]
         if first is None:
             raise NoFix("it is drawn while modules are imported")

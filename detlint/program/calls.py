@@ -58,6 +58,9 @@ class Knowledge(Protocol):
     def target(self, module: Module, index: int) -> Value | None:
         """What a site calls, in normal form."""
 
+    def only_shown(self, module: Module, index: int) -> bool:
+        """Whether what a site draws is an example for a tracer."""
+
     def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
         """What a call gives a parameter, as the file has it."""
 

@@ -717,7 +717,7 @@ class _Run:
             for stream in entry.draws if not (weights and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
-                else:
+                elif stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site):
                     self.draw(stream, place, weights)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,6 +31,19 @@ class Links:
     def reached(self, path: str) -> set[str]:
         """Everything that importing a file imports, itself included."""
         return _closure([path], self.imports)
+
+    def importers(self) -> Callable[[str], Sequence[str]]:
+        """What tells the files that import a file, sorted."""
+        found: dict[str, list[str]] = {}
+
+        def of(path: str) -> Sequence[str]:
+            if not found:
+                for importer in sorted(self.imports):
+                    for imported in self.imports[importer]:
+                        found.setdefault(imported, []).append(importer)
+            return found.get(path, ())
+
+        return of
 
     def touched(
         self,

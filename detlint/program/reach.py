@@ -16,8 +16,8 @@ from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
 READING: Final = frozenset({
-    "closed", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "picks", "repeats", "returns-first",
-    "returns-self",
+    "closed", "coordinates", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "one-hot",
+    "parses-records", "picks", "ranks", "repeats", "reseeds", "returns-first", "returns-record", "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 

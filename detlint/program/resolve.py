@@ -241,7 +241,7 @@ class Resolver:
 
     def _starred(self, module: Module, name: str) -> Value | None:
         """A name that comes by `from m import *`, or a submodule."""
-        for star, path in reversed(self._stars(module.path)):
+        for star, path in reversed(self.stars(module.path)):
             if path:
                 if name.startswith("_") or not self._may_offer(path, name):
                     continue
@@ -263,7 +263,7 @@ class Resolver:
                 return Ref(f"{submodule.path}::") if submodule is not None else None
         return None
 
-    def _stars(self, path: str) -> list[tuple[str, str]]:
+    def stars(self, path: str) -> list[tuple[str, str]]:
         """What a file imports with `*`, in order: the name, and the file, "" where it is none of the program's."""
         if path not in self._starry:
             found: list[tuple[str, str]] = []
@@ -290,7 +290,7 @@ class Resolver:
         for path in waiting:
             head = self.modules.head(path)
             names.update(head.offers.split() if head is not None else (), self.modules.beside(path))
-            for _, target in self._stars(path):
+            for _, target in self.stars(path):
                 if not target:
                     return None
                 if target not in seen:
@@ -369,7 +369,33 @@ class Resolver:
                 site = module.sites[value.site] if module is not None else None
                 if site is not None and site.args and not site.args[0].name:
                     return self.normal(path, site.args[0].value, function)
+            if "returns-record" in contexts and value.site >= 0:
+                return self._first_record(path, value.site)
         return Result(of, self.global_site(path, value.site)) if of is not None else None
+
+    def _first_record(self, path: str, number: int) -> Value | None:
+        """An object of the class that a call is handed: `tyro.cli(Arguments)`."""
+        module = self.module(path)
+        args = module.sites[number].args if module is not None else ()
+        named = self.normal(path, args[0].value) if args and not args[0].name else None
+        return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
+
+    def _record(self, base: Result, index: str) -> Value | None:
+        """One of the objects that a parser fills of the classes that it was made with:
+        `HfArgumentParser((Arguments, Options)).parse_args_into_dataclasses()[0]`."""
+        if not (isinstance(base.of, Ref) and index.isdigit() and "parses-records" in self._contexts(base.of.name)):
+            return None
+        place = self.place(base.site)
+        parser = place[1].target.base if place is not None and isinstance(place[1].target, Member) else None
+        if place is None or not isinstance(parser, Result) or parser.site < 0:
+            return None
+        args = place[0].sites[parser.site].args
+        if not args or args[0].name:
+            return None
+        classes = self.normal(place[0].path, args[0].value)
+        options = classes.values if isinstance(classes, Items) else (classes,)
+        named = options[int(index)] if int(index) < len(options) else None
+        return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
 
     def _contexts(self, name: str) -> set[str]:
         if name not in self._known_contexts:
@@ -423,6 +449,8 @@ class Resolver:
             return None
         if isinstance(base, Either):
             return join(self.member(option, attr) for option in base.options)
+        if isinstance(base, Result) and attr.startswith("[") and (record := self._record(base, attr[1:-1])):
+            return record
         if attr == "<super>":
             return Member(base, attr)
         if isinstance(base, Member) and base.attr == "<super>" and isinstance(base.base, Instance):

@@ -1,0 +1,303 @@
+"""Whether gradients are taken at a place: of the layers that come there, of the code that trains, or of neither.
+
+A function is asked for who calls it, in the whole program, up to where that is decided: a layer that works on its data, code
+under `no_grad`, the items of a data set. What the callers differ on is decided by the one that takes most.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from detlint.checks.match import Matcher
+from detlint.checks.tests import is_test
+from detlint.facts.model import Branch, Function, Member, Ref, Result, Site, Span, Step, Value
+from detlint.program.resolve import Module
+from detlint.program.users import Use, Users, words_in
+
+EVALUATED: Final = 0
+"""None are: it runs under `no_grad`, or where a layer doesn't train."""
+BEFORE: Final = 1
+"""None are: it makes data, or weights, before anything is trained."""
+OPEN: Final = 2
+"""Whoever uses it may take some, or none."""
+UNUSED: Final = 3
+"""Nothing in the program uses it."""
+TAKEN: Final = 4
+Taken = int
+
+
+class _About(NamedTuple):
+    """What is asked of functions."""
+
+    what: Literal["", "layers", "objects"] = ""
+    """Whether it is about layers that they build, which compute later, or about other objects that they make, and what is
+    handed on; else about what they compute themselves."""
+    everywhere: bool = True
+    """Whether other files are searched for their callers."""
+
+
+_Key = tuple[str, int, _About]
+_Known = dict[_Key, Taken | None]
+"""What is known of functions, by path and number; None: nothing yet."""
+
+DATA: Final = re.compile(
+    r"(?:^|/)(?:transforms?|augmentations?|augmenters?|datasets?|data|preprocess(?:ing|ors?)?)(?:/|\.py$|_\w+\.py$)"
+    r"|(?:^|/)\w+_(?:transforms?|augmentations?)\.py$"
+)
+"""Files about data: what a layer without weights does there may as well be done to images before any gradient is."""
+BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "init_weights", "reset_parameters"})
+"""Methods of layers that run before any pass, and so are part of none."""
+REGISTERS: Final = ("regist", "custom_op", "implements")
+"""What the names of decorators have in them that hand a function on."""
+
+
+class Gradients:
+    """Decides whether gradients are taken at places of a program."""
+
+    def __init__(self, matcher: Matcher, users: Users, root: str) -> None:
+        self.matcher = matcher
+        self.resolver = matcher.resolver
+        self.users = users
+        self.root = root
+        self._decided: dict[_Key, tuple[Taken, frozenset[str], frozenset[str]]] = {}
+        """Function -> the verdict, the files that were looked into for it, and the names that were asked for."""
+        self._inferring: dict[str, bool] = {}
+        self._idle: dict[tuple[str, int], frozenset[Span]] = {}
+        """Where the sites stand that run only while the layer doesn't train, by path and function."""
+        self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
+        self._no_grad = {
+            name
+            for name, entries in self.resolver.catalog.calls.items()
+            if any("no-grad" in self.resolver.catalog.entries[i].contexts for i in entries)
+        }
+
+    def at(self, module: Module, site: Site, builds: bool) -> Taken:
+        """Whether gradients are taken at a site.
+
+        Args:
+            builds: whether it builds an object, whose gradients are taken where that is used.
+        """
+        return self._at(module, site, _About("layers" if builds else ""))
+
+    def evaluated(self, module: Module, site: Site) -> bool:
+        """Whether a site stands in code that its own file only runs to evaluate."""
+        return self._at(module, site, _About(everywhere=False)) == EVALUATED
+
+    def _at(self, module: Module, site: Site, about: _About) -> Taken:
+        if self._under_no_grad(module, site) or self._is_idle(module, site):
+            return EVALUATED
+        key = (module.path, site.function, about)
+        if key not in self._decided:
+            before, self.users.asked = self.users.asked, set()
+            with self.resolver.looking() as files:
+                taken = self._ask(module, module.function_of(site), about, {})
+                self._decided[key] = UNUSED if taken is None else taken, frozenset(files), frozenset(self.users.asked)
+            self.users.asked = before
+        decided, looked_into, asked = self._decided[key]
+        self.resolver.opened.update(looked_into)
+        self.users.asked.update(asked)
+        return decided
+
+    def _ask(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
+        """What a function or those who call it say; None for one that only calls itself.
+
+        Args:
+            known: what is known already, and, as None, what is being asked.
+        """
+        key = (module.path, function.number, about)
+        if key not in known:
+            known[key] = None
+            known[key] = self._decide(module, function, about, known)
+        return known[key]
+
+    def _decide(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
+        if any(self._is_no_grad(module, decorator) for decorator in module.detail(function).decorators):
+            return EVALUATED
+        if not function.name:
+            return self._of_top_level(module, about)
+        if function.owner:
+            return self._of_method(module, function, about, known)
+        if self._handles_weights(module, function):
+            return EVALUATED
+        if self._is_handed_a_layer(module, function):
+            return TAKEN
+        uses, around = self._uses(module, function.name, about), self._around(module, function)
+        if uses is None:
+            return TAKEN
+        if self._is_registered(module, function):
+            return OPEN if DATA.search(self._below(module)) else TAKEN
+        if not uses:
+            return self._ask(module, around, about, known) if around is not None else self._unused(module)
+        return self._through(uses, function.name, about, known)
+
+    def _through(self, uses: list[Use], name: str, about: _About, known: _Known) -> Taken | None:
+        """The most that a use takes of what a definition does."""
+        found: list[Taken | None] = []
+        for module, index, called in uses:
+            if index < 0:
+                return TAKEN
+            site = module.sites[index]
+            if self._under_no_grad(module, site) or self._is_idle(module, site):
+                found.append(EVALUATED)
+            elif not called and self._is_for_data(site, name.rpartition(".")[2]):
+                found.append(BEFORE)
+            else:
+                # What is handed on is run sometime later, as what is built is.
+                later = about if called else about._replace(what=about.what or "objects")
+                found.append(self._ask(module, module.function_of(site), later, known))
+            if found[-1] == TAKEN:
+                return TAKEN
+        return max((taken for taken in found if taken is not None), default=None)
+
+    def _uses(self, module: Module, name: str, about: _About) -> list[Use] | None:
+        """The uses of a definition; what tests do with it says nothing of how it is used."""
+        uses = self.users.of(module, name) if about.everywhere else self.users.within(module, name)
+        if uses is None:
+            return None
+        tests = is_test(module.path, self.root)
+        return [use for use in uses if tests or not is_test(use.module.path, self.root)]
+
+    def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
+        owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]
+        layer = self.resolver.layer(owner)
+        if layer is not None and last in BEGINNING and not about.what:
+            return BEFORE
+        if layer is None or last != layer.forward:
+            callers = [use for use in self.users.within(module, function.name) if use.called]
+            taken = self._through(callers, function.name, about, known) if callers else None
+            if taken is not None and taken <= BEFORE:
+                return taken
+        if layer is not None:
+            return OPEN if self._is_about_data(module, function.owner) else TAKEN
+        if self.resolver.is_dataset(owner):
+            return BEFORE
+        if not self.resolver.is_surely_no_layer(owner):
+            return OPEN if self._only_infers(module) and last not in self._forwards else TAKEN
+        if self._evaluates_itself(module, function.owner):
+            return OPEN
+        if last not in BEGINNING and self._is_handed_a_layer(module, function):
+            # It does part of that layer's work, where objects of its class are made for a layer that trains.
+            made = [use for use in self._uses(module, function.owner, about) or () if use.called]
+            later = about._replace(what=about.what or "objects")
+            return self._through(made, function.owner, later, known) if made else TAKEN
+        return TAKEN if self._trains(module) else OPEN
+
+    def _evaluates_itself(self, module: Module, owner: str) -> bool:
+        """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
+        used = module.functions.get(f"{owner}.__call__")
+        return used is not None and any(self._is_no_grad(module, d) for d in module.detail(used).decorators)
+
+    def _of_top_level(self, module: Module, about: _About) -> Taken:
+        """Of what a module does when it is imported, or run."""
+        if about.what != "objects" or module.facts.starts in ("main", "notebook") or not self.users.is_imported(module):
+            return TAKEN
+        layers = (self.resolver.layer(f"{module.path}::{name}") for name in module.classes)
+        return TAKEN if any(layer is not None for layer in layers) else OPEN
+
+    def _unused(self, module: Module) -> Taken:
+        """Of a function that nothing in the program uses. What uses a file that nothing imports is not in sight."""
+        if self._only_infers(module) or DATA.search(self._below(module)):
+            return OPEN
+        return UNUSED if self.users.is_imported(module) else TAKEN
+
+    def _is_registered(self, module: Module, function: Function) -> bool:
+        """Whether a decorator may hand a function to somebody else: `@ATTENTION.register("flash")`."""
+        for decorator in module.detail(function).decorators:
+            named = decorator.of if isinstance(decorator, Result) else decorator
+            if named is None or any(hint in word.lower() for word in words_in(named) for hint in REGISTERS):
+                return True
+        return False
+
+    def _around(self, module: Module, function: Function) -> Function | None:
+        """The function that another one is defined in."""
+        name = function.name
+        while "." in name:
+            name = name.rpartition(".")[0]
+            if name in module.functions:
+                return module.functions[name]
+        return None
+
+    def _below(self, module: Module) -> str:
+        return module.path.removeprefix(self.root).replace(os.sep, "/")
+
+    def _is_about_data(self, module: Module, name: str) -> bool:
+        """Whether a layer is a transform of data: it stands among such, and has no weights."""
+        if not DATA.search(self._below(module)):
+            return False
+        values = [value for body in module.facts.classes if body.name == name for value in body.attributes.values()]
+        made = [value.of for value in values if isinstance(value, Result)]
+        names = (self.resolver.normal(module.path, value) for value in made)
+        return not any(isinstance(v, Ref) and self.resolver.layer(v.name) is not None for v in names)
+
+    def _is_for_data(self, site: Site, word: str) -> bool:
+        """Whether a call hands a function to a data pipeline: `dataset.map(f)`, `DataLoader(collate_fn=f)`."""
+        words = self.resolver.catalog.pipelines
+        if last_of(site) in words:
+            return True
+        return all(arg.name in words for arg in site.args if word in words_in(arg.value))
+
+    def _is_handed_a_layer(self, module: Module, function: Function) -> bool:
+        annotations = [p.annotation for p in module.detail(function).parameters if p.annotation]
+        values = [self.resolver.name(module.path, annotation) for annotation in annotations]
+        return any(isinstance(value, Ref) and self.resolver.layer(value.name) is not None for value in values)
+
+    def _handles_weights(self, module: Module, function: Function) -> bool:
+        """Whether a function is handed stored weights, to convert or resize them."""
+        names = {parameter.name for parameter in module.detail(function).parameters}
+        return not names.isdisjoint(self.resolver.catalog.weights)
+
+    def _only_infers(self, module: Module) -> bool:
+        """Whether a file is about inference: something in it takes no gradients, and no class of it is a layer."""
+        if module.path not in self._inferring:
+            decorators = (decorator for detail in module.body.details for decorator in detail.decorators)
+            self._inferring[module.path] = (
+                any(self._is_no_grad(module, decorator) for decorator in decorators)
+                and not self._trains(module)
+                and bool(module.classes)
+                and all(self.resolver.layer(f"{module.path}::{name}") is None for name in module.classes)
+            )
+        return self._inferring[module.path]
+
+    def _trains(self, module: Module) -> bool:
+        return any(site.kind == "call" and last_of(site) == "backward" for site in module.sites)
+
+    def _under_no_grad(self, module: Module, site: Site) -> bool:
+        return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
+
+    def _is_idle(self, module: Module, site: Site) -> bool:
+        """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""
+        key = (module.path, site.function)
+        if key not in self._idle:
+            numbers = _while_idle(module.body.steps[site.function], self.resolver.catalog.modes)
+            self._idle[key] = frozenset(module.sites[number].span for number in numbers)
+        return site.span in self._idle[key]
+
+    def _is_no_grad(self, module: Module, decorator: Value | None) -> bool:
+        named = decorator.of if isinstance(decorator, Result) else decorator
+        value = self.resolver.name(module.path, named.name) if isinstance(named, Ref) else None
+        return isinstance(value, Ref) and value.name in self._no_grad
+
+
+def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = False) -> Iterator[int]:
+    """The sites among some steps that run only while a layer doesn't train."""
+    for step in steps:
+        if not isinstance(step, Branch):
+            if idle and step >= 0:
+                yield step
+            continue
+        asks = step.kind == "if" and isinstance(step.test, Member) and step.test.attr in modes
+        for number, arm in enumerate(step.arms):
+            yield from _while_idle(arm, modes, idle or (asks and number == 1))
+        # What stands behind `if self.training: return ...` runs only while it doesn't.
+        idle = idle or (asks and step.arms[0][-1:] == (-1,))
+
+
+def last_of(site: Site) -> str:
+    """The last component of what a site calls."""
+    target = site.target
+    return (
+        target.attr if isinstance(target, Member) else target.name.rpartition(".")[2] if isinstance(target, Ref) else ""
+    )

@@ -1,0 +1,204 @@
+"""Who uses a definition of the program: the calls of it in any file, and what hands it on as a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from detlint.facts.model import Either, Items, Mapping, Member, Partial, Ref, Result, Value
+from detlint.program.resolve import Module, Resolver
+
+MANY: Final = 200
+"""A package that more files than that import is not looked through for those that have a name from it."""
+ANYWHERE: Final = ""
+"""Stands among the names that were asked for where such a package was left out: any import may make it another."""
+CALLED: Final = frozenset({"call", "partial", "config"})
+
+
+class Use(NamedTuple):
+    """A place that uses a definition."""
+
+    module: Module
+    site: int
+    """The site that calls it, or is handed it; -1: somewhere else in the file."""
+    called: bool
+
+
+@dataclass(slots=True)
+class _Said:
+    """What a file calls and hands on, by the last component of the names."""
+
+    called: dict[str, list[int]] = field(default_factory=dict)
+    handed: dict[str, list[int]] = field(default_factory=dict)
+    kept: dict[str, list[Value]] = field(default_factory=dict)
+    """What its tables and attributes hold, and its functions give back."""
+
+
+class Users:
+    """Finds the users of functions and classes. Everything asked once is remembered.
+
+    Args:
+        importers: the files that import a file.
+        mentions: how often a word occurs in a file.
+    """
+
+    def __init__(
+        self, resolver: Resolver, importers: Callable[[str], Sequence[str]], mentions: Callable[[str, str], int]
+    ) -> None:
+        self.resolver = resolver
+        self.importers = importers
+        self.mentions = mentions
+        self.asked: set[str] = set()
+        """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
+        self._said: dict[str, _Said] = {}
+        self._known: dict[tuple[str, str], tuple[list[Use] | None, frozenset[str], frozenset[str]]] = {}
+
+    def of(self, module: Module, name: str) -> list[Use] | None:
+        """The uses of a function or class of a module; None where those that there may be can't be found.
+
+        Args:
+            name: its name inside the module, dotted.
+        """
+        key = (module.path, name)
+        if key not in self._known:
+            before, self.asked = self.asked, {name.rpartition(".")[2]}
+            with self.resolver.looking() as files:
+                found = self._found(module, name, name.rpartition(".")[2])
+                self._known[key] = found, frozenset(files), frozenset(self.asked)
+            self.asked = before
+        uses, looked_into, asked = self._known[key]
+        self.resolver.opened.update(looked_into)
+        self.asked.update(asked)
+        return uses
+
+    def within(self, module: Module, name: str) -> list[Use]:
+        """The uses of a definition in its own file."""
+        return [*self._in(module, Ref(f"{module.path}::{name}"), name.rpartition(".")[2])]
+
+    def is_imported(self, module: Module) -> bool:
+        """Whether another file imports a module."""
+        file = module.path.rpartition(os.sep)[2]
+        if file == "__init__.py":
+            return True  # each file of the package does, in a way
+        self.asked.add(file.partition(".")[0])
+        importers = self.importers(module.path)
+        self.resolver.opened.update(importers[:1])
+        return bool(importers)
+
+    def _found(self, module: Module, name: str, word: str) -> list[Use] | None:
+        own = Ref(f"{module.path}::{name}")
+        found = [*self._in(module, own, word)]
+        if "<" in name:
+            return found  # nobody else can name it
+        carriers, bounded = [module.path], False
+        seen = {module.path}
+        for carrier in carriers:
+            importers = self.importers(carrier)
+            if carrier != module.path and len(importers) > MANY:
+                bounded = True
+                continue
+            for path in importers:
+                if path in seen:
+                    continue
+                seen.add(path)
+                has_it = self._look(path, own, word, found)
+                if has_it or self._passes_all_on(path, word, carriers):
+                    carriers.append(path)
+        if bounded:
+            self.asked.add(ANYWHERE)
+        return found if found or not bounded else None
+
+    def _passes_all_on(self, path: str, word: str, carriers: Sequence[str]) -> bool:
+        """Whether a file imports everything from one that has a name."""
+        return not word.startswith("_") and any(target in carriers for _, target in self.resolver.stars(path))
+
+    def _look(self, path: str, own: Ref, word: str, found: list[Use]) -> bool:
+        """Find the uses in a file that may have a definition by its name; whether it has it, for others too."""
+        said = self.mentions(path, word)
+        other = self.resolver.module(path) if said else None
+        if other is None:
+            return False
+        uses = [*self._in(other, own, word)]
+        has_it = self._has(other, own, word)
+        if has_it and not uses and said > 1 and not path.endswith("__init__.py"):
+            uses = [Use(other, -1, False)]  # it does something with it that no site tells
+        found += uses
+        return has_it
+
+    def _has(self, module: Module, own: Ref, word: str) -> bool:
+        """Whether a file imports a definition by its name."""
+        names = [name for name in module.facts.imports if name.rpartition(".")[2] == word]
+        return any(self.resolver.name(module.path, name) == own for name in names)
+
+    def _in(self, module: Module, own: Ref, word: str) -> Iterator[Use]:
+        """The uses in one file."""
+        self.resolver.opened.add(module.path)
+        said = self._said.get(module.path)
+        if said is None:
+            said = self._said[module.path] = _read(module)
+        for called, indices in ((True, said.called), (False, said.handed)):
+            for index in indices.get(word, ()):
+                site = module.sites[index]
+                values = [site.target] if called else [value for arg in site.args for value in _parts(arg.value)]
+                function = module.function_of(site)
+                if any(own in _options(self.resolver.normal(module.path, value, function)) for value in values):
+                    yield Use(module, index, called)
+        if any(self.resolver.normal(module.path, value) == own for value in said.kept.get(word, ())):
+            yield Use(module, -1, False)
+
+
+def _read(module: Module) -> _Said:
+    said = _Said()
+    for index, site in enumerate(module.sites):
+        if site.kind in CALLED:
+            for word in set(_words(site.target)):
+                said.called.setdefault(word, []).append(index)
+        for word in {word for arg in site.args for word in words_in(arg.value)}:
+            said.handed.setdefault(word, []).append(index)
+    held = [*(f.returns for f in module.facts.functions)]
+    for body in module.facts.classes:
+        held += body.attributes.values()
+    held += [value for value in module.facts.names.values() if type(value) is not Ref]
+    for part in (part for value in held for part in _parts(value) if type(part) is Ref):
+        said.kept.setdefault(part.name.rpartition(".")[2], []).append(part)
+    return said
+
+
+def _parts(value: Value | None) -> Iterator[Value]:
+    """A value, and what is in it where it is a collection or one of several."""
+    if isinstance(value, (Items, Mapping)):
+        for item in value.values:
+            yield from _parts(item)
+    elif isinstance(value, Either):
+        for option in value.options:
+            yield from _parts(option)
+    elif isinstance(value, Partial):
+        yield value.of
+    elif isinstance(value, (Ref, Member)):
+        yield value
+
+
+def _words(value: Value | None) -> Iterable[str]:
+    if isinstance(value, Ref):
+        return (value.name.rpartition(".")[2],)
+    if isinstance(value, Member):
+        return (value.attr,)
+    if isinstance(value, Either):
+        return [word for option in value.options for word in _words(option)]
+    if isinstance(value, (Result, Partial)):
+        return _words(value.of)
+    return ()
+
+
+def words_in(value: Value | None) -> set[str]:
+    """The last components of the names of what a value is, or holds."""
+    return {word for part in _parts(value) for word in _words(part)}
+
+
+def _options(value: Value | None) -> tuple[Value | None, ...]:
+    """What a callee may be."""
+    if isinstance(value, (Result, Partial)):
+        value = value.of
+    return value.options if isinstance(value, Either) else (value,)
