@@ -31,7 +31,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
-from detlint.program.users import ANYWHERE
+from detlint.program.users import ANYWHERE, words_of
 from detlint.record import DECODER, Followed, Judged, Record, Row
 from detlint.source import Source
 
@@ -394,11 +394,7 @@ class Run:
             if path not in touched
             and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
-        asked = {name for module in before.judged.values() for name in module.asked}
-        # What says a name now may use what has it.
-        said = {name for path in touched & files.keys() for name in asked if self._may_say(path, name)}
-        if ANYWHERE in asked and any(before.imports.get(path) != self.links.imports.get(path) for path in touched):
-            said.add(ANYWHERE)
+        said = self._newly_said(before, touched & files.keys(), states)
         judged = {
             path: module
             for path, module in before.judged.items()
@@ -406,6 +402,29 @@ class Run:
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
+
+    def _newly_said(
+        self, before: Record, touched: Set[str], states: Mapping[str, tuple[Facts, Facts] | None]
+    ) -> set[str]:
+        """Which of the names whose users were searched for may have users in files that had none of them before.
+
+        Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
+        """
+        asked = {name for module in before.judged.values() for name in module.asked}
+        said: set[str] = set()
+        for path in touched:
+            both = states.get(path)
+            if before.imports.get(path) != self.links.imports.get(path):
+                said |= {ANYWHERE} & asked
+                both = None
+            elif path not in states:
+                continue
+            if both is not None:
+                then, now = map(words_of, both)
+                said |= (now - then) & asked
+            else:
+                said |= {name for name in asked if self._may_say(path, name)}
+        return said
 
     def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""

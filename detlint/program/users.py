@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Either, Items, Mapping, Member, Partial, Ref, Result, Value
+from detlint.facts.model import (
+    Either,
+    Facts,
+    Items,
+    Mapping,
+    Member,
+    Partial,
+    Ref,
+    Result,
+    Site,
+    Value,
+    decode_body,
+)
 from detlint.program.resolve import Module, Resolver
 
 MANY: Final = 200
@@ -137,7 +149,7 @@ class Users:
         self.resolver.opened.add(module.path)
         said = self._said.get(module.path)
         if said is None:
-            said = self._said[module.path] = _read(module)
+            said = self._said[module.path] = _read(module.facts, module.sites)
         for called, indices in ((True, said.called), (False, said.handed)):
             for index in indices.get(word, ()):
                 site = module.sites[index]
@@ -149,18 +161,24 @@ class Users:
             yield Use(module, -1, False)
 
 
-def _read(module: Module) -> _Said:
+def words_of(facts: Facts) -> set[str]:
+    """The names by which a file may have, call or hand on definitions of others, by their last components."""
+    said = _read(facts, decode_body(facts).sites)
+    return {*said.called, *said.handed, *said.kept, *(name.rpartition(".")[2] for name in facts.imports), *facts.stars}
+
+
+def _read(facts: Facts, sites: Sequence[Site]) -> _Said:
     said = _Said()
-    for index, site in enumerate(module.sites):
+    for index, site in enumerate(sites):
         if site.kind in CALLED:
             for word in set(_words(site.target)):
                 said.called.setdefault(word, []).append(index)
         for word in {word for arg in site.args for word in words_in(arg.value)}:
             said.handed.setdefault(word, []).append(index)
-    held = [*(f.returns for f in module.facts.functions)]
-    for body in module.facts.classes:
+    held = [*(f.returns for f in facts.functions)]
+    for body in facts.classes:
         held += body.attributes.values()
-    held += [value for value in module.facts.names.values() if type(value) is not Ref]
+    held += [value for value in facts.names.values() if type(value) is not Ref]
     for part in (part for value in held for part in _parts(value) if type(part) is Ref):
         said.kept.setdefault(part.name.rpartition(".")[2], []).append(part)
     return said
