@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -70,6 +71,20 @@ def top(path: Path) -> Path:
     return folder
 
 
+Ignores = tuple[tuple[str, "GitIgnoreSpec"], ...]
+"""What .gitignore files exclude, each below its folder."""
+
+
+class _Names(Container[str]):
+    """What is in a folder that wasn't listed."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __contains__(self, name: object) -> bool:
+        return os.path.exists(os.path.join(self.folder, str(name)))
+
+
 class _Walker:
     def __init__(self, config: Config) -> None:
         settings = config.settings
@@ -78,7 +93,7 @@ class _Walker:
         self.names = {pattern for pattern in self.patterns if not set(pattern) & set("*?[/")}
         self.gitignore = settings.respect_gitignore
         self.force = settings.force_exclude
-        self.ignores: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
+        self.ignores: dict[str, Ignores] = {}
         self.problems: list[tuple[Path, str]] = []
         self.folders: dict[str, str] = {}
 
@@ -104,7 +119,7 @@ class _Walker:
                 self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
                 continue
             real_folder = self.real_folder(folder)
-            ignores = self.ignores_of(Path(real_folder)) if self.gitignore else ()
+            ignores = self.ignores_of(real_folder, {entry.name for entry in entries}) if self.gitignore else ()
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(SUFFIXES):
@@ -155,21 +170,25 @@ class _Walker:
         real = path.resolve()
         return real.is_relative_to(self.root) and self.exclude.match_file(real.relative_to(self.root).as_posix())
 
-    def ignores_of(self, folder: Path) -> tuple[tuple[Path, GitIgnoreSpec], ...]:
-        """The .gitignore files that govern a folder without links, outermost first, from the repository's top down."""
+    def ignores_of(self, folder: str, names: Container[str] | None = None) -> Ignores:
+        """The .gitignore files that govern a folder without links, outermost first, from the repository's top down.
+
+        Args:
+            names: what is in the folder, if that is known.
+        """
         if folder not in self.ignores:
-            outer: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
-            if not (folder / ".git").exists() and folder != folder.parent:
-                outer = self.ignores_of(folder.parent)
-            file = folder / ".gitignore"
-            try:
-                own = ((folder, _spec(file.read_text("utf-8", "replace").splitlines())),) if file.is_file() else ()
-            except OSError:
-                own = ()
+            known = _Names(folder) if names is None else names
+            above = os.path.dirname(folder)
+            outer = self.ignores_of(above) if above != folder and ".git" not in known else ()
+            own: Ignores = ()
+            if ".gitignore" in known:
+                with contextlib.suppress(OSError):
+                    text = Path(folder, ".gitignore").read_text("utf-8", "replace")
+                    own = ((folder, _spec(text.splitlines())),)
             self.ignores[folder] = outer + own
         return self.ignores[folder]
 
-    def ignored(self, path: str, is_folder: bool, ignores: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
+    def ignored(self, path: str, is_folder: bool, ignores: Ignores) -> bool:
         verdict = False
         absolute = self.real(path)
         for folder, spec in ignores:

@@ -203,13 +203,15 @@ class Run:
         Args:
             texts: what stands for the content of some files, by absolute path.
         """
-        folder, name = os.path.split(os.fspath(path))
-        if folder not in self.folders:
-            self.folders[folder] = os.path.abspath(folder)
-        real = os.path.join(self.folders[folder], name)
+        path = os.fspath(path)
+        folder, name = os.path.split(path)
+        above = self.folders.get(folder)
+        if above is None:
+            above = self.folders[folder] = os.path.abspath(folder)
+        real = os.path.join(above, name)
         if real not in self.store.files:
             text = texts.get(real) if texts else None
-            self.store.files[real] = File(os.fspath(path), *self.names.of(real), text=text)
+            self.store.files[real] = File(path, *self.names.of(real), text=text)
             self.inside.add(real)
 
     def settle(self, before: Record, progress: Progress | None) -> None:

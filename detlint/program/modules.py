@@ -22,17 +22,21 @@ class ModuleNames:
 
     def of(self, path: str) -> tuple[str, bool]:
         """The dotted name of a file, by its absolute path, and whether it is a package itself."""
-        # A file name need not be text; a module name is.
-        folder, name = os.path.split(path.encode("utf-8", "replace").decode())
+        if not path.isascii():  # a file name need not be text; a module name is
+            path = path.encode("utf-8", "replace").decode()
+        folder, name = os.path.split(path)
+        if name.endswith(".py"):
+            prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder)
+            if name == "__init__.py":
+                return prefix or os.path.basename(folder), True
+            stem = name[:-3] or name
+            return f"{prefix}.{stem}" if prefix else stem, False
         if is_notebook(name):
             # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
             return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
         if is_yaml(name):
             return f"[{name.replace('.', '_')}]", False
-        prefix = self._prefix(folder)
-        if name == "__init__.py":
-            return prefix or os.path.basename(folder), True
-        stem = name.rpartition(".")[0] or name
+        prefix, stem = self._prefix(folder), name.rpartition(".")[0] or name
         return f"{prefix}.{stem}" if prefix else stem, False
 
     def _prefix(self, folder: str) -> str:
