@@ -634,7 +634,7 @@ class Run:
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
-        users = Users(resolver, self.links.importers(), self._says)
+        users = Users(resolver, self.links.importers, self._says)
         engine = Engine(
             resolver,
             self.config.settings,

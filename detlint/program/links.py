@@ -18,6 +18,7 @@ class Links:
     """The import graph of a program, by absolute path."""
 
     imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _importers: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
         """Note what a file imports inside the program, the packages around it included; the files that it leads to."""
@@ -32,18 +33,17 @@ class Links:
         """Everything that importing a file imports, itself included."""
         return _closure([path], self.imports)
 
-    def importers(self) -> Callable[[str], Sequence[str]]:
-        """What tells the files that import a file, sorted."""
-        found: dict[str, list[str]] = {}
+    def importers(self, path: str) -> Sequence[str]:
+        """The files that import a file, sorted. To be asked when all is linked."""
+        return self._backwards().get(path, ())
 
-        def of(path: str) -> Sequence[str]:
-            if not found:
-                for importer in sorted(self.imports):
-                    for imported in self.imports[importer]:
-                        found.setdefault(imported, []).append(importer)
-            return found.get(path, ())
-
-        return of
+    def _backwards(self) -> dict[str, list[str]]:
+        """File -> those that import it, sorted."""
+        if not self._importers:
+            for importer in sorted(self.imports):
+                for imported in self.imports[importer]:
+                    self._importers.setdefault(imported, []).append(importer)
+        return self._importers
 
     def touched(
         self,
@@ -59,10 +59,7 @@ class Links:
             mentions: tells which of some words occur in a file.
             passing_on: tells the names of a file that may depend on what some words mean.
         """
-        backwards: dict[str, list[str]] = {}
-        for path, imported in self.imports.items():
-            for other in imported:
-                backwards.setdefault(other, []).append(path)
+        backwards = self._backwards()
         anyhow = _closure([path for path, names in moved.items() if names is None], backwards)
         found: dict[str, set[str] | None] = dict.fromkeys(anyhow)
         passed = {path: {*names} for path, names in moved.items() if names}
