@@ -23,6 +23,7 @@ WRITTEN: Final = ">"
 NUMBERED: Final = "#"
 """How the name of a table begins that gets a number for each item."""
 _WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
+_LEVELS: Final = frozenset({"critical", "debug", "error", "info", "warn", "warning"})
 _SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
 
 
@@ -60,6 +61,21 @@ def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gat
             if name not in anew:
                 names[name] = names.get(name, False) or in_order
     return Gathered(tuple(names), tuple(n for n, in_order in names.items() if in_order)) if names else None
+
+
+def only_logs(body: Sequence[ast.AST]) -> bool:
+    """Whether a loop's body does nothing but log what is at hand: `logger.info(f"Sample {i}: {data[i]}")`."""
+    return all(isinstance(part, ast.Expr) and _is_log(part.value) for part in body)
+
+
+def _is_log(node: ast.expr) -> bool:
+    """Whether an expression hands texts to a logger, and calls nothing else for it."""
+    if not isinstance(node, ast.Call):
+        return False
+    owner, _, level = dotted(node.func).rpartition(".")
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    calls = any(isinstance(part, ast.Call) for argument in given for part in ast.walk(argument))
+    return level in _LEVELS and "log" in owner.rpartition(".")[2].lower() and not calls
 
 
 def _made_anew(node: ast.AST) -> Iterator[str]:

@@ -149,9 +149,9 @@ class Site(Record, frozen=True):
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of
     its body), `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a
-    comprehension), `counted:USE`, `joined:USE` (by `str.join`), `modulo:USE`, `returned`, `written` (to a file), `tested`,
-    `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown` (in a
-    text that is put together), `kept` (under a name), `dropped`, or nothing."""
+    comprehension), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `modulo:USE`,
+    `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index),
+    `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name), `dropped`, or nothing."""
 
 
 class Branch(Record, frozen=True):

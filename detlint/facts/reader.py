@@ -633,7 +633,7 @@ class _Reader:
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
-        self.use = "loop"
+        self.use = "logged" if loops.only_logs(node.body) else "loop"
         iterated = self.expression(node.iter)
         unordered = self.unordered(iterated) if iterated is not None else None
         if unordered is not None:
@@ -1324,7 +1324,7 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith(("assigned:", "put:")) else use if use == "dropped" else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else use if use in ("dropped", "logged") else ""
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None

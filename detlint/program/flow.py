@@ -717,7 +717,7 @@ class _Run:
             for stream in entry.draws if not (weights and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
-                elif stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site):
+                elif self.matters(stream, place):
                     self.draw(stream, place, weights)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
@@ -859,6 +859,12 @@ class _Run:
         """Whether what stands at a place is drawn from a stream, rather than from the clock or the system."""
         here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
         return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
+
+    def matters(self, stream: str, place: Place) -> bool:
+        """Whether what a call draws decides anything: it is no example for a tracer, and not just logged."""
+        if place.module.sites[place.site].use == "logged":
+            return False
+        return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
