@@ -307,12 +307,18 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     return _exit_code(report, settings, options)
 
 
+MOST_LEFT = 2_000_000
+"""Objects that earlier checks may leave where one process makes many: then they are looked through."""
+
+
 @contextlib.contextmanager
 def _no_garbage() -> Iterator[None]:
     """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
     collecting = gc.isenabled()
     gc.disable()
-    gc.unfreeze()  # what an earlier check left, where one process makes several
+    if gc.get_freeze_count() > MOST_LEFT:
+        gc.unfreeze()
+        gc.collect()
     try:
         yield
     finally:

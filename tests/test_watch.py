@@ -63,6 +63,11 @@ def test_standard_input_is_refused() -> None:
     assert "--watch" in detlint("check", "--watch", "-", stdin=b"").stderr
 
 
+def interruptible() -> None:
+    """Whoever runs the tests in the background of a shell has interrupts ignored, and so would all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is interrupted in another way there")
 def test_files_that_are_saved(tmp_path: Path) -> None:
     """The real watcher: each report is waited for, however long it takes."""
@@ -78,7 +83,13 @@ def test_files_that_are_saved(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "detlint", "check", "--no-cache", "--watch", "--output-format", "concise", "."]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        preexec_fn=interruptible,
     ) as process:
         hung = threading.Timer(600, process.kill)
         hung.start()
