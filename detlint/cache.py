@@ -13,15 +13,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-CACHEDIR_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
-
-
+CACHEDIR_TAG: Final = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
+)
 CHECK: Final = 4
 """Bytes of the check sum that a row begins with: it tells one that was written whole from a damaged one."""
 
 
 def _signed(data: bytes) -> bytes:
-    return zlib.crc32(data).to_bytes(CHECK, "big") + data
+    return _sum(data) + data
+
+
+def _sum(data: bytes | memoryview) -> bytes:
+    return zlib.crc32(data).to_bytes(CHECK, "big")
 
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
@@ -70,10 +74,7 @@ class Cache:
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
                 for key, row in self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part):
-                    if (
-                        isinstance(row, bytes)
-                        and zlib.crc32(memoryview(row)[CHECK:]).to_bytes(CHECK, "big") == row[:CHECK]
-                    ):
+                    if isinstance(row, bytes) and _sum(memoryview(row)[CHECK:]) == row[:CHECK]:
                         found[key] = row[CHECK:]
         except (sqlite3.Error, UnicodeDecodeError):
             return {}

@@ -34,6 +34,8 @@ CELL_LINE = re.compile(r"(?P<file>.+\.ipynb):(?:cell )?(?P<cell>\d+):(?P<line>\d
 """A line as findings in notebooks have it, with or without the column."""
 WIDEST = 100
 """Columns of text that are still easy to read."""
+MOST_LEFT = 2_000_000
+"""Objects that earlier checks may leave where one process makes many: then they are looked through."""
 
 
 class _Group(click.Group):
@@ -305,10 +307,6 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         )
     _write(report, project, options)
     return _exit_code(report, settings, options)
-
-
-MOST_LEFT = 2_000_000
-"""Objects that earlier checks may leave where one process makes many: then they are looked through."""
 
 
 @contextlib.contextmanager

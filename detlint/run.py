@@ -188,7 +188,7 @@ class Run:
         """Is told what happens in the runs that are followed."""
         self.consulted: set[str] = set()
         """The folders whose listing an answer may depend on."""
-        self.news = False
+        self.differs = False
         """Whether anything was looked at that may not be as it was before."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
@@ -290,7 +290,7 @@ class Run:
                     if row is not None and row.holds(file, before.written - JUST_NOW):
                         file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
-                self.news = True
+                self.differs = True
                 file.hash(gate)
             except OSError as error:
                 if path in self.inside:
@@ -512,7 +512,11 @@ class Run:
     def remember(self) -> None:
         """Keep what was found out for the next run, if that is anything new."""
         before = self.before
-        if not self.news and self.store.files.keys() == before.files.keys() and self.record.folders == before.folders:
+        if (
+            not self.differs
+            and self.store.files.keys() == before.files.keys()
+            and self.record.folders == before.folders
+        ):
             return
         record = self.known()
         with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
@@ -538,7 +542,7 @@ class Run:
         self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         unjudged = self._unjudged()
-        self.news = self.news or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
+        self.differs = self.differs or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
         jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
         then = _passages(before)
         with self._workers(jobs) as work:

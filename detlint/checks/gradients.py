@@ -68,11 +68,7 @@ class Gradients:
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
-        self._no_grad = {
-            name
-            for name, entries in self.resolver.catalog.calls.items()
-            if any("no-grad" in self.resolver.catalog.entries[i].contexts for i in entries)
-        }
+        self._no_grad = self.resolver.catalog.with_context("no-grad")
 
     def at(self, module: Module, site: Site, builds: bool) -> Taken:
         """Whether gradients are taken at a site.
@@ -235,7 +231,7 @@ class Gradients:
     def _is_for_data(self, site: Site, word: str) -> bool:
         """Whether a call hands a function to a data pipeline: `dataset.map(f)`, `DataLoader(collate_fn=f)`."""
         words = self.resolver.catalog.pipelines
-        if last_of(site) in words:
+        if _called(site) in words:
             return True
         return all(arg.name in words for arg in site.args if word in words_in(arg.value))
 
@@ -262,7 +258,7 @@ class Gradients:
         return self._inferring[module.path]
 
     def _trains(self, module: Module) -> bool:
-        return any(site.kind == "call" and last_of(site) == "backward" for site in module.sites)
+        return any(site.kind == "call" and _called(site) == "backward" for site in module.sites)
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
         return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
@@ -295,7 +291,7 @@ def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = Fal
         idle = idle or (asks and step.arms[0][-1:] == (-1,))
 
 
-def last_of(site: Site) -> str:
+def _called(site: Site) -> str:
     """The last component of what a site calls."""
     target = site.target
     return (
