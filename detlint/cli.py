@@ -301,6 +301,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     if options["verbose"]:
         click.echo(
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
+            f"judged anew: {report.judged}, runs followed anew: {report.followed}; "
             f"{report.suppressed} suppressed, {report.baselined} in the baseline; "
             f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
             err=True,

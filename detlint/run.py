@@ -48,6 +48,9 @@ RUNS: Final = 8
 modules, and one run may take as long as judging hundreds."""
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
+BETWEEN: Final = bytes(c for c in range(128) if not (chr(c).isalnum() or chr(c) == "_"))
+"""The bytes that are part of no word."""
+ESCAPES: Final = (rb"\n", rb"\t")
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -190,6 +193,10 @@ class Run:
         """The folders whose listing an answer may depend on."""
         self.differs = False
         """Whether anything was looked at that may not be as it was before."""
+        self.anew: set[str] = set()
+        """The files that were judged anew."""
+        self.again: set[str] = set()
+        """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
         self._texts: dict[str, bytes | None] = {}
@@ -249,6 +256,7 @@ class Run:
         report.findings = sorted(
             (f for f in self._unsuppressed(findings, report) if not self._ignored(f)), key=Finding.sort_key
         )
+        report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
         report.texts = {path: file.text for path, file in files.items() if file.text is not None}
         return report
@@ -455,9 +463,11 @@ class Run:
         return None if words is None or facts.stars else outline.passing_on(facts, words)
 
     def _mentions(self, path: str, words: Collection[str]) -> list[str]:
-        """Which words occur in a file, as parts of others too; all of them where that can't be read off its bytes."""
+        """Which words occur in a file; all of them where that can't be read off its bytes."""
         text = self._text(path)
-        return [word for word in words if text is None or not word.isascii() or word.encode() in text]
+        if text is None:
+            return [*words]
+        return _occurring([word for word in words if word.isascii()], text) + [w for w in words if not w.isascii()]
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
@@ -704,6 +714,8 @@ class Run:
         record = self.record
         record.followed.update(part.followed)
         record.judged.update(part.judged)
+        self.again.update(part.followed)
+        self.anew.update(part.judged)
         record.others.update(part.others)
         self.consulted.update(part.folders)
         self.store.fresh.update(part.fresh)
@@ -781,6 +793,23 @@ def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:
         yield from followed.findings
     if reported and path in record.judged:
         yield from record.judged[path].findings
+
+
+def _occurring(words: Collection[str], text: bytes) -> list[str]:
+    """Which words a text has that aren't parts of others."""
+    return [word for word in words if (raw := word.encode()) in text and _is_whole(raw, text)]
+
+
+def _is_whole(word: bytes, text: bytes) -> bool:
+    """Whether a text has a word somewhere that isn't part of another. (In notebooks a line may begin behind an escaped break.)"""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        begins = not text[at - 1 : at].translate(None, BETWEEN) or text[at - 2 : at] in ESCAPES
+        if begins and not text[end : end + 1].translate(None, BETWEEN):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

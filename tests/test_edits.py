@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import pytest
 from conftest import REPOSITORY, detlint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,7 +44,8 @@ def edited(text: str, others: list[str], random: Random) -> str:
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno]
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    kind = random.choice(["delete", "empty", "define", "call", "import", "rename", "shift"])
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.body[0].lineno > node.lineno]
+    kind = random.choice(["delete", "empty", "define", "call", "import", "rename", "member", "base", "shift"])
     if kind == "delete" and statements:
         gone = random.choice(statements)
         first = min(node.lineno for node in (gone, *getattr(gone, "decorator_list", ())))
@@ -59,6 +61,15 @@ def edited(text: str, others: list[str], random: Random) -> str:
     elif kind == "import" and statements:
         here = random.choice(statements)
         lines.insert(here.lineno - 1, f"{' ' * here.col_offset}import {random.choice(others)}\n")
+    elif kind == "member" and classes:
+        owner = random.choice(classes)
+        margin, member = " " * owner.body[0].col_offset, random.choice(["forward", "__init__", "added", "random"])
+        method = f"def {member}(self, x=None):\n{margin}    return x\n"
+        lines.insert(owner.end_lineno or 0, margin + random.choice([method, f"{member} = lambda self: self\n"]))
+    elif kind == "base" and classes:
+        derived, base = random.choice(classes), random.choice(classes)
+        head = f"class {derived.name}"
+        lines[derived.lineno - 1] = lines[derived.lineno - 1].replace(f"{head}:", f"{head}({base.name}):", 1)
     elif kind == "rename" and names:
         name = random.choice(names)
         line, end = lines[name.lineno - 1].encode(), name.end_col_offset
@@ -136,3 +147,47 @@ def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -
     assert report() == report("--no-cache")
     project(**{"noise.py": NOISE})
     assert report() == whole
+
+
+NET = """import torch
+
+__all__ = ["Net"]
+
+
+class Net:
+    def order(self, items):
+        return sorted(items, key=lambda item: item[0])
+
+    def noise(self):
+        return torch.rand(3)
+"""
+PROGRAM = {
+    "pyproject.toml": "[project]\nname = 'x'\n",
+    "net.py": NET,
+    "make.py": '__all__ = ["make"]\nfrom net import Net\n\n\ndef make():\n    return Net()\n',
+    "use.py": '__all__ = ["noisy"]\nfrom make import make\n\n\ndef noisy():\n    return make().noise()\n',
+    "far.py": '__all__ = ["far"]\nimport use\n\n\nclass Network:\n    name = "Nets"\n\n\ndef far():\n    return Network()\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("now", "judged"),
+    [
+        (NET, 0),
+        (f"# a line more\n{NET}", 1),  # what says `Net` comes to what it came to, and the lambda is the one that it was
+        (NET.replace('["Net"]', '["Net", "torch"]'), 1),
+        (NET.replace("def noise", "def added(self):\n        return 1\n\n    def noise"), 3),  # not far.py
+        (NET.replace("class Net:", "class Net(torch.nn.Module):"), 3),
+        (NET.replace("Net", "Other"), 3),
+    ],
+    ids=["nothing", "line", "listing", "method", "base", "name"],
+)
+def test_an_edit_is_judged_where_it_can_be_seen(project: Callable[..., Path], now: str, judged: int) -> None:
+    root = project(**PROGRAM)
+    age(root, 0)
+    assert "judged anew: 4, runs followed anew: 0" in detlint("check", "--verbose", "--cache-dir", "cache", ".").stderr
+    (root / "net.py").write_text(now)
+    age(root, 1)
+    warm = detlint("check", "--verbose", "--cache-dir", "cache", ".")
+    assert f"judged anew: {judged}, runs followed anew: 0" in warm.stderr
+    assert warm.stdout == detlint("check", "--no-cache", ".").stdout

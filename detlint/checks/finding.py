@@ -85,6 +85,10 @@ class Report:
     earlier: int = 0
     """How many more there are that were there before a change."""
     fixed: int = 0
+    judged: int = 0
+    """Of how many files what is found in them was found anew; nothing has touched what was known of the others."""
+    followed: int = 0
+    """In how many files runs start that were followed anew."""
     seconds: float = 0.0
     cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
     """The cells of the notebooks, by path: all positions in them are those in the joined code."""

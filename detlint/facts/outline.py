@@ -7,8 +7,9 @@ between them whose own definition says it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -18,10 +19,12 @@ from detlint.facts.model import (
     Either,
     Expression,
     Facts,
+    Instance,
     Items,
     Member,
     Param,
     Partial,
+    Ref,
     Result,
     Site,
     Step,
@@ -32,6 +35,10 @@ from detlint.facts.model import Mapping as Dictionary
 
 Outline = dict[str, list[Any]]
 """What a file defines under each name of its top level, without positions."""
+
+WORD: Final = re.compile(r"\w+")
+ASKED_BY_PYTHON: Final = frozenset({"__all__", "__getattr__", "__dir__"})
+"""What modules have for Python to ask: most files say these names too, and none of them comes to a definition by it."""
 
 
 def moved(old: Facts, new: Facts) -> frozenset[str] | None:
@@ -45,11 +52,46 @@ def moved(old: Facts, new: Facts) -> frozenset[str] | None:
 
 def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:
     """The names of a file's top level whose meaning may depend on what some words mean."""
+    sites = decode_body(facts).sites
     return frozenset(
         name
-        for name, entries in outline(facts).items()
-        if name in words or any(word in text for text in map(repr, entries) for word in words)
+        for name, values in _standing(facts)
+        if name in words or any(said in words for value in values for said in _said(value, sites))
     )
+
+
+def _standing(facts: Facts) -> Iterator[tuple[str, Iterable[Value | None]]]:
+    """The names of the top level, and the values on which depends what they stand for."""
+    for name, value in facts.names.items():
+        yield name, (value,)
+    for f in facts.functions:
+        yield _outermost(f.name), (f.returns,)
+    for c in facts.classes:
+        yield _outermost(c.name), (*c.bases, *c.attributes.values(), *c.decorators)
+
+
+def _said(value: Value | None, sites: tuple[Site, ...]) -> Iterator[str]:
+    """The words by which a value leads to definitions; what a literal has in it is none."""
+    if isinstance(value, Ref):
+        yield from WORD.findall(value.name)
+    elif isinstance(value, Instance):
+        yield from WORD.findall(value.of)
+    elif isinstance(value, Member):
+        yield from _said(value.base, sites)
+        yield value.attr
+    elif isinstance(value, (Result, Partial)):
+        yield from _said(value.of, sites)
+        for argument in sites[value.site].args if value.site >= 0 else ():
+            yield from _said(argument.value, sites)
+    elif isinstance(value, Param):
+        yield from _said(value.default, sites)
+    elif isinstance(value, (Items, Either, Dictionary)):
+        for part in value.options if isinstance(value, Either) else value.values:
+            yield from _said(part, sites)
+    elif isinstance(value, Expression):
+        yield from WORD.findall(value.text)
+        for part in value.names.values():
+            yield from _said(part, sites)
 
 
 def same_top(old: Facts, new: Facts) -> bool:
@@ -78,8 +120,7 @@ def acts_on(facts: Facts, words: Collection[str]) -> bool:
     """Whether what importing a file does may depend on what some words mean, and not just on what imports bind to them."""
     body = decode_body(facts)
     silent = msgspec.structs.replace(body, runs=tuple(run if isinstance(run, Member) else "" for run in body.runs))
-    text = repr(_top(facts, silent))
-    return any(word in text for word in words)
+    return not set(WORD.findall(repr(_top(facts, silent)))).isdisjoint(words)
 
 
 def _steps(steps: Iterable[Step], body: Body) -> list[Any]:
@@ -115,7 +156,7 @@ def outline(facts: Facts) -> Outline:
     for c in facts.classes:
         parts = (_plains(c.bases, sites), _table(c.attributes, sites), _plains(c.decorators, sites))
         found.setdefault(_outermost(c.name), []).append((c.name, *parts, c.methods, c.properties))
-    return found
+    return {name: entries for name, entries in found.items() if name not in ASKED_BY_PYTHON}
 
 
 def _outermost(name: str) -> str:

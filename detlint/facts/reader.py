@@ -130,6 +130,7 @@ class _Reader:
         "key_words",
         "keyed",
         "keys",
+        "lambdas",
         "masks",
         "method_words",
         "module",
@@ -204,6 +205,8 @@ class _Reader:
         """Those roots, which are told apart by being the same object."""
         self.defined: dict[str, int] = {}
         """How often the cells of a notebook have defined a name; nothing is counted of other files."""
+        self.lambdas: dict[str, dict[tuple[int, int], int]] = {}
+        """The numbers of lambdas, by where they begin, in the class or function around them."""
         self.in_cells = False
         self.waiting: deque[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope, int]] = deque()
 
@@ -821,14 +824,18 @@ class _Reader:
 
     def inside(self, name: str) -> str:
         """The name of a definition inside the module, dotted."""
-        if self.scope.kind == "class":
-            return f"{self.scope.owner}.{name}"
-        around = self.functions[self.scope.function].name if self.scope.kind == "function" else ""
+        around = self.around()
         if self.in_cells and self.scope.kind == "module":
             # Cells define names anew as they go, and what is called in between means the earlier ones.
             count = self.defined[name] = self.defined.get(name, 0) + 1
             return f"{name}@{count}" if count > 1 else name
         return f"{around}.{name}" if around else name
+
+    def around(self) -> str:
+        """The name of the class or function that stands around here; empty for the module."""
+        if self.scope.kind == "class":
+            return self.scope.owner
+        return self.functions[self.scope.function].name if self.scope.kind == "function" else ""
 
     def define(
         self,
@@ -1683,7 +1690,10 @@ class _Reader:
     def _lambda(self, node: ast.Lambda) -> Value | None:
         self.use = ""
         scope = self.scope
-        name = self.inside(f"<lambda:{node.lineno}:{node.col_offset}>")
+        # Counted in what stands around it: lines that move give it no other name.
+        siblings = self.lambdas.setdefault(self.around(), {})
+        number = siblings.setdefault((node.lineno, node.col_offset), len(siblings) + 1)
+        name = self.inside(f"<lambda:{number}>")
         if scope.kind == "class":
             # A lambda in a class body is no method; what it binds stays unknown.
             scope = self.scope

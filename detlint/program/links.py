@@ -62,8 +62,8 @@ class Links:
         backwards = self._backwards()
         anyhow = _closure([path for path, names in moved.items() if names is None], backwards)
         found: dict[str, set[str] | None] = dict.fromkeys(anyhow)
-        passed = {path: {*names} for path, names in moved.items() if names}
-        wave = passed
+        wave = {path: {*names} for path, names in moved.items() if names}
+        sought: dict[str, set[str]] = {}
         while wave:
             words = {name for names in wave.values() for name in names}
             importers = _closure(wave, backwards) - anyhow
@@ -71,13 +71,14 @@ class Links:
                 return found | dict.fromkeys(importers)
             wave = {}
             for path in importers:
-                said = mentions(path, words)
+                before = sought.setdefault(path, set())
+                new = words - before
+                before |= new
+                said = mentions(path, new) if new else ()
                 if said and path not in moved:
                     found[path] = {*said, *(found.get(path) or ())}
-                new = {*passing_on(path, said)} - passed.get(path, set()) if said else set()
-                if new:
-                    wave[path] = new
-                    passed.setdefault(path, set()).update(new)
+                if said and (passed := {*passing_on(path, said)}):
+                    wave[path] = passed
         return found
 
 
