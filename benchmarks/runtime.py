@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from detlint.runtime import enforce
-from detlint.runtime.options import Profile
+from detlint.runtime.choices import Profile
 
 Step = Callable[[], None]
 

@@ -6,12 +6,13 @@ A cache only saves time. One that can't be opened, read or written is a miss, an
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
+
+import xxhash
 
 CACHEDIR_TAG: Final = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
@@ -30,7 +31,7 @@ def _sum(data: bytes | memoryview) -> bytes:
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
     """The key of a file's facts: its bytes, and the name that relative imports start from."""
-    return hashlib.blake2b(data + f"\0{module}\0{package}".encode(), digest_size=16).digest()
+    return xxhash.xxh3_128_digest(data + f"\0{module}\0{package}".encode())
 
 
 class Cache:

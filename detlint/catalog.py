@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import gc
-import hashlib
 import os
 import re
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
+import xxhash
 
 from detlint import __version__
 
@@ -868,7 +868,7 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     """
     shipped = _files(directory(), ".toml")
     own = [(str(file), _read(file)) for file in extra or []]
-    digest = hashlib.blake2b(f"{__version__} {sys.version_info[:2]}".encode(), digest_size=16)
+    digest = xxhash.xxh3_128(f"{__version__} {sys.version_info[:2]}".encode())
     digest.update(_states([*shipped, *_files(Path(__file__).parent, ".py")]))
     for path, data in own:
         digest.update(b"\0" + path.encode() + b"\0" + data)

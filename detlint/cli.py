@@ -6,7 +6,6 @@ import contextlib
 import gc
 import os
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -601,6 +600,8 @@ def rule(code: str | None, everything: bool, output_format: str, config_file: Pa
         found = [rules.data(catalog, one) for one in chosen]
         click.echo(msgspec.json.format(msgspec.json.encode(found if everything else found[0]), indent=2).decode())
         return
+    import shutil
+
     from detlint.report.document import markdown, text
 
     width = min(shutil.get_terminal_size().columns, WIDEST)

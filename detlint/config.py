@@ -12,7 +12,7 @@ import msgspec
 
 from detlint.catalog import Target
 from detlint.report.formats import MODULES as FORMATS
-from detlint.runtime.options import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
+from detlint.runtime.choices import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
 
 if sys.version_info >= (3, 11):
     import tomllib

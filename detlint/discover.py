@@ -168,7 +168,12 @@ class _Walker:
     def excluded_above(self, path: Path) -> bool:
         """Whether a path or a folder above it, below the root, is excluded."""
         real = path.resolve()
-        return real.is_relative_to(self.root) and self.exclude.match_file(real.relative_to(self.root).as_posix())
+        if not real.is_relative_to(self.root):
+            return False
+        below = real.relative_to(self.root)
+        if not self.names.isdisjoint(below.parts):
+            return True
+        return len(self.names) < len(self.patterns) and self.exclude.match_file(below.as_posix())
 
     def ignores_of(self, folder: str, names: Container[str] | None = None) -> Ignores:
         """The .gitignore files that govern a folder without links, outermost first, from the repository's top down.

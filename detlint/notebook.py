@@ -17,7 +17,6 @@ from typing import Final
 import msgspec
 
 from detlint.facts.model import Cell, Problem
-from detlint.ipython import as_python
 
 SUFFIX: Final = ".ipynb"
 BOM: Final = b"\xef\xbb\xbf"
@@ -103,6 +102,8 @@ class Notebook:
     @cached_property
     def code(self) -> bytes:
         """The same lines as Python."""
+        from detlint.ipython import as_python
+
         return _joined(map(as_python, self.texts))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import os
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+import xxhash
 
 from detlint import catalog as catalogs
 from detlint.cache import Cache
@@ -512,7 +512,7 @@ class Run:
             fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
             runtime=Runtime(),
         )  # fmt: skip
-        digest = hashlib.blake2b(self.store.catalog.fingerprint.encode(), digest_size=16)
+        digest = xxhash.xxh3_128(self.store.catalog.fingerprint.encode())
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
         if not self.config.project:

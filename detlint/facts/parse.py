@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from detlint.facts.model import Cell, Problem
-from detlint.ipython import as_python_lines
 
 
 def parse(source: bytes | str) -> ast.Module | Problem:
@@ -28,6 +27,8 @@ def parsable(code: bytes, cells: Sequence[Cell]) -> tuple[bytes, tuple[Problem, 
     """A notebook's joined code without the cells that can't be parsed, of which empty lines are left; and why they can't."""
     if isinstance(parse(code), ast.Module):
         return code, ()
+    from detlint.ipython import as_python_lines
+
     lines = code.decode().split("\n")
     problems = []
     for cell, after in zip(cells, [*(cell.line for cell in cells[1:]), len(lines)], strict=True):

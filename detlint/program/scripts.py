@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import inspect
 import re
 import sys
@@ -41,10 +40,16 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def _setup_cfg(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parser.read_string(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, configparser.Error):
+        parser.read_string(text)
+    except configparser.Error:
         return
     for group in GROUPS:
         yield from _targets(parser.get("options.entry_points", group, fallback="").splitlines())
@@ -71,6 +76,8 @@ def _setup_py(file: Path) -> Iterator[str]:
 
 def _sections(text: str) -> Iterator[str]:
     """Entry points as one text with `[console_scripts]` headings."""
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None, strict=False, delimiters=("=",))
     try:
         parser.read_string(inspect.cleandoc(text))

@@ -10,19 +10,18 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from detlint.runtime import state
-from detlint.runtime.imports import when_imported
-from detlint.runtime.options import (
+from detlint.runtime.choices import (
     Collectives,
     Dropout,
     Handled,
     Loaders,
-    Options,
     Profile,
     Rng,
     Transforms,
     Unsupported,
-    options,
 )
+from detlint.runtime.imports import when_imported
+from detlint.runtime.options import Options, options
 from detlint.runtime.report import Report
 from detlint.runtime.switches import seed, switch
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
-Profile = Literal["reproduce", "align"]
-Dropout = Literal["keep", "off"]
-Rng = Literal["device", "cpu"]
-Handled = Literal["listed", "keep"]
-"""`listed`: what the catalog lists. A list of APIs or of rule codes narrows it to these."""
-Loaders = Literal["seeded", "sequential", "keep"]
-Transforms = Literal["keep", "off"]
-Collectives = Literal["deterministic", "strict", "keep"]
-Unsupported = Literal["warn", "error", "cpu"]
+from detlint.runtime.choices import (
+    Collectives,
+    Dropout,
+    Handled,
+    Loaders,
+    Profile,
+    Rng,
+    Transforms,
+    Unsupported,
+)
 
 PROFILES: Final[dict[str, dict[str, Any]]] = {
     "reproduce": {"dropout": "keep", "rng": "device", "loaders": "seeded", "transforms": "keep"},
