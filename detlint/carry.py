@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import msgspec
+from msgspec.structs import replace
 
 from detlint.checks.finding import Finding, Step
 from detlint.facts.model import Body, Facts, Span, decode_body

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from detlint.config import Config
 from detlint.facts.yaml_text import SUFFIXES as YAML
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".py", ".pyi", ".ipynb", *YAML)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The files to check, sorted, each once; and paths that could not be read, with the reason."""
 
     files: tuple[str, ...]

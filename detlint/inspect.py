@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from detlint import run
 from detlint.catalog import Catalog
@@ -29,8 +30,7 @@ class NotThere(Exception):
     """What was asked for doesn't exist. The text says what there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(msgspec.Struct, frozen=True):
     """A run from one entry point, with the processes that it starts."""
 
     entry: EntryPoint

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -151,15 +150,14 @@ def opened(
         store.cache.close()
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(msgspec.Struct):
     """What doing a part of the work gave."""
 
-    followed: dict[str, list[Followed]] = field(default_factory=dict)
-    judged: dict[str, Judged] = field(default_factory=dict)
-    others: dict[str, bytes] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
-    fresh: dict[bytes, bytes] = field(default_factory=dict)
+    followed: dict[str, list[Followed]] = {}
+    judged: dict[str, Judged] = {}
+    others: dict[str, bytes] = {}
+    folders: list[str] = []
+    fresh: dict[bytes, bytes] = {}
 
 
 class Run:
@@ -743,7 +741,9 @@ class Run:
                     there = Step(finding.path, finding.span, "here")
                     recipe = finding.fix if finding.fix is not None and finding.fix.kind == "start-run" else None
                     steps = (*finding.steps, there)
-                    moved = replace(finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe)
+                    moved = msgspec.structs.replace(
+                        finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe
+                    )
                     by_file[step.path].append(moved)
         for path, group in by_file.items():
             file = self.store.files[path]
@@ -823,9 +823,9 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
         if known is None or not finding.steps or finding.family != 1:
             found[key if known is None else (*key, len(found))] = finding
         else:
-            start = replace(finding.steps[0], message=ANOTHER_RUN)
+            start = msgspec.structs.replace(finding.steps[0], message=ANOTHER_RUN)
             steps = known.steps if start in known.steps else (*known.steps, start)
-            found[key] = replace(known, steps=steps)
+            found[key] = msgspec.structs.replace(known, steps=steps)
     return list(found.values())
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapped
-from dataclasses import dataclass
+
+import msgspec
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, settle
@@ -15,8 +16,7 @@ Verdict = bool | None
 NO_DEFAULT = "..."
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """What a parameter gets: the call's value or the default. `given`: passed by the call (None: a splat may pass it)."""
 
     value: Value | None
@@ -26,8 +26,7 @@ class Argument:
 MISSING = Argument(None, False)
 
 
-@dataclass(frozen=True, slots=True)
-class CallArgument:
+class CallArgument(msgspec.Struct, frozen=True):
     """An argument as the call writes it, its value in normal form; `name` as in `facts.model.Arg`."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal
+
+import msgspec
 
 from detlint.catalog import Recipe
 from detlint.facts.model import Cell, Span
@@ -16,8 +17,7 @@ Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A place on the way to a finding, or one that belongs to it."""
 
     path: str
@@ -25,8 +25,7 @@ class Step:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What is reported. `argument` is the parameter that decided, for marking its own line."""
 
     path: str
@@ -53,7 +52,7 @@ class Finding:
 
     def with_severity(self, severity: Severity) -> Finding:
         """The same finding, judged differently."""
-        return replace(self, severity=severity)
+        return msgspec.structs.replace(self, severity=severity)
 
 
 def lowered(severity: Severity) -> Severity:
@@ -66,11 +65,10 @@ def at_most(severity: Severity, ceiling: Severity) -> Severity:
     return min(severity, ceiling, key=ORDER.__getitem__)
 
 
-@dataclass(slots=True)
-class Report:
+class Report(msgspec.Struct):
     """The findings of a run, and what was looked at."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = []
     paths: frozenset[str] = frozenset()
     """The files that were checked, absolute."""
     program: frozenset[str] = frozenset()
@@ -90,7 +88,7 @@ class Report:
     followed: int = 0
     """In how many files runs start that were followed anew."""
     seconds: float = 0.0
-    cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+    cells: dict[str, tuple[Cell, ...]] = {}
     """The cells of the notebooks, by path: all positions in them are those in the joined code."""
-    texts: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, bytes] = {}
     """What standard input gave, by path: it is not what the disk has."""

@@ -8,8 +8,9 @@ functions count where these use up the parameter that the key is given to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+import msgspec
 
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.match import Matcher
@@ -40,8 +41,7 @@ _Way = tuple[tuple[int, int], ...]
 """The arms of branches that lead to a site: (which branch, which arm)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(msgspec.Struct, frozen=True):
     """A site that uses up a key."""
 
     site: int
@@ -56,11 +56,10 @@ _Consumed = dict[str, set[_Flags]]
 """The parameters that a function uses up as keys, each with the flags under which it does so somewhere."""
 
 
-@dataclass(slots=True)
-class _State:
+class _State(msgspec.Struct):
     """The keys that are used up at a point of a function, by their first use."""
 
-    used: dict[Value, _Use] = field(default_factory=dict)
+    used: dict[Value, _Use] = {}
 
     def copy(self) -> _State:
         return _State(dict(self.used))
@@ -235,7 +234,7 @@ class _Walk:
         if not _on_one_way(before.way, use.way) or not (before.sure or _is_key(value, use)):
             return
         self.report(value, use.site, before.site)
-        self.state.used[value] = replace(before, sure=True)
+        self.state.used[value] = msgspec.structs.replace(before, sure=True)
 
     def report(self, value: Value, second: int, first: int) -> None:
         known = self.again.get(value)

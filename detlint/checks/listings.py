@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
@@ -49,8 +50,7 @@ def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
     return "seed" not in what.lower() and not any(catalog.entries[i].seeds for i in catalog.calls.get(api, ()))
 
 
-@dataclass(slots=True)
-class _Order:
+class _Order(msgspec.Struct):
     """What becomes of the order at one site."""
 
     module: Module
@@ -58,7 +58,7 @@ class _Order:
     matcher: Matcher
     of_set: bool
     """Whether it is that of a set, which is gone through everywhere; rounding alone is not worth a word there."""
-    seen: set[str] = field(default_factory=set)
+    seen: set[str] = set()
     """Names that were followed."""
 
     @property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
@@ -47,8 +48,7 @@ class Passed:
         return self._work_out()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """An entry that a site fulfils; `sure` unless a condition could not be decided."""
 
     entry: Entry

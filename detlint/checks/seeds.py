@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of

@@ -8,9 +8,10 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
+
+import msgspec
 
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
@@ -48,8 +49,7 @@ def _content(path: str, expected: int) -> bytes:
         os.close(file)
 
 
-@dataclass(slots=True)
-class File:
+class File(msgspec.Struct):
     """A file of the program. `head` is None for one that the gate keeps out, and before it is known."""
 
     path: str
@@ -102,20 +102,19 @@ class File:
         self.plain = gate is not None and is_yaml(self.path) and not gate().passes(data)
 
 
-@dataclass(slots=True)
-class Store:
+class Store(msgspec.Struct):
     """The facts of a program's files, by absolute path; others are read when names lead into them."""
 
     catalog: Catalog
     cache: Cache
     max_size: int
     """In bytes; larger files, and notebooks with more code, are not parsed."""
-    files: dict[str, File] = field(default_factory=dict)
-    fresh: dict[bytes, bytes] = field(default_factory=dict)
+    files: dict[str, File] = {}
+    fresh: dict[bytes, bytes] = {}
     """Rows that the cache doesn't have yet."""
-    others: dict[str, bytes] = field(default_factory=dict)
+    others: dict[str, bytes] = {}
     """Keys of the files that were read besides `files`."""
-    _ahead: dict[bytes, bytes] = field(default_factory=dict)
+    _ahead: dict[bytes, bytes] = {}
     """Rows of the cache that will probably be asked for soon."""
 
     def fill(self, files: Sequence[File], jobs: int, progress: Progress | None) -> None:

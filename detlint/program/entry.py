@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from detlint.facts.model import Branch, Function, Ref, Span, Step, Value
 from detlint.program.resolve import Module
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(msgspec.Struct, frozen=True):
     """A place where a run starts: the function whose steps it takes, and the line that says so."""
 
     module: Module

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any, Final
+
+import msgspec
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
@@ -70,12 +71,11 @@ DECIDING: Final = re.compile(
 )
 
 
-@dataclass(slots=True)
-class _State:
+class _State(msgspec.Struct):
     """What holds at a point of the run: a stream is absent, `drawn` (unseeded), `seeded`, `optional` or `entropy`."""
 
-    streams: dict[str, str] = field(default_factory=dict)
-    switches: dict[str, Scalar] = field(default_factory=dict)
+    streams: dict[str, str] = {}
+    switches: dict[str, Scalar] = {}
 
     def copy(self) -> _State:
         return _State(dict(self.streams), dict(self.switches))
@@ -264,7 +264,7 @@ class _Run:
             if merged is not None and self.loads and not result.trains:
                 merged = merged.rest
             if merged is not None:
-                result.unseeded[stream] = replace(merged, sure=stream not in self.perhaps)
+                result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
 
@@ -491,7 +491,9 @@ class _Run:
             if kind in ("seeded", "optional") and ran.streams.get(stream, "drawn") == "drawn":
                 seeding = next((s for s in self.result.seedings[seedings:] if stream in s.streams), None)
                 if seeding is not None:
-                    self.result.optional.setdefault(stream, replace(seeding, cause=seeding.cause or cause))
+                    self.result.optional.setdefault(
+                        stream, msgspec.structs.replace(seeding, cause=seeding.cause or cause)
+                    )
                     ran.streams[stream] = "optional"
         return False
 
@@ -519,7 +521,9 @@ class _Run:
             saved = self.scopes.pop(place, {})
             if saved:  # what the call itself has seeded holds for the block only
                 result = self.result
-                result.seedings = [replace(s, passing=s.passing or s.place == place) for s in result.seedings]
+                result.seedings = [
+                    msgspec.structs.replace(s, passing=s.passing or s.place == place) for s in result.seedings
+                ]
                 result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
         self.scoped.append(saved)

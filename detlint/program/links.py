@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from detlint.facts.model import Head
 from detlint.program.modules import Modules
@@ -13,12 +14,11 @@ MANY: Final = 200
 """More words than that are not looked for in a program's files: whoever may say one of them counts as if it did."""
 
 
-@dataclass(slots=True)
-class Links:
+class Links(msgspec.Struct):
     """The import graph of a program, by absolute path."""
 
-    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _importers: dict[str, list[str]] = field(default_factory=dict)
+    imports: dict[str, tuple[str, ...]] = {}
+    _importers: dict[str, list[str]] = {}
 
     def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
         """Note what a file imports inside the program, the packages around it included; the files that it leads to."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
+
+import msgspec
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
@@ -50,8 +51,7 @@ class Effect(Protocol):
     def argument(self, parameter: str) -> Given | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """A site of a module."""
 
     module: Module
@@ -62,8 +62,7 @@ Way = frozenset[tuple[Place, int]]
 """Which of several functions that a call may run was taken, by its number: the commands of a command line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seeding:
+class Seeding(msgspec.Struct, frozen=True):
     """What a seeding call does at its place."""
 
     place: Place
@@ -78,8 +77,7 @@ class Seeding:
     """What was chosen on the way there."""
 
 
-@dataclass(slots=True)
-class Draws:
+class Draws(msgspec.Struct):
     """The draws of one stream that the entry point reaches unseeded."""
 
     first: Place
@@ -103,33 +101,32 @@ class Draws:
         self.count += 1
         if not weights:
             if self.rest is None:
-                self.rest = replace(draw, count=0, rest=None)
+                self.rest = msgspec.structs.replace(draw, count=0, rest=None)
             self.rest.count += 1
 
     def with_other(self, other: Draws) -> Draws:
         """These draws, and those of another way through the run."""
         rest = self.rest.with_other(other.rest) if self.rest is not None and other.rest is not None else None
-        return replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
+        return msgspec.structs.replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
 
 
-@dataclass(slots=True)
-class Reach:
+class Reach(msgspec.Struct):
     """What one entry point does, all paths together."""
 
     entry: EntryPoint
-    unseeded: dict[str, Draws] = field(default_factory=dict)
-    optional: dict[str, Seeding] = field(default_factory=dict)
+    unseeded: dict[str, Draws] = {}
+    optional: dict[str, Seeding] = {}
     """Streams that are seeded only on a condition which is false by default."""
-    optional_drawn: set[str] = field(default_factory=set)
+    optional_drawn: set[str] = set()
     """Those of them that the run draws from."""
-    late: dict[str, tuple[Seeding, list[Draws]]] = field(default_factory=dict)
+    late: dict[str, tuple[Seeding, list[Draws]]] = {}
     """Streams seeded for the first time after a draw, and the draws on the ways there."""
-    seedings: list[Seeding] = field(default_factory=list)
-    switches: dict[str, tuple[Scalar, Place]] = field(default_factory=dict)
+    seedings: list[Seeding] = []
+    switches: dict[str, tuple[Scalar, Place]] = {}
     """What some way through the run sets, and where."""
-    again: list[tuple[str, Place]] = field(default_factory=list)
+    again: list[tuple[str, Place]] = []
     """Switches that are set although they were, and where."""
-    held: dict[str, Scalar] = field(default_factory=dict)
+    held: dict[str, Scalar] = {}
     """What every way through the run has set at its end."""
     trains: bool = False
     infers: bool = False
@@ -138,21 +135,21 @@ class Reach:
     """Whether a loader that it builds may have workers."""
     renews: bool = False
     """Whether a loader runs a function of the program first in each worker."""
-    open: set[str] = field(default_factory=set)
+    open: set[str] = set()
     """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
     restarts: bool = False
     """Whether it runs the interpreter anew, which reads the hash seed again."""
-    made: dict[Place, set[str]] = field(default_factory=dict)
+    made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
-    places: list[Place] = field(default_factory=list)
+    places: list[Place] = []
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
-    judged: set[Place] = field(default_factory=set)
+    judged: set[Place] = set()
     """Those of them that a rule knows."""
-    passed: set[str] = field(default_factory=set)
+    passed: set[str] = set()
     """The files of these places, and those whose classes it builds objects of."""
-    visited: set[str] = field(default_factory=set)
+    visited: set[str] = set()
     """The files that the run runs functions of."""
-    imported: set[str] = field(default_factory=set)
+    imported: set[str] = set()
     """Those whose top level it runs. They may be visited too."""
 
     def see(self, path: str, inside: bool) -> None:

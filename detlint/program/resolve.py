@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
@@ -41,8 +42,7 @@ from detlint.program.modules import Modules
 DEEPEST: Final = 24
 
 
-@dataclass(slots=True, eq=False)
-class Module:
+class Module(msgspec.Struct, eq=False):
     """A file of the program, with its facts indexed by name."""
 
     path: str
@@ -53,9 +53,9 @@ class Module:
     """What the names of its own definitions begin with."""
     scope: int
     """Where it imports from, as `Modules.scope` says."""
-    functions: dict[str, Function] = field(default_factory=dict)
-    classes: dict[str, Class] = field(default_factory=dict)
-    opened: set[str] = field(default_factory=set)
+    functions: dict[str, Function] = {}
+    classes: dict[str, Class] = {}
+    opened: set[str] = set()
     """Shared by a program's modules: the paths of those whose body was asked for."""
     _body: Body | None = None
 

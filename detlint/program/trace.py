@@ -6,8 +6,9 @@ The seed flow tells a recorder; this one keeps it as a tree, for `detlint explai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
+
+import msgspec
 
 from detlint.facts.model import Function
 from detlint.program.flow import Recorder
@@ -15,8 +16,7 @@ from detlint.program.reach import Place
 from detlint.program.resolve import Module
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class Event(msgspec.Struct, frozen=True, eq=False):
     """Something that happens at a place; `Recorder.tell` says what the fields are."""
 
     kind: str
@@ -31,8 +31,7 @@ class Event:
         return self.kind == "seeds" and self.state == "fixed" and self.streams.get(self.name) == "drawn"
 
 
-@dataclass(slots=True, eq=False)
-class Call:
+class Call(msgspec.Struct, eq=False):
     """A function that the run enters; `how` as in `Recorder.enter`, or `run` for the whole."""
 
     how: str
@@ -40,7 +39,7 @@ class Call:
     function: Function
     place: Place | None
     """Where it is called, if that is known."""
-    inside: list[Event | Call] = field(default_factory=list)
+    inside: list[Event | Call] = []
     earlier: Call | None = None
     """For one that is entered as before: what it did then."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from detlint.facts.model import (
     Either,
@@ -38,13 +39,12 @@ class Use(NamedTuple):
     called: bool
 
 
-@dataclass(slots=True)
-class _Said:
+class _Said(msgspec.Struct):
     """What a file calls and hands on, by the last component of the names."""
 
-    called: dict[str, list[int]] = field(default_factory=dict)
-    handed: dict[str, list[int]] = field(default_factory=dict)
-    kept: dict[str, list[Value]] = field(default_factory=dict)
+    called: dict[str, list[int]] = {}
+    handed: dict[str, list[int]] = {}
+    kept: dict[str, list[Value]] = {}
     """What its tables and attributes hold, and its functions give back."""
 
 

@@ -7,8 +7,9 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from detlint.facts.model import (
     Const,
@@ -47,13 +48,12 @@ class Origin(NamedTuple):
     default: Spot | None = None
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(msgspec.Struct):
     """One call of a function."""
 
     module: Module
     function: Function
-    given: dict[str, Origin] = field(default_factory=dict)
+    given: dict[str, Origin] = {}
     """What its parameters, and those of the functions around it, were given."""
     receiver: str = ""
     """The class of `self`, by normal name: it may be derived from the one that defines the function."""
