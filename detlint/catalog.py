@@ -298,6 +298,14 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
     inputs: list[str] = []
     """Names of parameters that are handed data as a loader gives it."""
+    networks: list[str] = []
+    """Classes from which whole networks derive, and no parts of one."""
+    latents: list[str] = []
+    """Parts of the names of parameters by which a whole network is handed data besides its first."""
+    classes: list[str] = []
+    """Names of parameters by which a network is told how many classes there are."""
+    channels: list[str] = []
+    """Names of parameters by which a network is told how many channels its images have."""
     examples: list[str] = []
     """Parts of the names of functions that make examples for tracers."""
     pipelines: list[str] = []
@@ -620,6 +628,26 @@ class Catalog:
     def inputs(self) -> frozenset[str]:
         """Names of parameters that are handed data."""
         return frozenset(name for framework in self.frameworks for name in framework.inputs)
+
+    @cached_property
+    def networks(self) -> frozenset[str]:
+        """Classes from which whole networks derive."""
+        return frozenset(name for framework in self.frameworks for name in framework.networks)
+
+    @cached_property
+    def latents(self) -> frozenset[str]:
+        """Parts of the names of parameters by which a whole network is handed data."""
+        return frozenset(part for framework in self.frameworks for part in framework.latents)
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """Names of parameters by which a network is told how many classes there are."""
+        return frozenset(name for framework in self.frameworks for name in framework.classes)
+
+    @cached_property
+    def channels(self) -> frozenset[str]:
+        """Names of parameters by which a network is told how many channels its images have."""
+        return frozenset(name for framework in self.frameworks for name in framework.channels)
 
     @cached_property
     def examples(self) -> tuple[str, ...]:

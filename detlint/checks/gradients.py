@@ -78,6 +78,20 @@ class Gradients:
         """
         return self._at(module, site, _About("layers" if builds else ""))
 
+    def are_off(self, module: Module, site: Site) -> bool:
+        """Whether a site surely runs where none are taken, by what stands around it alone."""
+        decorators = module.detail(module.function_of(site)).decorators
+        off = any(self._is_no_grad(module, decorator) for decorator in decorators)
+        return off or self._under_no_grad(module, site) or self._is_idle(module, site)
+
+    def never_flow_out(self, module: Module, function: Function) -> bool:
+        """Whether what a function gives needs no gradients, since it runs under `no_grad`."""
+        return any(self._is_no_grad(module, decorator) for decorator in module.detail(function).decorators)
+
+    def uses(self, module: Module, name: str) -> list[Use] | None:
+        """The uses of a definition in the program, outside of tests; None where they can't all be found."""
+        return self._uses(module, name, _About())
+
     def evaluated(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that its own file only runs to evaluate."""
         return self._at(module, site, _About(everywhere=False)) == EVALUATED
@@ -167,7 +181,8 @@ class Gradients:
             if taken is not None and taken <= BEFORE:
                 return taken
         if layer is not None:
-            return OPEN if self._is_about_data(module, function.owner) else TAKEN
+            about_none = self._is_about_data(module, function.owner) or self._only_evaluated(module, function.owner)
+            return OPEN if about_none else TAKEN
         if self.resolver.is_dataset(owner):
             return BEFORE
         if not self.resolver.is_surely_no_layer(owner):
@@ -185,6 +200,18 @@ class Gradients:
         """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
         used = module.functions.get(f"{owner}.__call__")
         return used is not None and any(self._is_no_grad(module, d) for d in module.detail(used).decorators)
+
+    def _only_evaluated(self, module: Module, owner: str) -> bool:
+        """Whether only a class of the same file builds a layer, and takes no gradients, as a pipeline of inference does."""
+        if not any(self._evaluates_itself(module, name) for name in module.classes):
+            return False
+        uses = self._uses(module, owner, _About())
+        return bool(uses) and all(
+            use.called
+            and use.site >= 0
+            and self._evaluates_itself(use.module, use.module.function_of(use.module.sites[use.site]).owner)
+            for use in uses or ()
+        )
 
     def _of_top_level(self, module: Module, about: _About) -> Taken:
         """Of what a module does when it is imported, or run."""

@@ -30,7 +30,7 @@ class Levels:
         self.settings = settings
         self.matcher = matcher
         self.gradients = gradients
-        self.origins = Origins(matcher)
+        self.origins = Origins(matcher, gradients)
         self.root = root
 
     def judged(

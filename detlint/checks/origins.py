@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from detlint.checks.feeds import Feeds, Place
+from detlint.checks.gradients import Gradients
 from detlint.checks.match import Match, Matcher
-from detlint.facts.model import Const, Either, Instance, Items, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const, Either, Expression, Function, Instance, Items, Member, Param, Ref, Result, Value
 from detlint.facts.reader import KEEPS_NUMBERS
 from detlint.program.resolve import Module
 
@@ -13,21 +15,34 @@ OPERANDS: Final = frozenset({
     "grid", "input", "key", "other", "query", "self", "source", "src", "tensor", "value", "values", "weight", "x",
 })  # fmt: skip
 """Parameters of operators that are tensors through which gradients may flow, by name."""
+SHAPES: Final = frozenset({
+    "align_corners", "device", "dim", "dtype", "keepdim", "kernel_size", "mode", "output_size", "pad", "padding", "scale_factor",
+    "size", "stride",
+})  # fmt: skip
+"""Parameters of functions that give tensors which aren't tensors themselves, by name."""
 KEEPS: Final = KEEPS_NUMBERS | {"bfloat16", "chunk", "clamp", "cpu", "cuda", "double", "half", "split", "unfold"}
 """Methods of tensors that need a gradient if and only if the tensor does."""
 
+DEEPEST: Final = 12
+"""A tensor is followed back through no more steps than that."""
 SAME_INDICES: Final = frozenset({"clone", "contiguous", "cuda", "detach", "int", "long", "to", "type_as"})
 """Methods of tensors that keep each number, and how many there are."""
+
+
+_Known = dict[tuple[str, int, str], bool]
+"""Parameters, by path, function and name -> whether nothing that needs gradients is given to them."""
 
 
 class Origins:
     """Follows the tensors of a call back to where they come from."""
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, gradients: Gradients) -> None:
         self.matcher = matcher
+        self.feeds = Feeds(matcher.resolver, gradients)
         catalog, tensors = matcher.catalog, matcher.resolver.tensors
         self._made = catalog.leaves
         self._cut = frozenset(name.rpartition(".")[2] for name in catalog.leaves if name.rpartition(".")[0] in tensors)
+        self._drawn = frozenset(name for name in self._cut if name.endswith("_"))
         self._inputs = catalog.inputs
         self._tensors = tensors
         self._ranks, self._coordinates = catalog.with_context("ranks"), catalog.with_context("coordinates")
@@ -37,7 +52,11 @@ class Origins:
         """Whether all tensors that a call computes with surely need none."""
         given = [name for name, argument in match.arguments.items() if argument.given]
         names = [name for name in given if name in OPERANDS] or given[:1]
-        return bool(names) and all(self._is_free(module, self._written(module, index, match, name)) for name in names)
+        values = [self._written(module, index, match, name) for name in names]
+        place = self.feeds.place(module, index)
+        known: _Known = {}
+        tensors = [value for value in values if not isinstance(value, Const)]
+        return bool(tensors) and all(self._is_free(place, value, known) for value in tensors)
 
     def never_collide(self, module: Module, index: int, match: Match) -> bool:
         """Whether the indices of a call surely differ: ranks, or what stands in one row of a one-hot mask."""
@@ -84,27 +103,86 @@ class Origins:
             return target.base
         return self.matcher.written(module, index, match, name)
 
-    def _is_free(self, module: Module, value: Value | None) -> bool:
-        if isinstance(value, Either):
-            return all(self._is_free(module, option) for option in value.options)
-        if isinstance(value, (Param, Instance)):
-            return value.name in self._inputs
-        if isinstance(value, Member):
-            return value.attr == "data" or (value.attr.startswith("[") and self._is_free(module, value.base))
-        if isinstance(value, Result) and isinstance(value.of, Member):
-            method = value.of.attr
-            return method in self._cut or (method in KEEPS and self._is_free(module, value.of.base))
-        return isinstance(value, Result) and isinstance(value.of, Ref) and self._is_result_free(module, value, value.of)
+    def _is_free(self, place: Place, value: Value | None, known: _Known, depth: int = 0) -> bool:
+        """Whether a tensor surely needs no gradients.
 
-    def _is_result_free(self, module: Module, value: Result, of: Ref) -> bool:
-        """Whether what a function gives needs no gradients: it makes it, or it is handed nothing that needs any."""
-        name = self.matcher.resolver.name(module.path, of.name)
-        if not isinstance(name, Ref) or module.facts.learns:
+        Args:
+            known: the parameters that were asked about; those that lead to themselves get nothing from it.
+        """
+        if depth > DEEPEST or value in place.replaced:
             return False
-        if name.name in self._made:
+        if isinstance(value, Either):
+            return all(self._is_free(place, option, known, depth + 1) for option in value.options)
+        if isinstance(value, Const):
             return True
-        if value.site < 0 or name.name not in self.matcher.catalog.calls:
+        if isinstance(value, (Param, Instance)):
+            return value.name in self._inputs or self._is_given_free(place, value.name, known, depth)
+        if isinstance(value, Member):
+            item = value.attr.startswith("[")
+            return value.attr == "data" or (item and self._is_free(place, value.base, known, depth + 1))
+        if not isinstance(value, Result):
             return False
-        given = [argument.value for argument in module.sites[value.site].args]
-        tensors = [handed for handed in given if not isinstance(handed, (Const, Items))]
-        return bool(tensors) and all(self._is_free(module, handed) for handed in tensors)
+        if isinstance(value.of, Member) and value.of.attr in self._cut:
+            return True
+        if isinstance(value.of, Member) and value.of.attr in KEEPS:
+            return self._is_free(place, value.of.base, known, depth + 1)
+        return self._is_drawn_into(place, value) or self._is_result_free(place, value, known, depth)
+
+    def _is_drawn_into(self, place: Place, value: Result) -> bool:
+        """Whether all numbers of a tensor are drawn anew: `noise = torch.empty(n); noise.bernoulli_(p)`."""
+        return value.site >= 0 and any(
+            isinstance(site.target, Member) and site.target.attr in self._drawn and site.target.base == value
+            for site in place.module.sites
+            if site.function == place.function.number
+        )
+
+    def _is_given_free(self, place: Place, name: str, known: _Known, depth: int) -> bool:
+        """Whether no call of a function gives a parameter anything that needs gradients."""
+        module, function, _, given = place
+        if module.facts.learns or not any(parameter.name == name for parameter in module.detail(function).parameters):
+            return False
+        if given is not None:
+            return name in given and self._is_free(*given[name], known, depth + 1)
+        key = (module.path, function.number, name)
+        if key not in known:
+            known[key] = True
+            calls = self.feeds.given(module, function, name)
+            known[key] = calls is not None and all(self._is_free(*call, known, depth + 1) for call in calls)
+        return known[key]
+
+    def _is_result_free(self, place: Place, value: Result, known: _Known, depth: int) -> bool:
+        """Whether what a function gives needs no gradients: it makes it, or it is handed nothing that needs any."""
+        module = place.module
+        target = self.matcher.resolver.normal(module.path, value.of, place.function)
+        if module.facts.learns or target is None:
+            return False
+        if value.site >= 0 and (callee := self.feeds.callee(target)) is not None:
+            return self._is_own_result_free(place, value.site, callee, known, depth)
+        if not isinstance(target, Ref):
+            return False
+        if target.name in self._made:
+            return True
+        if value.site < 0 or target.name not in self.matcher.catalog.calls:
+            return False
+        given = [argument.value for argument in module.sites[value.site].args if argument.name not in SHAPES]
+        tensors = [handed for handed in given if not _is_list(handed)]
+        return bool(tensors) and all(self._is_free(place, handed, known, depth + 1) for handed in tensors)
+
+    def _is_own_result_free(
+        self, place: Place, index: int, callee: tuple[Module, Function], known: _Known, depth: int
+    ) -> bool:
+        """Whether what a function of the program gives needs no gradients: it takes none, or none of what it gives back does."""
+        module, function = callee
+        if self.feeds.gradients.never_flow_out(module, function):
+            return True
+        if function.deferred or module.facts.learns:
+            return False
+        given = self.feeds.passed(module, function, place, place.module.sites[index])
+        values = function.returns.values if isinstance(function.returns, Items) else (function.returns,)
+        there = self.feeds.inside(module, function, given)
+        return all(self._is_free(there, value, known, depth + 1) for value in values)
+
+
+def _is_list(value: Value | None) -> bool:
+    """Whether an argument is a number, or some: `2`, `(1, 1)`, `[size // 2] * 4`."""
+    return isinstance(value, (Const, Items)) or (isinstance(value, Expression) and value.text.startswith("["))

@@ -159,7 +159,7 @@ class Branch(Record, frozen=True):
 
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
-    loop with random keys in it, the values that its body replaces, each before the one in its place. A `yield`, a `rebind`,
+    loop, the values that its body replaces, each before the one in its place: tensors, and random keys. A `yield`, a `rebind`,
     and an `exit` of the process, have no arms.
     """
 
@@ -341,7 +341,7 @@ class Facts(Head, frozen=True):
     mentions: tuple[str, ...] = ()
     """Words for devices that occur in the file, lower case, sorted."""
     learns: bool = False
-    """Whether it speaks of `requires_grad`: any tensor in it may be asked for gradients."""
+    """Whether it sets `requires_grad`, other than to False: any tensor in it may be asked for gradients."""
     problem: Problem | None = None
     left_out: tuple[Problem, ...] = ()
     """Why cells of a notebook could not be read; the others were."""

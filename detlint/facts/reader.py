@@ -258,7 +258,7 @@ class _Reader:
             directives=directives(self.data, lower),
             options=self.options,
             mentions=mentions(lower),
-            learns=b"requires_grad" in self.data,
+            learns=b"requires_grad" in self.data and _ASKS.search(self.data) is not None,
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -568,7 +568,7 @@ class _Reader:
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps, self.noted = outer, noted
-        carried = self.carried(arms.ends[0]) if kind == "loop" and self.keys > keys else None
+        carried = self.carried(arms.ends[0], self.keys > keys) if kind == "loop" and arms.ends[0] else None
         arms.join()
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
@@ -584,12 +584,13 @@ class _Reader:
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
 
-    def carried(self, after: dict[str, Value | None]) -> Value | None:
-        """The values that a loop's body replaces, each before the one in its place."""
+    def carried(self, after: dict[str, Value | None], keys: bool) -> Value | None:
+        """The values that a loop's body replaces, each before the one in its place: those that may be tensors, or any where
+        there may be keys among them."""
         names = self.scope.names
-        pairs = [(names.get(name), value) for name, value in after.items()]
-        values = [value for pair in pairs if pair[0] is not None and pair[0] != pair[1] for value in pair]
-        return Items(tuple(values)) if values else None
+        pairs = [(before, value) for name, value in after.items() if (before := names.get(name)) is not None]
+        changed = [pair for pair in pairs if (keys or type(pair[0]) in _TYPED) and pair[0] != pair[1]]
+        return Items(tuple([value for pair in changed for value in pair])) if changed else None
 
     def mode(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """Whether an `if` asks a layer if it trains: `if self.training`; of `if not self.training` the arms change places."""
@@ -900,8 +901,7 @@ class _Reader:
             if _name_may_seed(name):
                 span = _span(argument)
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
-            told = self.has_keys or name.endswith(self.masks) or name in self.inputs
-            bound[name] = Instance(annotation, name if told else "")
+            bound[name] = Instance(annotation, "" if annotation in KINDS else name)
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
@@ -2047,6 +2047,8 @@ def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
 
+_ASKS: Final = re.compile(rb"requires_grad(?:_\((?!False\b)|\s*=(?!=)(?!\s*False\b))")
+"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't."""
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
 """Values that are short to write down, whatever is in them."""
