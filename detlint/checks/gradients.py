@@ -189,12 +189,17 @@ class Gradients:
             return OPEN if self._only_infers(module) and last not in self._forwards else TAKEN
         if self._evaluates_itself(module, function.owner):
             return OPEN
-        if last not in BEGINNING and self._is_handed_a_layer(module, function):
-            # It does part of that layer's work, where objects of its class are made for a layer that trains.
-            made = [use for use in self._uses(module, function.owner, about) or () if use.called]
-            later = about._replace(what=about.what or "objects")
-            return self._through(made, function.owner, later, known) if made else TAKEN
-        return TAKEN if self._trains(module) else OPEN
+        helps = last not in BEGINNING and self._is_handed_a_layer(module, function)
+        if not helps and not self._trains(module):
+            return OPEN
+        # What it does is taken from where objects of its class are made.
+        uses = self._uses(module, function.owner, about) or ()
+        made = [use for use in uses if use.called]
+        later = about._replace(what=about.what or "objects")
+        taken = self._through(made, function.owner, later, known) if made else TAKEN
+        if helps:
+            return taken  # it does part of that layer's work
+        return taken if taken == EVALUATED and len(made) == len(uses) else TAKEN
 
     def _evaluates_itself(self, module: Module, owner: str) -> bool:
         """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
