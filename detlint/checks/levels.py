@@ -65,11 +65,11 @@ class Levels:
         if entry.pass_ == "backward":
             builds = is_class(match.name)
             taken = self.gradients.at(module, site, builds)
-            if not builds and self.origins.need_no_gradients(module, index, match):
-                yield None, "it is about the backward pass, and its tensors need no gradients"
-                return
             if taken <= BEFORE:
                 yield None, "it is about the backward pass, and no gradients are taken here"
+                return
+            if not builds and self.origins.need_no_gradients(module, index, match):
+                yield None, "it is about the backward pass, and its tensors need no gradients"
                 return
             if taken == OPEN or (taken == UNUSED and not builds and not trained):
                 severity = "note"
