@@ -199,7 +199,8 @@ class Gradients:
         taken = self._through(made, function.owner, later, known) if made else TAKEN
         if helps:
             return taken  # it does part of that layer's work
-        return taken if taken == EVALUATED and len(made) == len(uses) else TAKEN
+        surely = taken == EVALUATED and len(made) == len(uses) and not self._enables(module)
+        return EVALUATED if surely else TAKEN
 
     def _evaluates_itself(self, module: Module, owner: str) -> bool:
         """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
@@ -208,7 +209,7 @@ class Gradients:
 
     def _only_evaluated(self, module: Module, owner: str) -> bool:
         """Whether only a class of the same file builds a layer, and takes no gradients, as a pipeline of inference does."""
-        if not any(self._evaluates_itself(module, name) for name in module.classes):
+        if self._enables(module) or not any(self._evaluates_itself(module, name) for name in module.classes):
             return False
         uses = self._uses(module, owner, _About())
         return bool(uses) and all(
@@ -291,6 +292,11 @@ class Gradients:
 
     def _trains(self, module: Module) -> bool:
         return any(site.kind == "call" and _called(site) == "backward" for site in module.sites)
+
+    def _enables(self, module: Module) -> bool:
+        """Whether a file switches gradients on again inside of what takes none: it takes some there."""
+        calls = (site for site in module.sites if site.kind == "call" and _called(site) == "backward")
+        return any(self.are_off(module, site) for site in calls)
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
         return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
