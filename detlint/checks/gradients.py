@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
@@ -90,7 +91,8 @@ class Gradients:
 
     def uses(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a definition in the program, outside of tests; None where they can't all be found."""
-        return self._uses(module, name, _About())
+        found = self.users.of(module, name)
+        return found and [*self._outside_of_tests(module, found)]
 
     def evaluated(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that its own file only runs to evaluate."""
@@ -134,16 +136,16 @@ class Gradients:
             return EVALUATED
         if self._is_handed_a_layer(module, function):
             return TAKEN
-        uses, around = self._uses(module, function.name, about), self._around(module, function)
-        if uses is None:
-            return TAKEN
         if self._is_registered(module, function):
             return OPEN if DATA.search(self._below(module)) else TAKEN
-        if not uses:
-            return self._ask(module, around, about, known) if around is not None else self._unused(module)
-        return self._through(uses, function.name, about, known)
+        uses = self._uses(module, function.name, about)
+        first = next(uses, None)
+        if first is not None:
+            return self._through(chain((first,), uses), function.name, about, known)
+        around = self._around(module, function)
+        return self._ask(module, around, about, known) if around is not None else self._unused(module)
 
-    def _through(self, uses: list[Use], name: str, about: _About, known: _Known) -> Taken | None:
+    def _through(self, uses: Iterable[Use], name: str, about: _About, known: _Known) -> Taken | None:
         """The most that a use takes of what a definition does."""
         found: list[Taken | None] = []
         for module, index, called in uses:
@@ -162,13 +164,15 @@ class Gradients:
                 return TAKEN
         return max((taken for taken in found if taken is not None), default=None)
 
-    def _uses(self, module: Module, name: str, about: _About) -> list[Use] | None:
-        """The uses of a definition; what tests do with it says nothing of how it is used."""
-        uses = self.users.of(module, name) if about.everywhere else self.users.within(module, name)
-        if uses is None:
-            return None
+    def _uses(self, module: Module, name: str, about: _About) -> Iterator[Use]:
+        """The uses of a definition, one by one."""
+        uses = self.users.each(module, name) if about.everywhere else self.users.within(module, name)
+        return self._outside_of_tests(module, uses)
+
+    def _outside_of_tests(self, module: Module, uses: Iterable[Use]) -> Iterator[Use]:
+        """What tests do with a definition says nothing of how it is used."""
         tests = is_test(module.path, self.root)
-        return [use for use in uses if tests or not is_test(use.module.path, self.root)]
+        return (use for use in uses if tests or not is_test(use.module.path, self.root))
 
     def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]
@@ -193,7 +197,7 @@ class Gradients:
         if not helps and not self._trains(module):
             return OPEN
         # What it does is taken from where objects of its class are made.
-        uses = self._uses(module, function.owner, about) or ()
+        uses = [*self._uses(module, function.owner, about)]
         made = [use for use in uses if use.called]
         later = about._replace(what=about.what or "objects")
         taken = self._through(made, function.owner, later, known) if made else TAKEN
@@ -211,12 +215,12 @@ class Gradients:
         """Whether only a class of the same file builds a layer, and takes no gradients, as a pipeline of inference does."""
         if self._enables(module) or not any(self._evaluates_itself(module, name) for name in module.classes):
             return False
-        uses = self._uses(module, owner, _About())
+        uses = [*self._uses(module, owner, _About())]
         return bool(uses) and all(
             use.called
             and use.site >= 0
             and self._evaluates_itself(use.module, use.module.function_of(use.module.sites[use.site]).owner)
-            for use in uses or ()
+            for use in uses
         )
 
     def _of_top_level(self, module: Module, about: _About) -> Taken:

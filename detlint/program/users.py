@@ -48,6 +48,24 @@ class _Said(msgspec.Struct):
     """What its tables and attributes hold, and its functions give back."""
 
 
+class _Search(msgspec.Struct):
+    """A search for the uses of a definition, as far as it has come."""
+
+    steps: Iterator[list[Use]] | None = None
+    found: list[Use] = []
+    looked_into: set[str] = set()
+    asked: set[str] = set()
+    """The names that were asked for."""
+    done: bool = False
+    hidden: bool = False
+    """Whether there may be uses although none is found."""
+
+
+def _unseen(module: Module) -> Use:
+    """What a file does with a definition, and no site tells."""
+    return Use(module, -1, False)
+
+
 class Users:
     """Finds the users of functions and classes. Everything asked once is remembered.
 
@@ -65,25 +83,43 @@ class Users:
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
-        self._known: dict[tuple[str, str], tuple[list[Use] | None, frozenset[str], frozenset[str]]] = {}
+        self._searches: dict[tuple[str, str], _Search] = {}
 
     def of(self, module: Module, name: str) -> list[Use] | None:
-        """The uses of a function or class of a module; None where those that there may be can't be found.
+        """All uses of a function or class of a module; None where those that there may be can't be found.
 
         Args:
             name: its name inside the module, dotted.
         """
-        key = (module.path, name)
-        if key not in self._known:
-            before, self.asked = self.asked, {name.rpartition(".")[2]}
-            with self.resolver.looking() as files:
-                found = self._found(module, name, name.rpartition(".")[2])
-                self._known[key] = found, frozenset(files), frozenset(self.asked)
-            self.asked = before
-        uses, looked_into, asked = self._known[key]
-        self.resolver.opened.update(looked_into)
-        self.asked.update(asked)
-        return uses
+        uses = [*self.each(module, name)]
+        return None if self._searches[module.path, name].hidden else uses
+
+    def each(self, module: Module, name: str) -> Iterator[Use]:
+        """The uses, one by one: no file is looked into before its uses are asked for. One that no site has stands for those
+        that there may be and that can't be found."""
+        search = self._searches.setdefault((module.path, name), _Search())
+        if search.steps is None:
+            search.steps = self._found(search, module, name, name.rpartition(".")[2])
+        number = 0
+        while True:
+            self.resolver.opened.update(search.looked_into)
+            self.asked.update(search.asked)
+            yield from search.found[number:]
+            number = len(search.found)
+            if search.done:
+                return
+            self._look_on(search)
+
+    def _look_on(self, search: _Search) -> None:
+        """Look into one more file."""
+        before, self.asked = self.asked, set()
+        with self.resolver.looking() as files:
+            more = next(search.steps or iter(()), None)
+            search.looked_into |= files
+        search.asked |= self.asked
+        self.asked = before
+        search.found += more or ()
+        search.done = more is None
 
     def within(self, module: Module, name: str) -> list[Use]:
         """The uses of a definition in its own file."""
@@ -99,11 +135,14 @@ class Users:
         self.resolver.opened.update(importers[:1])
         return bool(importers)
 
-    def _found(self, module: Module, name: str, word: str) -> list[Use] | None:
+    def _found(self, search: _Search, module: Module, name: str, word: str) -> Iterator[list[Use]]:
+        """The uses, file by file."""
+        self.asked.add(word)
         own = Ref(f"{module.path}::{name}")
-        found = [*self._in(module, own, word)]
+        uses = [*self._in(module, own, word)]
+        yield uses
         if "<" in name:
-            return found  # nobody else can name it
+            return  # nobody else can name it
         carriers, bounded = [module.path], False
         seen = {module.path}
         for carrier in carriers:
@@ -115,29 +154,30 @@ class Users:
                 if path in seen:
                     continue
                 seen.add(path)
-                has_it = self._look(path, own, word, found)
+                has_it, uses = self._look(path, own, word)
                 if has_it or self._passes_all_on(path, word, carriers):
                     carriers.append(path)
+                yield uses
         if bounded:
             self.asked.add(ANYWHERE)
-        return found if found or not bounded else None
+            search.hidden = not search.found
+            yield [_unseen(module)] if search.hidden else []
 
     def _passes_all_on(self, path: str, word: str, carriers: Sequence[str]) -> bool:
         """Whether a file imports everything from one that has a name."""
         return not word.startswith("_") and any(target in carriers for _, target in self.resolver.stars(path))
 
-    def _look(self, path: str, own: Ref, word: str, found: list[Use]) -> bool:
-        """Find the uses in a file that may have a definition by its name; whether it has it, for others too."""
+    def _look(self, path: str, own: Ref, word: str) -> tuple[bool, list[Use]]:
+        """Whether a file has a definition by its name, for others too, and its uses there."""
         said = self.mentions(path, word)
         other = self.resolver.module(path) if said else None
         if other is None:
-            return False
+            return False, []
         uses = [*self._in(other, own, word)]
         has_it = self._has(other, own, word)
         if has_it and not uses and said > 1 and not path.endswith("__init__.py"):
-            uses = [Use(other, -1, False)]  # it does something with it that no site tells
-        found += uses
-        return has_it
+            uses = [_unseen(other)]  # it does something with it that no site tells
+        return has_it, uses
 
     def _has(self, module: Module, own: Ref, word: str) -> bool:
         """Whether a file imports a definition by its name."""
