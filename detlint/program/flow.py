@@ -187,6 +187,12 @@ class _Run:
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
         """Whether the run loads weights."""
+        self.making: list[str] = []
+        """The layers that are being built, or whose passes are followed although no statement asks for them."""
+        self.ready: set[str] = set()
+        """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
+        self.trained = False
+        """Whether a statement runs one of these layers."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
         self.names: set[str] = set()
@@ -247,6 +253,8 @@ class _Run:
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
+        # A layer that trains may be built for nothing, where the run then evaluates.
+        result.trains = result.trains or (bool(self.ready) and (self.trained or not result.infers))
         result.held = self.state.switches
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
@@ -302,7 +310,7 @@ class _Run:
                     if streams is not None and "__getitem" in function.name:
                         self.aside(streams, work)
                     else:
-                        work()
+                        self.for_layer(name, work)
 
     def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
         """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
@@ -322,6 +330,15 @@ class _Run:
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def for_layer(self, name: str, work: Callable[[], object]) -> None:
+        """Run something that building an object of a class does, or that a framework does with it."""
+        layer = self.resolver.layer(name) is not None
+        if layer:
+            self.making.append(name)
+        work()
+        if layer:
+            self.making.pop()
 
     def build(self, target: Value, place: Place) -> None:
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
@@ -609,6 +626,8 @@ class _Run:
             self.described(target, effects, place)
         if site.kind != "call":
             return
+        if self.ready and not self.making and is_choice(site.target) and not isinstance(target, Ref):
+            self.trained = self.trained or not self.flow.callees(target)  # it may be one of the layers
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
         self.build(target, place)
@@ -657,7 +676,8 @@ class _Run:
         if isinstance(known, Param):
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
+        whole = known.base if isinstance(known, Member) and known.attr.startswith("[") else known
+        made = isinstance(whole, Result) and isinstance(whole.of, Ref) and "::" in whole.of.name
         parsed = isinstance(raw, Member) and is_parsed(raw.base)
         if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
             looked = self.values.look(frame, raw).value
@@ -697,7 +717,10 @@ class _Run:
         entry = effect.entry
         self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
-        self.result.trains = self.result.trains or "trains" in entry.contexts
+        if "trains" in entry.contexts and not self.making:
+            self.result.trains = True
+        elif "trains" in entry.contexts or "readies" in entry.contexts:
+            self.ready.update(self.making or ("",))
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
@@ -973,6 +996,7 @@ class _Run:
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
+        self.trained = self.trained or (receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
@@ -1011,6 +1035,8 @@ class _Run:
             inner, closure = wrapper
             self.call(inner[0], inner[1], "", None, closure)
             self.stack.append(name)
+        elif receiver and function.name.endswith(".__init__"):
+            self.for_layer(receiver, partial(self.body, module.steps(function)))
         else:
             self.body(module.steps(function))
         self.recorder.leave()
