@@ -13,6 +13,7 @@ from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels
+from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings, selected, severity_of
@@ -29,6 +30,8 @@ SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
 ON_DEVICE: Final = frozenset({"DET501", "DET502"})
+STREAMS: Final = "DET10"
+"""The rules of draws that nothing seeds begin with it."""
 HASHES: Final = "DET115"
 """Silent in a run that starts the interpreter anew with a hash seed."""
 
@@ -64,6 +67,7 @@ class Engine:
         self.flow = seeds.flow(resolver, self.matcher, properties)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
+        self.loaded = Loaded(self.matcher, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -180,6 +184,8 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
+        if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
+            return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, through):
