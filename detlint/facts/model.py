@@ -159,8 +159,9 @@ class Branch(Record, frozen=True):
 
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
-    loop, the values that its body replaces, each before the one in its place: tensors, and random keys. A `yield`, a `rebind`,
-    and an `exit` of the process, have no arms.
+    loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
+    that shows no more than the shapes of what it makes, "shapes". A `yield`, a `rebind`, and an `exit` of the process, have no
+    arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]

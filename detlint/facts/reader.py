@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported, loops, sets
+from detlint.facts import imported, loops, sets, smoke
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
@@ -580,6 +580,8 @@ class _Reader:
                 asked = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps)
+            elif kind == "main" and smoke.only_shows_shapes(bodies[0]):
+                asked = Const("shapes")
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
