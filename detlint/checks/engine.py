@@ -184,6 +184,8 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
+        if code.startswith(STREAMS) and site.use == "id":
+            return "it only tells runs or files apart"
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):

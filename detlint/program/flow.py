@@ -891,8 +891,8 @@ class _Run:
         return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
 
     def matters(self, stream: str, place: Place) -> bool:
-        """Whether what a call draws decides anything: it is no example for a tracer, and not just logged."""
-        if place.module.sites[place.site].use == "logged":
+        """Whether what a call draws decides anything: it is no example for a tracer, not just logged, and no id."""
+        if place.module.sites[place.site].use in ("id", "logged"):
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
