@@ -16,6 +16,7 @@ from detlint.checks.levels import Judgement, Levels
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
+from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Either, Ref, Site, Span
 from detlint.program.calls import DESCRIBES
@@ -68,6 +69,7 @@ class Engine:
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
+        self.unused = Unused(self.matcher, users)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -209,6 +211,8 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
+        if match.name.rpartition(".")[2][:1].isupper() and self.unused.is_made_for_nothing(module, index):
+            return "nothing uses what it makes"
         return ""
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
