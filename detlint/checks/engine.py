@@ -18,9 +18,9 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Either, Ref, Site, Span
+from detlint.facts.model import Branch, Either, Ref, Site, Span
 from detlint.program.calls import DESCRIBES
-from detlint.program.entry import entry_points, script
+from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, flows, follows_mode
@@ -186,6 +186,8 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
+        if code.startswith(STREAMS) and not site.function and self._is_tried(module, index):
+            return "it only tries something out: no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
@@ -214,6 +216,14 @@ class Engine:
         if match.name.rpartition(".")[2][:1].isupper() and self.unused.is_made_for_nothing(module, index):
             return "nothing uses what it makes"
         return ""
+
+    @staticmethod
+    def _is_tried(module: Module, index: int) -> bool:
+        """Whether a site stands in a `__main__` block that only shows shapes."""
+        blocks = (
+            step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch) and step.kind == "main"
+        )
+        return any(index in sites(block.arms[0]) for block in blocks if block.test is not None)
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
         """Why an order of hashes is always the same; "" where it isn't."""

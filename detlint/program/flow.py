@@ -189,6 +189,8 @@ class _Run:
         """Whether the run loads weights."""
         self.tries = False
         """Whether it only tries something out: all that it shows is shapes."""
+        self.building = 0
+        """Above 0 in the constructors of layers."""
         self.making: list[str] = []
         """The layers that are being built, or whose passes are followed although no statement asks for them."""
         self.ready: set[str] = set()
@@ -748,7 +750,7 @@ class _Run:
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
                 elif self.matters(stream, place):
-                    self.draw(stream, place, weights)
+                    self.draw(stream, place, weights or self.makes_weights(place))
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
@@ -896,6 +898,11 @@ class _Run:
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
+    def makes_weights(self, place: Place) -> bool:
+        """Whether a call that draws stands where a layer is built, and what it gives goes on into something."""
+        use = place.module.sites[place.site].use
+        return self.building > 0 and (not use or use.startswith("argument:"))
+
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
         if not self.doubtful:
@@ -1039,7 +1046,7 @@ class _Run:
             self.call(inner[0], inner[1], "", None, closure)
             self.stack.append(name)
         elif receiver and function.name.endswith(".__init__"):
-            self.for_layer(receiver, partial(self.body, module.steps(function)))
+            self.for_layer(receiver, partial(self.construct, receiver, module.steps(function)))
         else:
             self.body(module.steps(function))
         self.recorder.leave()
@@ -1047,6 +1054,13 @@ class _Run:
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+
+    def construct(self, name: str, steps: Iterable[Step]) -> None:
+        """Take the steps of the constructor of a class."""
+        layer = self.resolver.layer(name) is not None
+        self.building += layer
+        self.body(steps)
+        self.building -= layer
 
     def body(self, steps: Iterable[Step]) -> None:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
