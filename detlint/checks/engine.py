@@ -213,7 +213,8 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
-        if match.name.rpartition(".")[2][:1].isupper() and self.unused.is_made_for_nothing(module, index):
+        makes = match.name.rpartition(".")[2][:1].isupper()
+        if makes and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 

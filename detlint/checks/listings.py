@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -25,6 +26,10 @@ MIXES: Final = frozenset({"?.shuffle", "numpy.random.shuffle", "random.shuffle"}
 """What puts a list into another order where it stands."""
 ASKED: Final = frozenset({"index", "item", "key", "tested"})
 """What a table is used for that is asked by name."""
+TOLD: Final = re.compile(
+    r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
+)
+"""Names of lists that say what went wrong."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -125,7 +130,9 @@ class _Order(msgspec.Struct):
         return max(map(self.of, self.fates.get(name, ())), default=NOTHING)
 
     def _gathered(self, name: str) -> int:
-        """What it does where things are put into a name one by one."""
+        """What it does where things are put into a name one by one; nothing where these are only told to people."""
+        if TOLD.search(name):
+            return NOTHING
         if name.startswith(SUM):
             if self.of_set:
                 return NOTHING

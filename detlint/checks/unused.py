@@ -25,14 +25,18 @@ class Unused:
         self._resolver = matcher.resolver
         self._users = users
 
-    def is_made_for_nothing(self, module: Module, index: int) -> bool:
-        """Whether what a site makes is kept as an attribute of a layer, or under a name of its module, which is said nowhere else."""
+    def is_made_for_nothing(self, module: Module, index: int, generator: bool) -> bool:
+        """Whether what a site makes is kept as an attribute of a layer, and that is said nowhere else.
+
+        Args:
+            generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either.
+        """
         site = module.sites[index]
         if site.use not in ("kept", "dropped") and not site.use.startswith("assigned:"):
             return False
         function = module.function_of(site)
         if not function.name:
-            return self._is_said_once(module, self._name_in(module.facts.names, index))
+            return generator and self._is_said_once(module, self._name_in(module.facts.names, index))
         owner = f"{module.path}::{function.owner}"
         if not function.owner or self._resolver.layer(owner) is None:
             return False

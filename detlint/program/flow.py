@@ -749,7 +749,7 @@ class _Run:
             for stream in entry.draws if not (weights and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
-                elif self.matters(stream, place):
+                elif self.matters(stream, place, entry):
                     self.draw(stream, place, weights or self.makes_weights(place))
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
@@ -892,9 +892,10 @@ class _Run:
         here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
         return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
 
-    def matters(self, stream: str, place: Place) -> bool:
-        """Whether what a call draws decides anything: it is no example for a tracer, not just logged, and no id."""
-        if place.module.sites[place.site].use in ("id", "logged"):
+    def matters(self, stream: str, place: Place, entry: Entry) -> bool:
+        """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
+        use = place.module.sites[place.site].use
+        if use in ("id", "logged") or (use == "dropped" and "only-gives" in entry.contexts):
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
