@@ -175,13 +175,7 @@ def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Cata
     starts = _with_context("starts-communication", reach, matcher)
     # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
     decided = "hccl-deterministic" in reach.switches
-    evaluates = reach.infers and not reach.trains  # nothing sums gradients
-    if (
-        not starts
-        or decided
-        or evaluates
-        or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
-    ):
+    if not starts or decided or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE)):
         return
     place, match = starts[0]
     rule = catalog.rules["DET605"]
