@@ -38,8 +38,9 @@ class Unused:
         if not function.name:
             return generator and self._is_said_once(module, self._name_in(module.facts.names, index))
         owner = f"{module.path}::{function.owner}"
-        if not function.owner or self._resolver.layer(owner) is None:
-            return False
+        layer = self._resolver.layer(owner) if function.owner else None
+        if layer is None or layer.forward not in module.classes[function.owner].methods:
+            return False  # what it does stands elsewhere
         name = self._name_in(module.classes[function.owner].attributes, index)
         return bool(name) and self._is_closed(owner) and self._is_said_once(module, name)
 
