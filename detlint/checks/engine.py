@@ -31,8 +31,6 @@ SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
 ON_DEVICE: Final = frozenset({"DET501", "DET502"})
-KEPT_FOR_NOTHING: Final = frozenset({"DET103", "DET406"})
-"""The rules of what is often set up and never used: generators, and MindSpore's operators, which are objects."""
 STREAMS: Final = "DET10"
 """The rules of draws that nothing seeds begin with it."""
 HASHES: Final = "DET115"
@@ -215,7 +213,7 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
-        if code in KEPT_FOR_NOTHING and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
+        if code == "DET103" and self.unused.is_made_for_nothing(module, index):
             return "nothing uses what it makes"
         return ""
 
