@@ -308,6 +308,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters by which a network is told how many channels its images have."""
     examples: list[str] = []
     """Parts of the names of functions that make examples for tracers."""
+    ids: list[str] = []
+    """Names of variables that only tell runs, processes and files apart."""
     pipelines: list[str] = []
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
@@ -653,6 +655,11 @@ class Catalog:
     def examples(self) -> tuple[str, ...]:
         """Parts of the names of functions that make examples for tracers."""
         return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Names of variables that only tell runs, processes and files apart."""
+        return frozenset(name for framework in self.frameworks for name in framework.ids)
 
     @cached_property
     def pipelines(self) -> frozenset[str]:

@@ -13,12 +13,14 @@ from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels
+from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
+from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Either, Ref, Site, Span
+from detlint.facts.model import Branch, Either, Ref, Site, Span
 from detlint.program.calls import DESCRIBES
-from detlint.program.entry import entry_points, script
+from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, flows, follows_mode
@@ -29,6 +31,8 @@ SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
 ON_DEVICE: Final = frozenset({"DET501", "DET502"})
+STREAMS: Final = "DET10"
+"""The rules of draws that nothing seeds begin with it."""
 HASHES: Final = "DET115"
 """Silent in a run that starts the interpreter anew with a hash seed."""
 
@@ -64,6 +68,8 @@ class Engine:
         self.flow = seeds.flow(resolver, self.matcher, properties)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
+        self.loaded = Loaded(self.matcher, users, root)
+        self.unused = Unused(self.matcher, users)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -180,6 +186,12 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
+        if code.startswith(STREAMS) and not site.function and self._is_tried(module, index):
+            return "it only tries something out: no more than shapes are shown"
+        if code.startswith(STREAMS) and site.use == "id":
+            return "it only tells runs or files apart"
+        if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
+            return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, through):
@@ -201,7 +213,17 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
+        if code == "DET103" and self.unused.is_made_for_nothing(module, index):
+            return "nothing uses what it makes"
         return ""
+
+    @staticmethod
+    def _is_tried(module: Module, index: int) -> bool:
+        """Whether a site stands in a `__main__` block that only shows shapes."""
+        blocks = (
+            step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch) and step.kind == "main"
+        )
+        return any(index in sites(block.arms[0]) for block in blocks if block.test is not None)
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
         """Why an order of hashes is always the same; "" where it isn't."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -16,12 +17,19 @@ from detlint.program.resolve import Module
 ERRORS: Final = ("Error", "Exception", "Warning")
 # Methods that show what they are given, or only look at it, by their names.
 LOOKS: Final = frozenset({
-    "add", "critical", "debug", "difference", "difference_update", "discard", "endswith", "error", "exception", "format", "info",
-    "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop", "print", "remove",
-    "set_description", "startswith", "symmetric_difference", "union", "update", "warn", "warning", "warning_once",
+    "add", "create_commit", "critical", "debug", "difference", "difference_update", "discard", "endswith", "error", "exception",
+    "format", "info", "intersection", "intersection_update", "isdisjoint", "isin", "issubset", "issuperset", "log", "pop",
+    "print", "remove", "set_description", "startswith", "symmetric_difference", "union", "update", "warn", "warning",
+    "warning_once",
 })  # fmt: skip
 MIXES: Final = frozenset({"?.shuffle", "numpy.random.shuffle", "random.shuffle"})
 """What puts a list into another order where it stands."""
+ASKED: Final = frozenset({"index", "item", "key", "tested"})
+"""What a table is used for that is asked by name."""
+TOLD: Final = re.compile(
+    r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
+)
+"""Names of lists that say what went wrong."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -76,6 +84,8 @@ class _Order(msgspec.Struct):
             return DECIDES if self.of(what) or what == "argument:builtins.dict" else NOTHING
         if kind == "joined":
             return self.of(what)
+        if kind == "keyed":
+            return self._keyed(what)
         if kind in ("index", "written"):
             return DECIDES if kind == "written" else CUT
         if kind in ("collected", "returned", "turn"):
@@ -91,6 +101,22 @@ class _Order(msgspec.Struct):
             return DECIDES if self._draws(*map(int, what.split("-"))) else NOTHING
         return self._held(what) if kind == "assigned" and what else NOTHING
 
+    def _keyed(self, use: str) -> int:
+        """What it does where a table is made by the names of the items: nothing where the table is only asked for names."""
+        kind, _, name = use.partition(":")
+        if kind != "assigned" or not name:
+            return self.of(use)
+        if name in self.seen:
+            return NOTHING
+        self.seen.add(name)
+        details = (
+            self.module.body.details if "." in name or not self.function.name else (self.module.detail(self.function),)
+        )
+        fates = {fate for detail in details for fate in detail.fates.get(name, ())}
+        if not fates and "." in name:
+            return KEPT  # who asks it, isn't known
+        return max(map(self.of, sorted(fates - ASKED)), default=NOTHING)
+
     def _held(self, name: str) -> int:
         """What it does where a name holds it; that of the names that a module offers is no matter."""
         if name in self.seen or name == "__all__" or self._is_put_right(name):
@@ -104,7 +130,9 @@ class _Order(msgspec.Struct):
         return max(map(self.of, self.fates.get(name, ())), default=NOTHING)
 
     def _gathered(self, name: str) -> int:
-        """What it does where things are put into a name one by one."""
+        """What it does where things are put into a name one by one; nothing where these are only told to people."""
+        if TOLD.search(name):
+            return NOTHING
         if name.startswith(SUM):
             if self.of_set:
                 return NOTHING
@@ -116,8 +144,10 @@ class _Order(msgspec.Struct):
         if name in self.seen or self._is_put_right(name):
             return NOTHING
         self.seen.add(name)
-        fates = [fate for fate in self.fates.get(name, ()) if fate != "gathered"]
-        given = any(parameter.name == name for parameter in self.module.detail(self.function).parameters)
+        fates = [fate for fate in self.fates.get(name, ()) if fate not in ("gathered", "anew")]
+        given = "anew" not in self.fates.get(name, ()) and any(
+            parameter.name == name for parameter in self.module.detail(self.function).parameters
+        )
         if given or name not in self.fates or (not fates and not self.function.name):
             return KEPT
         return max(map(self.of, fates), default=NOTHING)

@@ -80,8 +80,8 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
 
 def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
-    training = _with_context("trains", reach, matcher)
-    if not training:
+    training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
+    if not training or not reach.trains:
         return
     place, match = training[0]
     switch = _switch(match, place, catalog)

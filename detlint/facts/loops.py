@@ -107,7 +107,7 @@ def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]
             # `groups[x].append(...)` has a list for each element.
             keyed = isinstance(owner, ast.Subscript) and not targets.isdisjoint(_names(owner.slice))
             yield place(owner), not keyed and not isinstance(owner, ast.Call)
-        elif node.func.attr in WRITES and dotted(owner) not in _SHOWN | anew:
+        elif node.func.attr in WRITES and dotted(owner) not in _SHOWN | anew and not _opens(owner):
             yield WRITTEN, True
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0]
@@ -116,6 +116,28 @@ def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]
             yield f"{NUMBERED}{table}", True
         elif _counts(target.slice, table.removesuffix(".loc"), counters):
             yield table, True  # `images[i] = load(file)`
+
+
+def keyed(node: ast.DictComp) -> bool:
+    """Whether a table is made by the names of what it is made of, and not of their numbers: `{name: load(name) for name in names}`."""
+    for generator in node.generators:
+        through = generator.iter.func if isinstance(generator.iter, ast.Call) else generator.iter
+        if dotted(through) in ("enumerate", "zip"):
+            return False
+    targets = {name for generator in node.generators for name in _names(generator.target)}
+    return not targets.isdisjoint(_names(node.key))
+
+
+def _opens(node: ast.expr) -> bool:
+    """Whether a file is opened on the spot, from its beginning: `path.open("w").write(text)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if (function.attr if isinstance(function, ast.Attribute) else dotted(function)) != "open":
+        return False
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    modes = [part.value for part in given if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return not any("a" in mode for mode in modes)
 
 
 def _regrown(value: ast.expr, name: str) -> bool | None:

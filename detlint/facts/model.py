@@ -149,9 +149,10 @@ class Site(Record, frozen=True):
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of
     its body), `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a
-    comprehension), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `modulo:USE`,
-    `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index),
-    `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name), `dropped`, or nothing."""
+    comprehension), `keyed:USE` (a table by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that
+    does nothing else), `modulo:USE`, `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the
+    counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name),
+    `dropped`, `id` (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -159,8 +160,9 @@ class Branch(Record, frozen=True):
 
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
-    loop, the values that its body replaces, each before the one in its place: tensors, and random keys. A `yield`, a `rebind`,
-    and an `exit` of the process, have no arms.
+    loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
+    that shows no more than the shapes of what it makes, "shapes". A `yield`, a `rebind`, and an `exit` of the process, have no
+    arms.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]
@@ -225,8 +227,8 @@ class Detail(Record, frozen=True):
     ordered: tuple[str, ...] = ()
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, and `gathered` for those that a
-    loop fills."""
+    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, `gathered` for those that a loop
+    fills, and `anew` where those are surely no parameters then."""
 
 
 class Class(Record, frozen=True):

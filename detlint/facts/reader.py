@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported, loops, sets
+from detlint.facts import imported, loops, sets, smoke
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
@@ -121,9 +121,11 @@ class _Reader:
         "functions",
         "gone_through",
         "has_keys",
+        "ids",
         "imports",
         "in_cells",
         "inputs",
+        "is_id",
         "judged",
         "kept",
         "kept_names",
@@ -170,6 +172,9 @@ class _Reader:
         self.whole = catalog.whole_words
         self.masks = catalog.masks
         self.inputs = catalog.inputs
+        self.ids = catalog.ids
+        self.is_id = False
+        """Whether what is read is kept under a name that only tells runs or files apart."""
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order, self.stand_ins = catalog.same_order, catalog.stand_ins
@@ -361,7 +366,9 @@ class _Reader:
             name = first.id if type(first) is ast.Name else dotted(first)
             before = self.judged
             self.use = "assigned:" + name if name else _put_into(first)
+            self.is_id = name.rpartition(".")[2] in self.ids
             value = _EXPRESSIONS[kind](self, right)
+            self.is_id = False
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
@@ -386,6 +393,13 @@ class _Reader:
         self.fates.setdefault(name, []).append(self.use)
         if "assigned:" in self.use:
             self.judged += 1
+
+    def viewed(self, name: str, use: str) -> None:
+        """Note how a table is used whose items are asked for, in its order: `for name, file in files.items()`."""
+        if name in self.fates or name in self.kept_names:
+            self.use = use
+            self.follow(name)
+            self.use = ""
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         name, before = dotted(node.target), self.judged
@@ -580,6 +594,8 @@ class _Reader:
                 asked = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps)
+            elif kind == "main" and smoke.only_shows_shapes(bodies[0]):
+                asked = Const("shapes")
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
@@ -701,8 +717,11 @@ class _Reader:
     def track(self, names: Iterable[str]) -> None:
         """Note from here on how some names are used that things are gathered into."""
         for name in names:
-            if name.isidentifier():
-                self.fates.setdefault(name, ["gathered"])
+            if name.isidentifier() and name not in self.fates:
+                # A parameter that was bound anew is no longer what the caller has.
+                value = self.scope.names.get(name)
+                own = value is not None and type(value) not in (Param, Either)
+                self.fates[name] = ["gathered", "anew"] if own else ["gathered"]
 
     def _while(self, node: ast.While) -> None:
         self.expression(node.test)
@@ -1084,6 +1103,8 @@ class _Reader:
         if kind is ast.Call:
             self.use = use  # `Parallel(...)(...)`: what is built here makes what is used there
         if kind is ast.Attribute:
+            if use and function.attr in _VIEWS and (self.fates or self.kept_names):  # type: ignore[attr-defined]
+                self.viewed(dotted(function.value), use)  # type: ignore[attr-defined]
             callee, attr = self._attribute(function, called=True), function.attr  # type: ignore[arg-type, attr-defined]
         else:
             callee, attr = _EXPRESSIONS[kind](self, function), ""
@@ -1327,7 +1348,9 @@ class _Reader:
         tail = _tail(target)
         if args and tail not in self.words and kind != "write":
             args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, _simple(arg.value)) for arg in args])
-        if use:
+        if self.is_id:
+            use = "id"
+        elif use:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
@@ -1645,6 +1668,8 @@ class _Reader:
         collected = outer or "collected"
         if kind is ast.SetComp:
             collected = "argument:builtins.set"  # a set has no order to begin with
+        elif kind is ast.DictComp and outer and loops.keyed(node):
+            collected = f"keyed:{outer}"
         saved: dict[str, Any] = {}
         before = len(self.sites)
         for generator in node.generators:
@@ -2116,6 +2141,7 @@ _METHODS: Final = {
     **dict.fromkeys((GROWS | WRITES | MAPS) - {"extend"}, "passes"),
 }
 """Methods whose name tells the reader something, or what becomes of their arguments."""
+_VIEWS: Final = frozenset({"items", "keys", "values"})
 _KEPT: Final = _PASSES | MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {

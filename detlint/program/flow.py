@@ -187,6 +187,16 @@ class _Run:
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
         """Whether the run loads weights."""
+        self.tries = False
+        """Whether it only tries something out: all that it shows is shapes."""
+        self.building = 0
+        """Above 0 in the constructors of layers."""
+        self.making: list[str] = []
+        """The layers that are being built, or whose passes are followed although no statement asks for them."""
+        self.ready: set[str] = set()
+        """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
+        self.trained = False
+        """Whether a statement runs one of these layers."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
         self.names: set[str] = set()
@@ -247,6 +257,8 @@ class _Run:
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
+        # A layer that trains may be built for nothing, where the run then evaluates.
+        result.trains = result.trains or (bool(self.ready) and (self.trained or not result.infers))
         result.held = self.state.switches
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
@@ -255,7 +267,7 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
-        for stream, found in self.drawn.items():
+        for stream, found in self.drawn.items() if result.trains or not self.tries else ():
             # A stream that is seeded late is told there.
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
             open_ = [draws for draws in found.values() if id(draws) not in told]
@@ -302,7 +314,7 @@ class _Run:
                     if streams is not None and "__getitem" in function.name:
                         self.aside(streams, work)
                     else:
-                        work()
+                        self.for_layer(name, work)
 
     def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
         """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
@@ -322,6 +334,15 @@ class _Run:
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def for_layer(self, name: str, work: Callable[[], object]) -> None:
+        """Run something that building an object of a class does, or that a framework does with it."""
+        layer = self.resolver.layer(name) is not None
+        if layer:
+            self.making.append(name)
+        work()
+        if layer:
+            self.making.pop()
 
     def build(self, target: Value, place: Place) -> None:
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
@@ -429,6 +450,7 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
+            self.tries = self.tries or (branch.kind == "main" and branch.test is not None)
             self.steps(branch.arms[0])
             return False
         if branch.kind in ("yield", "rebind"):
@@ -609,6 +631,8 @@ class _Run:
             self.described(target, effects, place)
         if site.kind != "call":
             return
+        if self.ready and not self.making and is_choice(site.target) and not isinstance(target, Ref):
+            self.trained = self.trained or not self.flow.callees(target)  # it may be one of the layers
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
         self.build(target, place)
@@ -657,7 +681,8 @@ class _Run:
         if isinstance(known, Param):
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        made = isinstance(known, Result) and isinstance(known.of, Ref) and "::" in known.of.name
+        whole = known.base if isinstance(known, Member) and known.attr.startswith("[") else known
+        made = isinstance(whole, Result) and isinstance(whole.of, Ref) and "::" in whole.of.name
         parsed = isinstance(raw, Member) and is_parsed(raw.base)
         if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
             looked = self.values.look(frame, raw).value
@@ -697,7 +722,10 @@ class _Run:
         entry = effect.entry
         self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
-        self.result.trains = self.result.trains or "trains" in entry.contexts
+        if "trains" in entry.contexts and not self.making:
+            self.result.trains = True
+        elif "trains" in entry.contexts or "readies" in entry.contexts:
+            self.ready.update(self.making or ("",))
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
@@ -721,8 +749,8 @@ class _Run:
             for stream in entry.draws if not (weights and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
-                elif self.matters(stream, place):
-                    self.draw(stream, place, weights)
+                elif self.matters(stream, place, entry):
+                    self.draw(stream, place, weights or self.makes_weights(place))
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
@@ -864,11 +892,17 @@ class _Run:
         here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
         return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
 
-    def matters(self, stream: str, place: Place) -> bool:
-        """Whether what a call draws decides anything: it is no example for a tracer, and not just logged."""
-        if place.module.sites[place.site].use == "logged":
+    def matters(self, stream: str, place: Place, entry: Entry) -> bool:
+        """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
+        use = place.module.sites[place.site].use
+        if use in ("id", "logged") or (use == "dropped" and "only-gives" in entry.contexts):
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
+
+    def makes_weights(self, place: Place) -> bool:
+        """Whether a call that draws stands where a layer is built, and what it gives goes on into something."""
+        use = place.module.sites[place.site].use
+        return self.building > 0 and (not use or use.startswith("argument:"))
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)
@@ -973,6 +1007,7 @@ class _Run:
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
+        self.trained = self.trained or (receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
@@ -1011,6 +1046,8 @@ class _Run:
             inner, closure = wrapper
             self.call(inner[0], inner[1], "", None, closure)
             self.stack.append(name)
+        elif receiver and function.name.endswith(".__init__"):
+            self.for_layer(receiver, partial(self.construct, receiver, module.steps(function)))
         else:
             self.body(module.steps(function))
         self.recorder.leave()
@@ -1018,6 +1055,13 @@ class _Run:
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+
+    def construct(self, name: str, steps: Iterable[Step]) -> None:
+        """Take the steps of the constructor of a class."""
+        layer = self.resolver.layer(name) is not None
+        self.building += layer
+        self.body(steps)
+        self.building -= layer
 
     def body(self, steps: Iterable[Step]) -> None:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which

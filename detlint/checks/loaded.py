@@ -1,0 +1,93 @@
+"""First weights that count for nothing: whoever builds their layer puts stored ones in their place at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from detlint.checks.gradients import BEGINNING
+from detlint.checks.match import Matcher
+from detlint.checks.tests import is_test
+from detlint.facts.model import Branch, Function, Member, Result, Step, Value
+from detlint.program.resolve import Module
+from detlint.program.users import Use, Users
+
+LOADS: Final = "loads-weights"
+_Known = dict[tuple[str, str], bool]
+"""What is known of functions, by path and name; of one that is being asked, that it does."""
+
+
+class Loaded:
+    """Decides whether draws make weights that are overwritten.
+
+    Args:
+        users: finds who builds a layer.
+        root: the project's root, for telling test files, which say nothing of how a layer is used.
+    """
+
+    def __init__(self, matcher: Matcher, users: Users, root: str) -> None:
+        self._matcher = matcher
+        self._users = users
+        self._root = root
+
+    def overwritten(self, module: Module, index: int) -> bool:
+        """Whether what a site draws goes into weights of a layer, which all who build it then load."""
+        site = module.sites[index]
+        if site.use and not site.use.startswith("argument:"):
+            return False  # what is kept for itself may be no weight
+        return self._while_built(module, module.function_of(site), {})
+
+    def _while_built(self, module: Module, function: Function, known: _Known) -> bool:
+        """Whether a function runs only while layers are built whose weights are loaded then."""
+        if self._matcher.resolver.layer(f"{module.path}::{function.owner}") is None:
+            return False
+        if function.name.rpartition(".")[2] in BEGINNING:
+            return self._all_load(module, function.owner, known)
+        key = (module.path, function.name)
+        if key not in known:
+            known[key] = True
+            uses = self._users.within(module, function.name)
+            callers = [module.function_of(module.sites[use.site]) for use in uses if use.called]
+            known[key] = bool(callers) and all(self._while_built(module, caller, known) for caller in callers)
+        return known[key]
+
+    def _all_load(self, module: Module, name: str, known: _Known) -> bool:
+        """Whether all who call a definition load weights into the layer that it gives."""
+        key = (module.path, name)
+        if key not in known:
+            known[key] = True
+            tests = is_test(module.path, self._root)
+            uses = [u for u in self._users.of(module, name) or () if tests or not is_test(u.module.path, self._root)]
+            known[key] = bool(uses) and all(use.called and use.site >= 0 and self._loads(use, known) for use in uses)
+        return known[key]
+
+    def _loads(self, use: Use, known: _Known) -> bool:
+        """Whether weights are loaded into what a call gives: there, where its layer is built, or where it is given back to."""
+        module, index, _ = use
+        function = module.function_of(module.sites[index])
+        for other in _surely(module.body.steps[function.number]):
+            site = module.sites[other]
+            owner = site.target.base if isinstance(site.target, Member) else None
+            if any(_is_made_by(value, index) for value in (owner, *(arg.value for arg in site.args))):
+                found = self._matcher.matches(module, other)
+                if any(LOADS in match.entry.contexts for match in found):
+                    return True
+        if self._while_built(module, function, known):
+            return True
+        given_back = not function.owner and _is_made_by(function.returns, index)
+        return given_back and self._all_load(module, function.name, known)
+
+
+def _surely(steps: tuple[Step, ...]) -> Iterator[int]:
+    """The sites that are passed whatever is asked on the way."""
+    for step in steps:
+        if isinstance(step, Branch):
+            if step.kind in ("main", "with", "try"):
+                yield from _surely(step.arms[0])
+        elif step >= 0:
+            yield step
+
+
+def _is_made_by(value: Value | None, index: int) -> bool:
+    """Whether a value is what a call gives."""
+    return isinstance(value, Result) and value.site == index

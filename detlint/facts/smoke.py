@@ -1,0 +1,62 @@
+"""Smoke tests: `__main__` blocks that run something on made-up inputs and only show the shape of what comes out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from detlint.facts.loops import dotted
+
+_SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
+_SHOWS: Final = frozenset({"print", "pprint"})
+_PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
+_MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_grad_", "train"})
+"""Methods that put a network into a mode, or on a device."""
+_SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
+
+
+def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
+    """Whether all that a block does with what it makes is to show its shape or type.
+
+    It does something else if it calls anything whose result it drops: to save, to plot, to train.
+    """
+    shown = False
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, (ast.Assert, ast.Yield, ast.Await)):
+            return False
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            last = _last(call)
+            if last in _SHOWS:
+                if not all(map(_is_shape, call.args)):
+                    return False
+                shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
+            elif last not in _SETS_UP and not (last in _MODES and not call.args):
+                return False
+    return shown
+
+
+def _is_shape(node: ast.expr) -> bool:
+    """Whether what is shown says nothing of the numbers in a tensor."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in _SHAPES
+    if isinstance(node, ast.Call):
+        last = _last(node)
+        return last in _SHAPES or (last in _PUTS_TOGETHER and all(map(_is_shape, node.args)))
+    if isinstance(node, ast.Subscript):
+        return _is_shape(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return all(_is_shape(part.value) for part in node.values if isinstance(part, ast.FormattedValue))
+    if isinstance(node, ast.BinOp):
+        return _is_shape(node.left) and _is_shape(node.right)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return all(map(_is_shape, node.elts))
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return _is_shape(node.elt)
+    return isinstance(node, ast.Constant)
+
+
+def _last(call: ast.Call) -> str:
+    """The last component of what is called, also where that is a method of something made on the spot."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
