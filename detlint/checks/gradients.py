@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
-from detlint.checks.tests import is_test
+from detlint.checks.tests import telling
 from detlint.facts.model import Branch, Function, Member, Ref, Result, Site, Span, Step, Value
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -92,7 +92,7 @@ class Gradients:
     def uses(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a definition in the program, outside of tests; None where they can't all be found."""
         found = self.users.of(module, name)
-        return found and [*self._outside_of_tests(module, found)]
+        return found and [*telling(found, module, self.root)]
 
     def evaluated(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that its own file only runs to evaluate."""
@@ -167,12 +167,7 @@ class Gradients:
     def _uses(self, module: Module, name: str, about: _About) -> Iterator[Use]:
         """The uses of a definition, one by one."""
         uses = self.users.each(module, name) if about.everywhere else self.users.within(module, name)
-        return self._outside_of_tests(module, uses)
-
-    def _outside_of_tests(self, module: Module, uses: Iterable[Use]) -> Iterator[Use]:
-        """What tests do with a definition says nothing of how it is used."""
-        tests = is_test(module.path, self.root)
-        return (use for use in uses if tests or not is_test(use.module.path, self.root))
+        return telling(uses, module, self.root)
 
     def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]

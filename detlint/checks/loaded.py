@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
-from detlint.checks.tests import is_test
+from detlint.checks.tests import telling
 from detlint.facts.model import Branch, Function, Member, Result, Step, Value
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
@@ -56,14 +57,16 @@ class Loaded:
         key = (module.path, name)
         if key not in known:
             known[key] = True
-            tests = is_test(module.path, self._root)
-            uses = [u for u in self._users.of(module, name) or () if tests or not is_test(u.module.path, self._root)]
-            known[key] = bool(uses) and all(use.called and use.site >= 0 and self._loads(use, known) for use in uses)
+            uses = telling(self._users.each(module, name), module, self._root)
+            first = next(uses, None)
+            known[key] = first is not None and all(self._loads(use, known) for use in chain((first,), uses))
         return known[key]
 
     def _loads(self, use: Use, known: _Known) -> bool:
         """Whether weights are loaded into what a call gives: there, where its layer is built, or where it is given back to."""
-        module, index, _ = use
+        module, index, called = use
+        if not called or index < 0:
+            return False
         function = module.function_of(module.sites[index])
         for other in _surely(module.body.steps[function.number]):
             site = module.sites[other]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
+
+from detlint.program.resolve import Module
+from detlint.program.users import Use
 
 TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
@@ -12,3 +16,9 @@ TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]
 def is_test(path: str, root: str) -> bool:
     """Whether a file is test code, by its path below the project's root."""
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
+
+
+def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:
+    """The uses of a module's definition that tell how it is used: what tests do with it doesn't, unless it is one of theirs."""
+    tests = is_test(module.path, root)
+    return (use for use in uses if tests or not is_test(use.module.path, root))
