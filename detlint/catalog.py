@@ -162,7 +162,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     needed; d nondeterministic with no alert."""
     strict: bool = False
     """The switch answers it only where it is on in full: with `warn_only` it stays as it is."""
-    level: Literal["", "error", "warning", "note", "design"] = ""
+    level: Literal["", "error", "warning", "note", "design", "align"] = ""
     """Overrides the rule's level."""
     message: str = ""
     remedy: str = ""
@@ -225,7 +225,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     code: str
     name: str
-    level: Literal["error", "warning", "note", "design"]
+    level: Literal["error", "warning", "note", "design", "align"]
     summary: str
     """One sentence: what it finds."""
     message: str

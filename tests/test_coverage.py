@@ -93,7 +93,9 @@ def write(row: Row, name: str, draw: str) -> tuple[str, range]:
     owner, _, member = name.rpartition(".")
     method = owner.rpartition(".")[2][:1].isupper()
     head = f"import {name.partition('.')[0]}\n" if owner else ""
-    call = row.code.replace("{name}", name) or (f"value.{member}({row.args})" if method else f"{name}({row.args})")
+    call = row.code.replace("{name}", name) or (
+        f"kept = value.{member}({row.args})" if method else f"{name}({row.args})"
+    )
     if method and not row.code:
         head += f"value: {owner} = read()\n"
     head += row.setup.rstrip() + "\n" if row.setup else ""

@@ -12,7 +12,7 @@ from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rul
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
-from detlint.checks.levels import Judgement, Levels
+from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
@@ -162,6 +162,9 @@ class Engine:
             yield severity, why
         if severity is None:
             return
+        if severity != "note" and not through and self.unused.is_never_named(module, index):
+            severity = "note"
+            yield severity, "nothing in the program names what it stands in"
         if rule.code == "DET107" and seeded:
             seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
@@ -213,7 +216,7 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
-        if code == "DET103" and self.unused.is_made_for_nothing(module, index):
+        if is_class(match.name) and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 

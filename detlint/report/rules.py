@@ -88,6 +88,8 @@ def _level(rule: Rule) -> str:
     align = ", an error with `--profile align`"
     if rule.level == "design":
         level = "by design; a note, or a warning where a run comes to it unseeded" + align
+    elif rule.level == "align":
+        level = "a note" + align
     else:
         level = rule.level + (align if rule.level == "warning" and rule.family >= 4 else "")
     return f"Level: {level}. Family {rule.family}: {family(rule) or 'of your own'}."
