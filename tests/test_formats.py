@@ -37,7 +37,7 @@ def warp(x, g):
 
 if __name__ == "__main__":
     random.shuffle([1, 2])
-    warp(torch.rand(2), 1)  # noqa: DET999
+    warp(torch.rand(2, requires_grad=True), 1)  # noqa: DET999
 """
 
 

@@ -367,7 +367,7 @@ def test_a_wrapper_is_found_once_where_it_calls(project: Project) -> None:
     project(
         **{
             "ops.py": "import torch.nn.functional as F\n\n\ndef warp(x):\n    return F.grid_sample(x, 1)\n",
-            "a.py": "from ops import warp\n\nwarp(1)\nwarp(2)\n",
+            "a.py": "import torch\nfrom ops import warp\n\nx = torch.ones(2, requires_grad=True)\nwarp(x)\nwarp(x)\n",
         }
     )
     assert found("DET403") == [("ops.py", 5)]

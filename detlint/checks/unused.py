@@ -59,22 +59,14 @@ class Unused:
         importers = self._users.importers(module.path)
         if not importers or not self._is_said_once(module, name):
             return False
-        if not name.startswith("_") and self._is_of_a_library(module):
-            return False  # who uses the library may name it
+        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
+        if package is not None and not name.startswith("_"):
+            return False  # who uses the package may name it, and any file may by a text: `"package.module.Class"`
         return not any(self._puts_names_together(path) for path in (module.path, *importers))
 
     def _puts_names_together(self, path: str) -> bool:
         """Whether a file may come to a definition without its name; a method may be called `eval` too."""
         return any(self._users.mentions(path, way) > self._users.mentions(path, f".{way}") for way in PUT_TOGETHER)
-
-    def _is_of_a_library(self, module: Module) -> bool:
-        """Whether a file is part of a package that offers something to whoever imports it."""
-        folder = os.path.dirname(module.path)
-        within = module.facts.module.count(".") - (os.path.basename(module.path) != "__init__.py")
-        for _ in range(within):
-            folder = os.path.dirname(folder)
-        top = self._resolver.module(os.path.join(folder, "__init__.py"))
-        return top is not None and bool(top.facts.names or top.facts.imports or top.facts.stars)
 
     @staticmethod
     def _is_decorated(module: Module, name: str) -> bool:
