@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -33,8 +34,6 @@ CELL_LINE = re.compile(r"(?P<file>.+\.ipynb):(?:cell )?(?P<cell>\d+):(?P<line>\d
 """A line as findings in notebooks have it, with or without the column."""
 WIDEST = 100
 """Columns of text that are still easy to read."""
-MOST_LEFT = 2_000_000
-"""Objects that earlier checks may leave where one process makes many: then they are looked through."""
 
 
 class _Group(click.Group):
@@ -314,13 +313,11 @@ def _no_garbage() -> Iterator[None]:
     """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
     collecting = gc.isenabled()
     gc.disable()
-    if gc.get_freeze_count() > MOST_LEFT:
-        gc.unfreeze()
-        gc.collect()
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)  # nor is it looked through when the interpreter ends
     try:
         yield
     finally:
-        gc.freeze()  # nor is it looked through when the interpreter ends
         if collecting:
             gc.enable()
 
