@@ -1,4 +1,4 @@
-"""Objects that are made and kept, and that nothing in the program ever names again."""
+"""What nothing in the program ever names again: objects that are made and kept, functions and classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from detlint.program.users import Users
 
 UNNAMED: Final = ("getattr(", "__dict__", "vars(", "children(", "cells(", "._modules")
 """By what a file may come to the attributes of an object without their names."""
-
 PUT_TOGETHER: Final = ("getattr(", "__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
 """By what a file may come to definitions by names that it puts together."""
 
@@ -56,13 +55,12 @@ class Unused:
         name = (function.owner or function.name).partition(".")[0]
         if not name or "<" in name or "@" in name or self._is_decorated(module, name):
             return False
-        importers = self._users.importers(module.path)
-        if not importers or not self._is_said_once(module, name):
+        if not self._users.is_imported(module) or not self._is_said_once(module, name):
             return False
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
         if package is not None and not name.startswith("_"):
             return False  # who uses the package may name it, and any file may by a text: `"package.module.Class"`
-        return not any(self._puts_names_together(path) for path in (module.path, *importers))
+        return not any(self._puts_names_together(path) for path in (module.path, *self._users.importers(module.path)))
 
     def _puts_names_together(self, path: str) -> bool:
         """Whether a file may come to a definition without its name; a method may be called `eval` too."""
