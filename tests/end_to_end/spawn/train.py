@@ -22,8 +22,7 @@ def dataset():
     return TensorDataset(x, torch.sin(3 * x))
 
 
-def train(rank, world_size, store, args):
-    setup(rank, world_size, store)
+def fit(rank, world_size, args):
     model = DDP(nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Dropout(0.1), nn.Linear(16, 1)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     data = dataset()
@@ -38,7 +37,13 @@ def train(rank, world_size, store, args):
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-    weights = torch.cat([p.detach().flatten() for p in model.parameters()])
+    return losses, torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def train(rank, world_size, store, args):
+    setup(rank, world_size, store)
+    # DDP goes before the group does: to end both at once, PyTorch 2.13 may wait for itself forever.
+    losses, weights = fit(rank, world_size, args)
     every = [None] * world_size
     dist.all_gather_object(every, losses)
     if rank == 0:
