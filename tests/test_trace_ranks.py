@@ -48,6 +48,7 @@ def main(rank, port):
         {after}
         total.mul(2)  # use
         optimizer.step()
+    del net  # before the group: to end both at once, PyTorch 2.13 may wait for itself forever
     dist.destroy_process_group()
 
 
