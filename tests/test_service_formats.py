@@ -42,7 +42,7 @@ def warp(x, g):
 
 if __name__ == "__main__":
     é = "é", random.random()
-    warp(torch.rand(2), 1)
+    warp(torch.rand(2, requires_grad=True), 1)
 """
 DRAWS = "import random\n\n\ndef order(x):\n    random.shuffle(x)\n"
 MAIN = "from data import order\n\n\ndef main():\n    order([1, 2])\n\n\nif __name__ == '__main__':\n    main()\n"
@@ -459,7 +459,7 @@ def test_layout_and_other_statements_change_no_fingerprint(project: Project, old
     [
         ("nn.Dropout(0.2)", "nn.Dropout(0.3)", 3),
         ("nn.Sequential(nn.Dropout(0.5),", "nn.Sequential(nn.Dropout(0.6),", 2),
-        ("self.drop = nn.Dropout(0.5)", "self.fall = nn.Dropout(0.5)", 1),
+        ("self.drop = nn.Dropout(0.5)", "self.drop = self.fall = nn.Dropout(0.5)", 1),
         ("def forward(", "def call(", 3),
         ("class Net(", "class Network(", 6),
         ("@decorated(nn.Dropout(0.1))", "@decorated(nn.Dropout(0.11))", 3),
