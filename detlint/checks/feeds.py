@@ -7,7 +7,20 @@ from typing import Final, NamedTuple
 
 from detlint.checks.conditions import NO_DEFAULT, CallArgument, bind
 from detlint.checks.gradients import Gradients
-from detlint.facts.model import Branch, Const, Either, Function, Instance, Items, Member, Ref, Result, Site, Step, Value
+from detlint.facts.model import (
+    Branch,
+    Const,
+    Function,
+    Instance,
+    Items,
+    Member,
+    Ref,
+    Site,
+    Step,
+    Value,
+    is_made_by,
+    options,
+)
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import MANY, Use
 
@@ -201,7 +214,7 @@ class Feeds:
         body = module.classes.get(owner)
         if body is None or self.resolver.layer(f"{module.path}::{owner}") is None:
             return None
-        names = [name for name, value in body.attributes.items() if any(_made_at(o, index) for o in _options(value))]
+        names = [name for name, value in body.attributes.items() if any(is_made_by(o, index) for o in options(value))]
         if len(names) != 1:
             return None
         calls = []
@@ -224,17 +237,6 @@ def _replaced(
                 yield from _replaced(arm, (*replaced, *own))
         elif step >= 0:
             yield step, replaced
-
-
-def _options(value: Value | None) -> Iterator[Value | None]:
-    if isinstance(value, Either):
-        yield from value.options
-    else:
-        yield value
-
-
-def _made_at(value: Value | None, index: int) -> bool:
-    return isinstance(value, Result) and value.site == index
 
 
 def _is_attribute(value: Value | None, name: str) -> bool:

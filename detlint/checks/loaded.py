@@ -9,7 +9,7 @@ from typing import Final
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.facts.model import Branch, Function, Member, Result, Step, Value
+from detlint.facts.model import Branch, Function, Member, Step, is_made_by
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
@@ -71,13 +71,13 @@ class Loaded:
         for other in _surely(module.body.steps[function.number]):
             site = module.sites[other]
             owner = site.target.base if isinstance(site.target, Member) else None
-            if any(_is_made_by(value, index) for value in (owner, *(arg.value for arg in site.args))):
+            if any(is_made_by(value, index) for value in (owner, *(arg.value for arg in site.args))):
                 found = self._matcher.matches(module, other)
                 if any(LOADS in match.entry.contexts for match in found):
                     return True
         if self._while_built(module, function, known):
             return True
-        given_back = not function.owner and _is_made_by(function.returns, index)
+        given_back = not function.owner and is_made_by(function.returns, index)
         return given_back and self._all_load(module, function.name, known)
 
 
@@ -89,8 +89,3 @@ def _surely(steps: tuple[Step, ...]) -> Iterator[int]:
                 yield from _surely(step.arms[0])
         elif step >= 0:
             yield step
-
-
-def _is_made_by(value: Value | None, index: int) -> bool:
-    """Whether a value is what a call gives."""
-    return isinstance(value, Result) and value.site == index

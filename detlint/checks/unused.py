@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from detlint.checks.match import Matcher
-from detlint.facts.model import Function, Instance, Member, Result
+from detlint.facts.model import Function, Instance, Member, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -83,7 +83,7 @@ class Unused:
     @staticmethod
     def _name_in(names: Mapping[str, object], index: int) -> str:
         """The only one of some names that holds what a site makes."""
-        found = [name for name, value in names.items() if isinstance(value, Result) and value.site == index]
+        found = [name for name, value in names.items() if is_made_by(value, index)]
         return found[0] if len(found) == 1 else ""
 
     def _is_closed(self, owner: str) -> bool:

@@ -97,6 +97,16 @@ class Expression(Record, frozen=True, tag=10):
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
+def options(value: Value | None) -> tuple[Value | None, ...]:
+    """What a value may be, one by one."""
+    return value.options if isinstance(value, Either) else (value,)
+
+
+def is_made_by(value: object, index: int) -> bool:
+    """Whether a value is what the call at a position of `Facts.sites` gives."""
+    return isinstance(value, Result) and value.site == index
+
+
 class Arg(Record, frozen=True):
     """One argument of a call. `name` is the keyword, "" for a positional, "*" and "**" for splats."""
 

@@ -20,6 +20,7 @@ from detlint.facts.model import (
     Site,
     Value,
     decode_body,
+    options,
 )
 from detlint.program.resolve import Module, Resolver
 
@@ -259,4 +260,4 @@ def _options(value: Value | None) -> tuple[Value | None, ...]:
     """What a callee may be."""
     if isinstance(value, (Result, Partial)):
         value = value.of
-    return value.options if isinstance(value, Either) else (value,)
+    return options(value)
