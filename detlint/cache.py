@@ -1,4 +1,5 @@
-"""Facts on disk, by content: one database for each version of detlint and of the catalog.
+"""Facts on disk, by content: one database for each version of detlint and of the catalog. What is known of a whole program is
+a file beside it.
 
 A cache only saves time. One that can't be opened, read or written is a miss, and the run goes on.
 """
@@ -6,6 +7,7 @@ A cache only saves time. One that can't be opened, read or written is a miss, an
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
@@ -91,6 +93,22 @@ class Cache:
             return True
         return False
 
+    def recall(self, name: str) -> bytes | None:
+        """What was last kept under a name."""
+        if self._database is None or self._place[0] is None:
+            return None
+        try:
+            row = (self._place[0] / name).read_bytes()
+        except OSError:
+            return None
+        return row[CHECK:] if _sum(memoryview(row)[CHECK:]) == row[:CHECK] else None
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Keep something large under a name, in the place of what was there: a file for itself, since a database writes twice
+        what it replaces."""
+        if self._database is not None and self._place[0] is not None:
+            write_whole(self._place[0] / name, _signed(data))
+
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""
         return Cache(*self._place)
@@ -99,6 +117,18 @@ class Cache:
         """Close the database."""
         if self._database is not None:
             self._database.close()
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file of the cache that nobody ever sees half-written. One that can't be written costs time, nothing else."""
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -7,7 +7,6 @@ and docs/catalog.md describe the keys. Everything here is mechanism: no API is n
 from __future__ import annotations
 
 import ast
-import contextlib
 import gc
 import os
 import re
@@ -918,7 +917,9 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         if known is None:
             known = _compile([*((_shown(file), _read(Path(file))) for file in shipped), *own])
             if compiled:
-                _write_compiled(compiled, known)
+                from detlint.cache import write_whole
+
+                write_whole(compiled, msgspec.msgpack.encode(known))
         catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
     finally:
         if collecting:
@@ -1008,15 +1009,3 @@ def _read_compiled(path: Path) -> Document | None:
         return msgspec.msgpack.decode(path.read_bytes(), type=Document)
     except (OSError, msgspec.DecodeError):
         return None
-
-
-def _write_compiled(path: Path, known: Document) -> None:
-    """Best effort: a cache that can't be written costs time, nothing else."""
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(msgspec.msgpack.encode(known))
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import Final
+
 import msgspec
 
 from detlint.checks.finding import Finding
@@ -73,4 +76,39 @@ class Record(msgspec.Struct, array_like=True):
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
 
 
-DECODER = msgspec.msgpack.Decoder(Record)
+class _Kept(msgspec.Struct, array_like=True):
+    """A record on disk. Who imports whom is half of it when written out: the paths are said once."""
+
+    paths: list[str]
+    imports: list[tuple[int, ...]]
+    """What the first of the paths import, by their positions."""
+    rest: Record
+
+
+_DECODER: Final = msgspec.msgpack.Decoder(_Kept)
+
+
+def encode(record: Record) -> bytes:
+    """A record for the disk.
+
+    Raises:
+        UnicodeEncodeError: a file's name is no text.
+    """
+    paths = [*dict.fromkeys((*record.imports, *chain.from_iterable(record.imports.values())))]
+    place = dict(zip(paths, range(len(paths)), strict=True)).__getitem__
+    imports = [tuple(map(place, targets)) for targets in record.imports.values()]
+    return msgspec.msgpack.encode(_Kept(paths, imports, msgspec.structs.replace(record, imports={})))
+
+
+def decode(data: bytes) -> Record:
+    """A record that was on disk.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    kept = _DECODER.decode(data)
+    path = kept.paths.__getitem__
+    kept.rest.imports = {
+        importer: tuple(map(path, targets)) for importer, targets in zip(kept.paths, kept.imports, strict=False)
+    }
+    return kept.rest

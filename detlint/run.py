@@ -16,6 +16,7 @@ import msgspec
 import xxhash
 
 from detlint import catalog as catalogs
+from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
@@ -31,7 +32,7 @@ from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import scripts
 from detlint.program.users import ANYWHERE, words_of
-from detlint.record import DECODER, Followed, Judged, Record, Row
+from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
 
 if TYPE_CHECKING:
@@ -333,13 +334,11 @@ class Run:
         gone = {path for path in before.files if path not in files}
         found: dict[str, list[str] | None] = {}
         for path, row in before.files.items():
-            if path in gone:
-                continue
-            if (row.head is not None and row.head.imports) or not gone.isdisjoint(before.imports.get(path, ())):
+            if path not in gone and (
+                (row.head is not None and row.head.imports) or not gone.isdisjoint(before.imports.get(path, ()))
+            ):
                 found[path] = None
-            elif said := self._mentions(path, news):
-                found[path] = said
-        return found
+        return found | dict(self._mentions(before.files.keys() - gone - found.keys(), news))
 
     def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
         """Note what each file imports; what imports lead to outside of the program is read too."""
@@ -460,12 +459,16 @@ class Run:
             return frozenset()
         return None if words is None or facts.stars else outline.passing_on(facts, words)
 
-    def _mentions(self, path: str, words: Collection[str]) -> list[str]:
-        """Which words occur in a file; all of them where that can't be read off its bytes."""
-        text = self._text(path)
-        if text is None:
-            return [*words]
-        return _occurring([word for word in words if word.isascii()], text) + [w for w in words if not w.isascii()]
+    def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+        """The files in which some words occur, with these; all of them where that can't be read off a file's bytes."""
+        plain = [(word, word.encode()) for word in words if word.isascii()]
+        others = [word for word in words if not word.isascii()]
+        for path in paths:
+            text = self._text(path)
+            if text is None:
+                yield path, [*words]
+            elif said := [*(word for word, raw in plain if raw in text and _is_whole(raw, text)), *others]:
+                yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
@@ -498,13 +501,13 @@ class Run:
 
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
-        row = self.store.cache.get([self._key()])
+        known = self.store.cache.recall(self._name())
         with contextlib.suppress(msgspec.DecodeError):
-            return next(map(DECODER.decode, row.values()), Record())
+            return records.decode(known) if known is not None else Record()
         return Record()
 
-    def _key(self) -> bytes:
-        """Under which settings the record holds; what only concerns the report leaves it as it is."""
+    def _name(self) -> str:
+        """Where the record is kept that holds under these settings; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
             self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
             fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
@@ -515,7 +518,7 @@ class Run:
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
-        return b"record" + digest.digest()
+        return f"record-{digest.hexdigest()}.msgpack"
 
     def remember(self) -> None:
         """Keep what was found out for the next run, if that is anything new."""
@@ -528,7 +531,7 @@ class Run:
             return
         record = self.known()
         with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
-            self.store.fresh[self._key()] = msgspec.msgpack.encode(record)
+            self.store.cache.replace(self._name(), records.encode(record))
 
     def known(self) -> Record:
         """All that was found out."""
@@ -583,7 +586,7 @@ class Run:
     def _starting(self) -> Iterator[str]:
         """The files in which runs start."""
         # To name something of a script in a YAML file is not to import it.
-        imported = {other for path, others in self.links.imports.items() if not is_yaml(path) for other in others}
+        imported = set[str]().union(*(others for path, others in self.links.imports.items() if not is_yaml(path)))
         named = self.named
         for path in self.inside:
             head = self.store.files[path].head
@@ -644,14 +647,13 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        hidden = partial(hiding, heads.values())
         resolver = Resolver(self.modules, catalog)
         users = Users(resolver, self.links.importers, self._says)
         engine = Engine(
             resolver,
             self.config.settings,
             self.modules.root,
-            hidden,
+            hiding(heads.values()),
             properties(heads),
             registered(heads.items()),
             users,
@@ -793,11 +795,6 @@ def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:
         yield from followed.findings
     if reported and path in record.judged:
         yield from record.judged[path].findings
-
-
-def _occurring(words: Collection[str], text: bytes) -> list[str]:
-    """Which words a text has that aren't parts of others."""
-    return [word for word in words if (raw := word.encode()) in text and _is_whole(raw, text)]
 
 
 def _is_whole(word: bytes, text: bytes) -> bool:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,45 @@ def test_a_project_that_moves_as_a_whole(
 
 
 def databases(cache: Path) -> list[Path]:
+    """The databases of the cache, to be asked for each file: what is known of the whole program is forgotten."""
+    for path in records(cache):
+        path.unlink()
     return [path for path in cache.iterdir() if path.suffix == ".sqlite"]
+
+
+def records(cache: Path) -> list[Path]:
+    return [path for path in cache.iterdir() if path.name.startswith("record-")]
+
+
+def damages(content: bytes) -> Iterable[bytes]:
+    """What a program's record may have become; some of it with a check sum that is right."""
+    yield from (b"", b"\0", b"not a record", b"\xff" * 9000)
+    yield from (content[: int(len(content) * part)] for part in (0.1, 0.5, 0.9))
+    yield content[:100] + b"\xa5" * 64 + content[164:]
+    for nonsense in (b"", b"\xc1", b"\x93\x01\x02", b"\x80", b"text", content[4:-1], content[5:]):
+        yield zlib.crc32(nonsense).to_bytes(4, "big") + nonsense
+
+
+def test_record_damaged(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (record,) = records(cache)
+    content = record.read_bytes()
+    for damage in damages(content):
+        record.write_bytes(damage)
+        assert report(cache=cache) == plain
+        assert record.read_bytes() != damage, "the record is written anew"
+
+
+def test_a_folder_in_the_place_of_the_record(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    (record,) = records(cache)
+    record.unlink()
+    record.mkdir()
+    assert report(cache=cache) == plain
+    assert report(cache=cache) == plain
+    assert not [path for path in cache.iterdir() if path.name.startswith(record.stem) and path != record]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, array_like=True):
     """A place on the way to a finding, or one that belongs to it."""
 
     path: str
@@ -25,7 +25,7 @@ class Step(msgspec.Struct, frozen=True):
     message: str
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, array_like=True):
     """What is reported. `argument` is the parameter that decided, for marking its own line."""
 
     path: str

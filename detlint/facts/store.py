@@ -44,6 +44,8 @@ def _content(path: str, expected: int) -> bytes:
         parts = []
         while part := os.read(file, max(expected, 1 << 16) + 1):
             parts.append(part)
+            if len(part) == expected:  # with one byte more asked for: that was all
+                return part
         return b"".join(parts)
     finally:
         os.close(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -40,15 +41,17 @@ class Links(msgspec.Struct):
     def _backwards(self) -> dict[str, list[str]]:
         """File -> those that import it, sorted."""
         if not self._importers:
+            found: defaultdict[str, list[str]] = defaultdict(list)
             for importer in sorted(self.imports):
                 for imported in self.imports[importer]:
-                    self._importers.setdefault(imported, []).append(importer)
+                    found[imported].append(importer)
+            self._importers = dict(found)
         return self._importers
 
     def touched(
         self,
         moved: Mapping[str, Collection[str] | None],
-        mentions: Callable[[str, Collection[str]], Collection[str]],
+        mentions: Callable[[Collection[str], Collection[str]], Iterable[tuple[str, Collection[str]]]],
         passing_on: Callable[[str, Collection[str]], Collection[str]],
     ) -> dict[str, set[str] | None]:
         """The files that may come to definitions which are others now, besides those that these stand in -> by which words;
@@ -56,7 +59,7 @@ class Links(msgspec.Struct):
 
         Args:
             moved: the files that have such -> their names; None where any name may be another.
-            mentions: tells which of some words occur in a file.
+            mentions: of some files tells those in which some words occur, with these.
             passing_on: tells the names of a file that may depend on what some words mean.
         """
         backwards = self._backwards()
@@ -69,16 +72,19 @@ class Links(msgspec.Struct):
             importers = _closure(wave, backwards) - anyhow
             if len(words) > MANY:
                 return found | dict.fromkeys(importers)
-            wave = {}
+            asked: dict[frozenset[str], list[str]] = {}
             for path in importers:
                 before = sought.setdefault(path, set())
-                new = words - before
-                before |= new
-                said = mentions(path, new) if new else ()
-                if said and path not in moved:
-                    found[path] = {*said, *(found.get(path) or ())}
-                if said and (passed := {*passing_on(path, said)}):
-                    wave[path] = passed
+                if new := frozenset(words - before):
+                    before |= new
+                    asked.setdefault(new, []).append(path)
+            wave = {}
+            for new, paths in asked.items():
+                for path, said in mentions(paths, new):
+                    if path not in moved:
+                        found[path] = {*said, *(found.get(path) or ())}
+                    if passed := {*passing_on(path, said)}:
+                        wave[path] = passed
         return found
 
 
@@ -130,14 +136,21 @@ def registered(heads: Iterable[tuple[str, Head]]) -> Registered:
     return {name: tuple(sorted(things)) for name, things in found.items()}
 
 
-def hiding(heads: Iterable[Head], words: frozenset[str]) -> frozenset[str]:
-    """The names under which something of the catalog may be called although they are no words of it.
+def hiding(heads: Iterable[Head]) -> Callable[[frozenset[str]], frozenset[str]]:
+    """Finds the names under which something of the catalog may be called although they are no words of it.
 
     `warp = F.grid_sample` makes `warp` one, `class Drop(nn.Dropout)` makes `Drop` one, and what is derived from it.
+
+    Args:
+        heads: those of all files of the program.
     """
     stands_for: dict[str, set[str]] = {}
     for head in heads:
         for name, others in head.aliases.items():
             for other in others:
                 stands_for.setdefault(other, set()).add(name)
-    return frozenset(_closure([word for word in words if word in stands_for], stands_for))
+
+    def hidden(words: frozenset[str]) -> frozenset[str]:
+        return frozenset(_closure(words & stands_for.keys(), stands_for))
+
+    return hidden

@@ -24,7 +24,7 @@ class ModuleNames:
         """The dotted name of a file, by its absolute path, and whether it is a package itself."""
         if not path.isascii():  # a file name need not be text; a module name is
             path = path.encode("utf-8", "replace").decode()
-        folder, name = os.path.split(path)
+        folder, _, name = path.rpartition(os.sep)
         if name.endswith(".py"):
             prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder)
             if name == "__init__.py":
