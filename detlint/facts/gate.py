@@ -12,6 +12,8 @@ from detlint.facts.comments import WORTH_READING, directives
 from detlint.facts.sets import MAKES_SET
 
 BUILTINS: Final = "builtins."
+BRACED: Final = re.compile(rb"\{\s*[^\s{}:][^{}:]*\}|\{[^{}]*\bfor\b[^{}]*\}")
+"""A set that is written out, or a comprehension; also what an f-string formats."""
 
 
 class Gate:
@@ -51,6 +53,7 @@ class Gate:
             self._words.search(data) is not None
             or self._imports.search(data) is not None
             or self._calls.search(data) is not None
+            or (bool(self._catalog.ordering) and BRACED.search(data) is not None)
             or b"detlint" in data
             or any(d.codes for d in directives(data))
         )
