@@ -8,8 +8,21 @@ from collections.abc import Mapping as Mapped
 import msgspec
 
 from detlint.catalog import Condition, Entry
-from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.checks.expressions import device_prefix, is_comparison, settle
+from detlint.facts.model import (
+    COMPARED,
+    Const,
+    Either,
+    Expression,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Value,
+)
 from detlint.facts.scope import join
 
 Verdict = bool | None
@@ -118,6 +131,7 @@ class Judge:
         named_argument: likewise, by keyword.
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
+        dimensions: how many dimensions a tensor surely has.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
         masks: endings of the names of tensors that hold zeros and ones.
     """
@@ -130,6 +144,7 @@ class Judge:
         named_argument: Callable[[int, str], Value | None],
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
+        dimensions: Callable[[Value], int | None],
         whole: frozenset[str],
         masks: tuple[str, ...],
     ) -> None:
@@ -139,6 +154,7 @@ class Judge:
         self.named_argument = named_argument
         self.indexable = indexable
         self.draws = draws
+        self.dimensions = dimensions
         self.whole = whole
         self.masks = masks
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
@@ -174,6 +190,12 @@ class Judge:
         if condition.not_in is not None:
             among = self._each(value, lambda v: _among(v, condition.not_in or []))
             verdicts.append(None if among is None else not among)
+        if condition.not_surely is not None:
+            harmless = condition.not_surely
+            verdicts.append(self._each(value, lambda v: _among(v, harmless)) is not True)
+        if condition.not_dimensions is not None:
+            numbers = condition.not_dimensions
+            verdicts.append(self._each(value, lambda v: self.dimensions(v) in numbers) is not True)
         if condition.above is not None:
             above = condition.above
             verdicts.append(self._each(value, lambda v: _number(v, lambda n: n > above)))
@@ -197,8 +219,8 @@ class Judge:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
         if condition.not_only:
-            harmless = condition.not_only
-            verdicts.append(self._each(value, lambda v: _only(v, harmless)) is not True)
+            calls = condition.not_only
+            verdicts.append(self._each(value, lambda v: _only(v, calls)) is not True)
         if condition.contains is not None:
             written = isinstance(value, Expression) and condition.contains in value.text
             part = condition.contains
@@ -208,7 +230,7 @@ class Judge:
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
         if condition.not_type is not None:
-            verdicts.append(self._each(value, self._is_whole) is not True)
+            verdicts.append(not is_comparison(value) and self._each(value, self._is_whole) is not True)
         if condition.under or condition.at_least:
             other = argument_of(bound, condition.under or condition.at_least) or MISSING
             enough = _at_least(settle(value), settle(other.value))
@@ -298,7 +320,7 @@ class Judge:
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
         mask."""
-        if self._is_mask(value):
+        if self._is_mask(value) or value == COMPARED:
             return True
         if not isinstance(value, Result):
             return None

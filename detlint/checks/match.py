@@ -11,6 +11,7 @@ import msgspec
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
+from detlint.checks.dimensions import Made, dimensions
 from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
@@ -90,6 +91,7 @@ class Matcher:
             self._named_argument,
             self._indexable,
             Handed(self).draws,
+            lambda value: dimensions(value, self._made),
             self.catalog.whole,
             self.catalog.masks,
         )
@@ -466,6 +468,16 @@ class Matcher:
             return []
         site = module.sites[global_site & 0xFFFFFFFF]
         return self.call_arguments(module, site, module.function_of(site))
+
+    def _made(self, global_site: int) -> Made:
+        """The call that made a value."""
+        module = self._numbers.get(global_site >> 32)
+        if module is None:
+            return Made(None, ())
+        site = module.sites[global_site & 0xFFFFFFFF]
+        base = site.target.base if isinstance(site.target, Member) else None
+        of = self.resolver.normal(module.path, base, module.function_of(site))
+        return Made(of, self._arguments_of(global_site))
 
     def _first_argument(self, global_site: int) -> Value | None:
         return next((argument.value for argument in self._arguments_of(global_site)), None)
