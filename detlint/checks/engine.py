@@ -10,6 +10,7 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
+from detlint.checks.constants import Constants
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Judgement, Levels, is_class
@@ -70,6 +71,7 @@ class Engine:
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
         self.unused = Unused(self.matcher, users)
+        self.constants = Constants(self.matcher, users, self.levels.gradients)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -162,6 +164,9 @@ class Engine:
             yield severity, why
         if severity is None:
             return
+        if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
+            yield None, reason
+            return
         if severity != "note" and not through and self.unused.is_never_named(module, index):
             severity = "note"
             yield severity, "nothing in the program names what it stands in"
@@ -214,6 +219,8 @@ class Engine:
             return "the file starts the interpreter anew, which then reads it"
         if self._switched(match, through):
             return "every run that passes here has switched the deterministic path on"
+        if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
+            return "no run that passes here starts to communicate with other devices"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
         if is_class(match.name) and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):

@@ -727,6 +727,7 @@ class _Run:
         elif "trains" in entry.contexts or "readies" in entry.contexts:
             self.ready.update(self.making or ("",))
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
+        self.result.communicates = self.result.communicates or "starts-communication" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:
