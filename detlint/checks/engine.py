@@ -13,6 +13,7 @@ from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.constants import Constants
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
+from detlint.checks.hardware import Hardware
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
@@ -72,6 +73,7 @@ class Engine:
         self.loaded = Loaded(self.matcher, users, root)
         self.unused = Unused(self.matcher, users)
         self.constants = Constants(self.matcher, users, self.levels.gradients)
+        self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -202,8 +204,8 @@ class Engine:
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
-        if chosen := self._elsewhere(match.entry, through):
-            return f"every run that passes here chooses {chosen}"
+        if chosen := self._elsewhere(match.entry, module, through):
+            return f"every run that comes here chooses {chosen}"
         by_order = site.kind == "order" or code in ("DET305", "DET306")
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
@@ -242,10 +244,13 @@ class Engine:
         starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
         return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
 
-    def _elsewhere(self, entry: Entry, through: list[Outcome]) -> str:
-        """The hardware that all runs choose, where it is none that the entry is about."""
-        chosen = {target_of(outcome.held.get(HARDWARE)) for outcome in through}
-        if self.settings.targets or not entry.targets or "" in chosen or not chosen.isdisjoint(entry.targets):
+    def _elsewhere(self, entry: Entry, module: Module, through: list[Outcome]) -> str:
+        """The hardware that all runs choose, or all scripts that import a file, where it is none that the entry is about."""
+        if self.settings.targets or not entry.targets:
+            return ""
+        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in through)
+        chosen = chosen or self.hardware.everywhere(module)
+        if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
 

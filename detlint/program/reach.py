@@ -17,8 +17,9 @@ from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
 READING: Final = frozenset({
-    "closed", "coordinates", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "one-hot",
-    "parses-records", "picks", "ranks", "repeats", "reseeds", "returns-first", "returns-record", "returns-self", "traces",
+    "between-devices", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key", "layer",
+    "no-grad", "one-hot", "parses-records", "picks", "ranks", "repeats", "reseeds", "returns-first", "returns-record",
+    "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
