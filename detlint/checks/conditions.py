@@ -131,7 +131,6 @@ class Judge:
         named_argument: likewise, by keyword.
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
-        dimensions: how many dimensions a tensor surely has.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
         masks: endings of the names of tensors that hold zeros and ones.
     """
@@ -144,7 +143,6 @@ class Judge:
         named_argument: Callable[[int, str], Value | None],
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
-        dimensions: Callable[[Value], int | None],
         whole: frozenset[str],
         masks: tuple[str, ...],
     ) -> None:
@@ -154,7 +152,6 @@ class Judge:
         self.named_argument = named_argument
         self.indexable = indexable
         self.draws = draws
-        self.dimensions = dimensions
         self.whole = whole
         self.masks = masks
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
@@ -193,9 +190,6 @@ class Judge:
         if condition.not_surely is not None:
             harmless = condition.not_surely
             verdicts.append(self._each(value, lambda v: _among(v, harmless)) is not True)
-        if condition.not_dimensions is not None:
-            numbers = condition.not_dimensions
-            verdicts.append(self._each(value, lambda v: self.dimensions(v) in numbers) is not True)
         if condition.above is not None:
             above = condition.above
             verdicts.append(self._each(value, lambda v: _number(v, lambda n: n > above)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
-from detlint.checks.conditions import CallArgument
-from detlint.facts.model import Const, Items, Member, Ref, Result, Value
+from detlint.facts.model import Arg, Const, Items, Member, Ref, Result, Site, Value
 
 SHAPES: Final = frozenset({"permute", "reshape", "view"})
 """Methods of tensors that are told each dimension."""
@@ -21,53 +20,37 @@ PATTERNS: Final = "einops.rearrange"
 """Its pattern names the dimensions: `"b (h w) c -> b h w c"`."""
 
 
-class Made(NamedTuple):
-    """A call that made a value."""
-
-    of: Value | None
-    """What it is a method of; None for a function."""
-    arguments: Sequence[CallArgument]
-
-
-def dimensions(value: Value | None, made: Callable[[int], Made]) -> int | None:
+def dimensions(value: Value | None, sites: Sequence[Site]) -> int | None:
     """The number of dimensions of a tensor; None where that isn't known.
 
     Args:
-        value: in normal form.
-        made: the call that made a value.
+        value: as the file has it.
+        sites: the file's.
     """
     if isinstance(value, Member) and value.attr.startswith("["):
-        return _of_item(value, made)
-    name = _called(value)
-    if not isinstance(value, Result) or value.site < 0 or not name:
+        return _of_item(value, sites)
+    if not isinstance(value, Result) or value.site < 0:
         return None
-    of, arguments = made(value.site)
     if value.of == Ref(PATTERNS):
-        return _in_pattern([argument.value for argument in arguments[1:2]])
-    if name in SHAPES and of is not None:
-        return _told(arguments)
-    return dimensions(of, made) if name in KEEP else None
+        return _in_pattern([argument.value for argument in sites[value.site].args[1:2]])
+    if not isinstance(value.of, Member):
+        return None
+    if value.of.attr in SHAPES:
+        return _told(sites[value.site].args)
+    return dimensions(value.of.base, sites) if value.of.attr in KEEP else None
 
 
-def _of_item(value: Member, made: Callable[[int], Made]) -> int | None:
+def _of_item(value: Member, sites: Sequence[Site]) -> int | None:
     """Of one tensor of several, or of a part of one: `qkv[0]`."""
-    name, whole = _called(value.base), value.base
-    if isinstance(whole, Result) and whole.site >= 0 and name in PARTS:
-        return dimensions(made(whole.site).of, made)
-    if isinstance(whole, Result) and whole.site >= 0 and name == "unbind":
-        number = dimensions(made(whole.site).of, made)
-    else:
-        number = dimensions(whole, made) if value.attr[1:-1].isdecimal() else None
+    made = value.base.of if isinstance(value.base, Result) and isinstance(value.base.of, Member) else None
+    if made is not None and made.attr in PARTS:
+        return dimensions(made.base, sites)
+    whole = made.base if made is not None and made.attr == "unbind" else value.base
+    number = dimensions(whole, sites) if value.attr[1:-1].isdecimal() else None
     return number - 1 if number is not None else None
 
 
-def _called(value: Value | None) -> str:
-    """The last component of the name of what gave a value."""
-    of = value.of if isinstance(value, Result) else None
-    return of.attr if isinstance(of, Member) else of.name.rpartition(".")[2] if isinstance(of, Ref) else ""
-
-
-def _told(arguments: Sequence[CallArgument]) -> int | None:
+def _told(arguments: Sequence[Arg]) -> int | None:
     """How many dimensions a call is told: `view(a, b)`, `view((a, b))`."""
     if len(arguments) == 1:
         only = arguments[0].value
