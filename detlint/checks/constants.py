@@ -63,6 +63,9 @@ class Constants:
         if name := self._never_taken(module, function, index):
             return f"every call gives `{name}` what leads elsewhere"
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
+            passed = match.argument(parameter)
+            if passed is None or not passed.given:
+                continue
             written = self._matcher.written(module, index, match, parameter)
             value = self._value(module, function, written) if _is_open(written) else None
             if value is not None:
