@@ -4,6 +4,7 @@ for it have one answer."""
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -132,7 +133,10 @@ class Constants:
         """What all calls of a function give a parameter, the same each time."""
         if not self._are_all_in_sight(module, function):
             return None
-        used = function.owner if function.name.endswith(".__init__") else function.name
+        made = function.name.endswith(".__init__")
+        if function.owner and not made and self._is_called_on_others(module, function.name):
+            return None
+        used = function.owner if made else function.name
         found: set[Value | None] = set()
         for use in self._gradients.uses(module, used) or ():
             if not use.called or use.site < 0 or use.module.sites[use.site].kind != "call":
@@ -149,6 +153,26 @@ class Constants:
             if None in found or len(found) > 1:
                 return None
         return found.pop() if found else None
+
+    def _is_called_on_others(self, module: Module, name: str) -> bool:
+        """Whether a method of that name is called on something that isn't known: it may be this one. By the texts, as not every
+        such call is a site."""
+        last = name.rpartition(".")[2]
+        found = [
+            (use.module, use.module.sites[use.site].target) for use in self._users.of(module, name) or () if use.called
+        ]
+        known = Counter(home.path for home, target in found if not _is_of_self(target))
+        return any(
+            self._users.mentions(home.path, f".{last}(") - self._users.mentions(home.path, f"self.{last}(")
+            > known[home.path]
+            for home in self._saying(module, last)
+        )
+
+    def _saying(self, module: Module, word: str) -> list[Module]:
+        """A file, and those of its importers that say a word."""
+        self._users.asked.add(word)
+        saying = (path for path in self._users.importers(module.path) if self._users.mentions(path, word))
+        return [module, *filter(None, map(self._resolver.module, saying))]
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
@@ -189,10 +213,8 @@ class Constants:
 
     def _has_heirs(self, module: Module, owner: str) -> bool:
         """Whether classes of this file, or of those that import it, derive from a class."""
-        self._users.asked.add(owner)
         own = f"{module.path}::{owner}"
-        saying = (path for path in self._users.importers(module.path) if self._users.mentions(path, owner))
-        homes = [module, *filter(None, map(self._resolver.module, saying))]
+        homes = self._saying(module, owner)
         return any(
             own in self._resolver.mro(f"{home.path}::{other}")
             for home in homes
@@ -202,6 +224,10 @@ class Constants:
 
 
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
+
+
+def _is_of_self(target: Value) -> bool:
+    return isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name
 
 
 def _is_named(value: Value | None, name: str) -> bool:
