@@ -71,6 +71,10 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """How many items the list or tuple has."""
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
+    not_surely: list[Scalar] | None = None
+    """It is none of these, or may be none."""
+    not_dimensions: list[int] | None = None
+    """It is a tensor with another number of dimensions, or may be one."""
     type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
     """`whole`: a tensor that surely holds whole numbers or booleans."""
     not_type: Literal["whole"] | None = None

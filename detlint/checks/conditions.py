@@ -8,8 +8,21 @@ from collections.abc import Mapping as Mapped
 import msgspec
 
 from detlint.catalog import Condition, Entry
-from detlint.checks.expressions import device_prefix, settle
-from detlint.facts.model import Const, Either, Expression, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.checks.expressions import device_prefix, is_comparison, settle
+from detlint.facts.model import (
+    COMPARED,
+    Const,
+    Either,
+    Expression,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Value,
+)
 from detlint.facts.scope import join
 
 Verdict = bool | None
@@ -174,6 +187,9 @@ class Judge:
         if condition.not_in is not None:
             among = self._each(value, lambda v: _among(v, condition.not_in or []))
             verdicts.append(None if among is None else not among)
+        if condition.not_surely is not None:
+            harmless = condition.not_surely
+            verdicts.append(self._each(value, lambda v: _among(v, harmless)) is not True)
         if condition.above is not None:
             above = condition.above
             verdicts.append(self._each(value, lambda v: _number(v, lambda n: n > above)))
@@ -197,8 +213,8 @@ class Judge:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
         if condition.not_only:
-            harmless = condition.not_only
-            verdicts.append(self._each(value, lambda v: _only(v, harmless)) is not True)
+            calls = condition.not_only
+            verdicts.append(self._each(value, lambda v: _only(v, calls)) is not True)
         if condition.contains is not None:
             written = isinstance(value, Expression) and condition.contains in value.text
             part = condition.contains
@@ -208,7 +224,7 @@ class Judge:
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
         if condition.not_type is not None:
-            verdicts.append(self._each(value, self._is_whole) is not True)
+            verdicts.append(not is_comparison(value) and self._each(value, self._is_whole) is not True)
         if condition.under or condition.at_least:
             other = argument_of(bound, condition.under or condition.at_least) or MISSING
             enough = _at_least(settle(value), settle(other.value))
@@ -298,7 +314,7 @@ class Judge:
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
         mask."""
-        if self._is_mask(value):
+        if self._is_mask(value) or value == COMPARED:
             return True
         if not isinstance(value, Result):
             return None

@@ -10,8 +10,10 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
+from detlint.checks.constants import Constants
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
+from detlint.checks.hardware import Hardware
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
@@ -70,6 +72,8 @@ class Engine:
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
         self.unused = Unused(self.matcher, users)
+        self.constants = Constants(self.matcher, users, self.levels.gradients)
+        self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -162,6 +166,9 @@ class Engine:
             yield severity, why
         if severity is None:
             return
+        if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
+            yield None, reason
+            return
         if severity != "note" and not through and self.unused.is_never_named(module, index):
             severity = "note"
             yield severity, "nothing in the program names what it stands in"
@@ -197,8 +204,8 @@ class Engine:
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
-        if chosen := self._elsewhere(match.entry, through):
-            return f"every run that passes here chooses {chosen}"
+        if chosen := self._elsewhere(match.entry, module, through):
+            return f"every run that comes here chooses {chosen}"
         by_order = site.kind == "order" or code in ("DET305", "DET306")
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
@@ -214,6 +221,8 @@ class Engine:
             return "the file starts the interpreter anew, which then reads it"
         if self._switched(match, through):
             return "every run that passes here has switched the deterministic path on"
+        if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
+            return "no run that passes here starts to communicate with other devices"
         if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
             return "it is about the backward pass, and every run that passes here only infers"
         if is_class(match.name) and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
@@ -235,10 +244,13 @@ class Engine:
         starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
         return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
 
-    def _elsewhere(self, entry: Entry, through: list[Outcome]) -> str:
-        """The hardware that all runs choose, where it is none that the entry is about."""
-        chosen = {target_of(outcome.held.get(HARDWARE)) for outcome in through}
-        if self.settings.targets or not entry.targets or "" in chosen or not chosen.isdisjoint(entry.targets):
+    def _elsewhere(self, entry: Entry, module: Module, through: list[Outcome]) -> str:
+        """The hardware that all runs choose, or all scripts that import a file, where it is none that the entry is about."""
+        if self.settings.targets or not entry.targets:
+            return ""
+        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in through)
+        chosen = chosen or self.hardware.everywhere(module)
+        if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
 

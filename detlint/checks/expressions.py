@@ -32,6 +32,11 @@ def evaluate(expression: Expression) -> Value | None:
     return value_of(node, expression.names) if node is not None else None
 
 
+def is_comparison(value: Value | None) -> bool:
+    """Whether an expression compares two values: `a == b`."""
+    return isinstance(value, Expression) and isinstance(parse(value.text), ast.Compare)
+
+
 def device_prefix(expression: Expression) -> str | None:
     """The text that an f-string begins with (`"cuda:"`), None for any other expression."""
     node = parse(expression.text)

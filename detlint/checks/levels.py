@@ -64,6 +64,9 @@ class Levels:
         if entry.collides and self.origins.never_collide(module, index, match):
             yield None, f"none of the indices in `{entry.collides}` repeats, so nothing is added in another order"
             return
+        if "cpu-in-pipelines" in entry.contexts and self.gradients.at(module, site, builds=False) == BEFORE:
+            yield None, "only data pipelines run it, on the CPU"
+            return
         if entry.pass_ == "backward":
             builds = is_class(match.name)
             taken = self.gradients.at(module, site, builds)

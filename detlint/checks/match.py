@@ -11,6 +11,7 @@ import msgspec
 
 from detlint.catalog import Catalog, Entry
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
+from detlint.checks.dimensions import dimensions
 from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
@@ -367,6 +368,8 @@ class Matcher:
             return []
         passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
         for entry in applicable:
+            if self._has_other_dimensions(module, site, name, entry):
+                continue
             verdict: Verdict = not entry.when or self.judge.fulfilled(entry, passed.arguments)
             if verdict is None:
                 # Undecided because the caller, or the command line, may choose: then the default is what to expect.
@@ -378,6 +381,17 @@ class Matcher:
             elif verdict:
                 found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed))
         return found
+
+    def _has_other_dimensions(self, module: Module, site: Site, name: str, entry: Entry) -> bool:
+        """Whether a tensor that a site passes surely has a number of dimensions for which an entry doesn't hold."""
+        asked = [(p, c.not_dimensions) for p, c in entry.when.items() if c.not_dimensions is not None]
+        if not asked:
+            return False
+        passed = bind([CallArgument(a.name, a.value) for a in site.args], self._signature(name, [entry]))
+        return any(
+            argument is not None and dimensions(argument.value, module.sites) in numbers
+            for argument, numbers in ((argument_of(passed, parameter), numbers) for parameter, numbers in asked)
+        )
 
     @staticmethod
     def _may_be_another(module: Module, site: Site, entry: Entry) -> bool:

@@ -15,7 +15,21 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import is_test
 from detlint.config import Settings
-from detlint.facts.model import Const, Either, Expression, Items, Member, Param, Ref, Result, Span, Value, plain
+from detlint.facts.model import (
+    Const,
+    Either,
+    Expression,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Span,
+    Value,
+    is_made_by,
+    options,
+    plain,
+)
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reader import member
 from detlint.program.flow import Flow
@@ -314,7 +328,24 @@ def seeded_later(module: Module, index: int) -> bool:
             return True
         if kept[1] and isinstance(owner, Member) and owner.attr == kept[2]:
             return True
-    return False
+    return _is_replaced(module, index)
+
+
+def _is_replaced(module: Module, index: int) -> bool:
+    """Whether another method puts a generator with a seed in the place of one that a site makes: `self.rng = Random(seed)`."""
+    site = module.sites[index]
+    body = module.classes.get(module.function_of(site).owner)
+    kept = [options(v) for v in body.attributes.values() if isinstance(v, Either)] if body is not None else []
+    others = [
+        o.site for values in kept if any(is_made_by(v, index) for v in values) for o in values if isinstance(o, Result)
+    ]
+    return any(
+        number >= 0
+        and module.sites[number].target == site.target
+        and module.sites[number].function != site.function
+        and any(argument.value != Const(None) for argument in module.sites[number].args)
+        for number in others
+    )
 
 
 def set_later(module: Module, index: int, parameters: Container[str], setters: Container[str]) -> bool:

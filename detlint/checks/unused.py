@@ -15,7 +15,21 @@ from detlint.program.users import Users
 UNNAMED: Final = ("getattr(", "__dict__", "vars(", "children(", "cells(", "._modules")
 """By what a file may come to the attributes of an object without their names."""
 PUT_TOGETHER: Final = ("getattr(", "__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
-"""By what a file may come to definitions by names that it puts together."""
+"""By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`."""
+PART: Final = "getattr(self."
+"""What asks for an attribute of an object that is part of another: none of a module."""
+
+
+def puts_names_together(users: Users, module: Module) -> bool:
+    """Whether a file, or one that imports it, may come to its definitions without their names."""
+    paths = (module.path, *users.importers(module.path))
+    return any(
+        users.mentions(path, way)
+        > sum(users.mentions(path, f"{before}{way}") for before in (".", "_"))
+        + (users.mentions(path, PART) if way in PART else 0)
+        for path in paths
+        for way in PUT_TOGETHER
+    )
 
 
 class Unused:
@@ -60,11 +74,7 @@ class Unused:
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
         if package is not None and not name.startswith("_"):
             return False  # who uses the package may name it, and any file may by a text: `"package.module.Class"`
-        return not any(self._puts_names_together(path) for path in (module.path, *self._users.importers(module.path)))
-
-    def _puts_names_together(self, path: str) -> bool:
-        """Whether a file may come to a definition without its name; a method may be called `eval` too."""
-        return any(self._users.mentions(path, way) > self._users.mentions(path, f".{way}") for way in PUT_TOGETHER)
+        return not puts_names_together(self._users, module)
 
     @staticmethod
     def _is_decorated(module: Module, name: str) -> bool:

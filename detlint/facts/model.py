@@ -97,6 +97,10 @@ class Expression(Record, frozen=True, tag=10):
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
+COMPARED: Final = Result(Ref("operator.eq"))
+"""What a comparison gives: of tensors, zeros and ones."""
+
+
 def options(value: Value | None) -> tuple[Value | None, ...]:
     """What a value may be, one by one."""
     return value.options if isinstance(value, Either) else (value,)

@@ -23,6 +23,7 @@ from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
+    COMPARED,
     ENCODER,
     SETTER,
     Arg,
@@ -978,6 +979,8 @@ class _Reader:
         """As `expression`, but what isn't a known value is kept as text for the rule engine to look at."""
         kind = type(node)
         value = _EXPRESSIONS[kind](self, node)
+        if value is COMPARED and kind is ast.Compare:
+            return self.expression_value(node) or value  # what is compared may be known
         return value if value is not None or kind in _OPAQUE else self.expression_value(node)
 
     def expression_value(self, node: ast.expr) -> Value | None:
@@ -1516,7 +1519,7 @@ class _Reader:
             return Const(-value.value)
         if isinstance(node.op, ast.Not):
             return None
-        return _operation(value, None)
+        return value if value is COMPARED else _operation(value, None)
 
     def _conditional(self, node: ast.IfExp) -> Value | None:
         outer, self.use = self.use, "tested"
@@ -1704,13 +1707,14 @@ class _Reader:
                 self.scope.names[name] = outside
         return sets.SETS[sets.comprehended(node)] if kind is ast.SetComp else None
 
-    def _compare(self, node: ast.Compare) -> None:
+    def _compare(self, node: ast.Compare) -> Value | None:
         for side in (node.left, *node.comparators):
             kind = type(side)
             if kind is not ast.Constant and kind is not ast.Name:
                 self.use = "tested"
                 _EXPRESSIONS[kind](self, side)
         self.use = ""
+        return None if type(node.ops[0]) in _ONE_ANSWER else COMPARED
 
     def _lambda(self, node: ast.Lambda) -> Value | None:
         self.use = ""
@@ -1907,7 +1911,11 @@ def member(base: Value | None, attr: str) -> Value | None:
 
 def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
+    if left is COMPARED and right is COMPARED:
+        return COMPARED
     for side in (left, right):
+        if side is COMPARED:
+            continue  # as a factor it takes on the other's type
         if type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
             if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
                 return side
@@ -2104,6 +2112,9 @@ _BUILT_IN: Final = {
 """What functions of the language give."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
+_ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
+"""Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
+
 _OPAQUE: Final = frozenset({
     ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,

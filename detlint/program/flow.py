@@ -493,7 +493,9 @@ class _Run:
         return False
 
     def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
-        """An `if` whose test is known by default: one arm is what runs, the other what an option can choose."""
+        """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
+        if cause is not None and cause in self.required:
+            return self.steps(other)
         before = self.state.copy()
         self.exits = False
         left = self.steps(usual)
@@ -727,6 +729,7 @@ class _Run:
         elif "trains" in entry.contexts or "readies" in entry.contexts:
             self.ready.update(self.making or ("",))
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
+        self.result.communicates = self.result.communicates or "starts-communication" in entry.contexts
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:
@@ -833,6 +836,17 @@ class _Run:
             self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
             self.forgive(cause)
 
+    def require(self, cause: Spot) -> bool:
+        """Note that the run ends here where an option has no number: whatever it draws later, it has got one. Not so where it has
+        drawn before, or may not come here."""
+        if self.doubtful or self.result.optional_drawn or any(self.drawn.values()):
+            return False
+        self.required.add(cause)
+        for stream in [stream for stream, seeding in self.result.optional.items() if seeding.cause == cause]:
+            del self.result.optional[stream]
+            self.state.streams[stream] = "seeded"
+        return True
+
     def leave_open(self, effect: Effect) -> None:
         """Note which unseeded streams stand in for a seed that is left out; an object draws from them later."""
         if is_object(effect, weights=False):
@@ -854,6 +868,8 @@ class _Run:
         entry = effect.entry
         parameter = entry.seed or next((name for name, asked in entry.when.items() if asked.given is False), "")
         kind, cause = self.seed_kind(effect, made, parameter) if parameter else ("entropy", None)
+        if kind == "optional" and cause is not None and "rejects-none" in entry.contexts and self.require(cause):
+            kind = "fixed"
         self.result.made.setdefault(place, set()).add(kind)
         if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
             self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))

@@ -24,6 +24,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
     restarts: bool = False
     """Whether it runs the interpreter anew, which reads the hash seed again."""
+    communicates: bool = False
+    """Whether it may start to communicate with other processes."""
 
 
 class Passage(NamedTuple):

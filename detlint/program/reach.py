@@ -17,8 +17,9 @@ from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
 READING: Final = frozenset({
-    "closed", "coordinates", "dataset", "device", "draws-always", "draws-own", "key", "layer", "no-grad", "one-hot",
-    "parses-records", "picks", "ranks", "repeats", "reseeds", "returns-first", "returns-record", "returns-self", "traces",
+    "between-devices", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key", "layer",
+    "no-grad", "one-hot", "parses-records", "picks", "ranks", "repeats", "reseeds", "returns-first", "returns-record",
+    "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -139,6 +140,8 @@ class Reach(msgspec.Struct):
     """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
     restarts: bool = False
     """Whether it runs the interpreter anew, which reads the hash seed again."""
+    communicates: bool = False
+    """Whether it may start to communicate with other processes."""
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
@@ -162,8 +165,9 @@ class Reach(msgspec.Struct):
         unseeded, left_open = frozenset(self.unseeded), frozenset(self.open)
         path = self.entry.module.path
         return Outcome(
-            path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts
-        )
+            path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
+            self.communicates,
+        )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
         """The sites that the run passes and that a rule knows, by the path of each module that it passes."""

@@ -1,0 +1,273 @@
+"""What parameters always are: where every call of the program gives one the same constant, conditions and branches that ask
+for it have one answer."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
+from detlint.checks.expressions import settle
+from detlint.checks.gradients import Gradients
+from detlint.checks.match import Match, Matcher
+from detlint.checks.unused import puts_names_together
+from detlint.facts.model import (
+    Branch,
+    Const,
+    Either,
+    Expression,
+    Function,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Site,
+    Step,
+    Value,
+)
+from detlint.program.resolve import Module
+from detlint.program.users import Users
+
+PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
+"""Decorators that hand a function to nobody."""
+ANEW: Final = ("cls(", "__class__(", "type(self)(")
+"""By what a class is built without its name."""
+
+
+class _Known(NamedTuple):
+    """What a parameter always is, with what was looked into for it."""
+
+    value: Value | None
+    files: frozenset[str]
+    asked: frozenset[str]
+
+
+class Constants:
+    """Finds what parameters always are, over all calls of the program."""
+
+    def __init__(self, matcher: Matcher, users: Users, gradients: Gradients) -> None:
+        self._matcher = matcher
+        self._resolver = matcher.resolver
+        self._users = users
+        self._gradients = gradients
+        self._known: dict[tuple[str, int, str], _Known | None] = {}
+        """None while it is being found out."""
+
+    def rule_out(self, module: Module, index: int, match: Match) -> str:
+        """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
+        function = module.function_of(module.sites[index])
+        if not function.name:
+            return ""
+        if name := self._never_taken(module, function, index):
+            return f"every call gives `{name}` what leads elsewhere"
+        for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
+            passed = match.argument(parameter)
+            if passed is None or not passed.given:
+                continue
+            written = self._matcher.written(module, index, match, parameter)
+            value = self._value(module, function, written) if _is_open(written) else None
+            if value is not None:
+                arguments = {**match.arguments, parameter: Argument(value, True)}
+                if self._matcher.judge.fulfilled(match.entry, arguments) is False:
+                    return f"every call gives `{parameter}` what makes it harmless"
+        return ""
+
+    def _never_taken(self, module: Module, function: Function, index: int) -> str:
+        """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
+        for name, wanted in _flags_before(module.steps(function), index):
+            value = self._parameter(module, function, name)
+            if isinstance(value, Const) and bool(value.value) is not wanted:
+                return name
+        return ""
+
+    def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
+        """What a value in a function always is; None where that isn't known."""
+        if isinstance(value, Param):
+            return self._parameter(module, function, value.name)
+        if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
+            return self._attribute(module, function.owner, value.attr)
+        if isinstance(value, Items):
+            items = tuple(self._value(module, function, item) for item in value.values)
+            return Items(items, value.kind) if None not in items else None
+        if isinstance(value, Either):
+            options = {self._value(module, function, option) for option in value.options}
+            return options.pop() if len(options) == 1 else None
+        if isinstance(value, Expression):
+            names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
+            value = Expression(value.text, names)
+        found = settle(self._resolver.normal(module.path, value, function))
+        return found if isinstance(found, Const) else None
+
+    def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
+        """What the constructor keeps of what it is given."""
+        kept = module.classes[owner].attributes.get(name) if owner in module.classes else None
+        made = module.functions.get(f"{owner}.__init__")
+        return self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
+
+    def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
+        """What all calls of a function, or of one around it, give a parameter."""
+        while not any(parameter.name == name for parameter in module.detail(function).parameters):
+            around = next(_around(module, function), None)
+            if around is None:
+                return None
+            function = around
+        key = (module.path, function.number, name)
+        if key not in self._known:
+            self._known[key] = None
+            before, self._users.asked = self._users.asked, set()
+            with self._resolver.looking() as files:
+                value = self._given(module, function, name)
+                self._known[key] = _Known(value, frozenset(files), frozenset(self._users.asked))
+            self._users.asked = before
+        known = self._known[key]
+        if known is None:
+            return None  # it leads to itself
+        self._resolver.opened.update(known.files)
+        self._users.asked.update(known.asked)
+        return known.value
+
+    def _given(self, module: Module, function: Function, name: str) -> Value | None:
+        """What all calls of a function give a parameter, the same each time."""
+        if not self._are_all_in_sight(module, function):
+            return None
+        made = function.name.endswith(".__init__")
+        if function.owner and not made and self._is_called_on_others(module, function.name):
+            return None
+        used = function.owner if made else function.name
+        found: set[Value | None] = set()
+        for use in self._gradients.uses(module, used) or ():
+            if not use.called or use.site < 0 or use.module.sites[use.site].kind != "call":
+                return None
+            site = use.module.sites[use.site]
+            caller = use.module.function_of(site)
+            passed = self._passed(site, module, function, name)
+            if passed is None or passed.given is None:
+                return None
+            if passed.given and use.module is module and caller == function and _is_named(passed.value, name):
+                continue  # it hands its own on
+            home, around = (use.module, caller) if passed.given else (module, module.facts.functions[0])
+            found.add(self._value(home, around, passed.value))
+            if None in found or len(found) > 1:
+                return None
+        return found.pop() if found else None
+
+    def _is_called_on_others(self, module: Module, name: str) -> bool:
+        """Whether a method of that name is called on something that isn't known: it may be this one. By the texts, as not every
+        such call is a site."""
+        last = name.rpartition(".")[2]
+        found = [
+            (use.module, use.module.sites[use.site].target) for use in self._users.of(module, name) or () if use.called
+        ]
+        known = Counter(home.path for home, target in found if not _is_of_self(target))
+        return any(
+            self._users.mentions(home.path, f".{last}(") - self._users.mentions(home.path, f"self.{last}(")
+            > known[home.path]
+            for home in self._saying(module, last)
+        )
+
+    def _saying(self, module: Module, word: str) -> list[Module]:
+        """A file, and those of its importers that say a word."""
+        self._users.asked.add(word)
+        saying = (path for path in self._users.importers(module.path) if self._users.mentions(path, word))
+        return [module, *filter(None, map(self._resolver.module, saying))]
+
+    def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
+        """What one call gives a parameter: as it is written there, or its default."""
+        parameters = module.detail(function).parameters
+        bare = parameters[1:] if function.owner and not self._is_static(module, function) else parameters
+        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in bare]
+        got = bind([CallArgument(a.name, a.value) for a in site.args], signature).get(name)
+        default = next((p.default for p in bare if p.name == name), None)
+        return Argument(default, False) if got is not None and got.given is False else got
+
+    @staticmethod
+    def _is_static(module: Module, function: Function) -> bool:
+        return Ref("builtins.staticmethod") in module.detail(function).decorators
+
+    def _are_all_in_sight(self, module: Module, function: Function) -> bool:
+        """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and it is in no package
+        whose users are elsewhere."""
+        last, owner = function.name.rpartition(".")[2], function.owner
+        if "<" in last or "@" in function.name or any(d not in _PLAIN for d in module.detail(function).decorators):
+            return False
+        name = (owner or function.name).partition(".")[0]
+        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
+        if package is not None and not name.startswith("_"):
+            return False
+        # Whoever comes to import the file may put names together too.
+        self._users.asked.add(os.path.basename(module.path).partition(".")[0])
+        self._resolver.opened.update(self._users.importers(module.path))
+        if puts_names_together(self._users, module):
+            return False
+        if not owner:
+            return True
+        layer = self._resolver.layer(f"{module.path}::{owner}")
+        if last != "__init__":
+            return not last.startswith("__") and (layer is None or last != layer.forward)
+        body = module.classes.get(owner)
+        built = any(self._users.mentions(module.path, way) for way in ANEW)
+        return body is not None and not (body.decorators or built or self._has_heirs(module, owner))
+
+    def _has_heirs(self, module: Module, owner: str) -> bool:
+        """Whether classes of this file, or of those that import it, derive from a class."""
+        own = f"{module.path}::{owner}"
+        homes = self._saying(module, owner)
+        return any(
+            own in self._resolver.mro(f"{home.path}::{other}")
+            for home in homes
+            for other in home.classes
+            if home is not module or other != owner
+        )
+
+
+_PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
+
+
+def _is_of_self(target: Value) -> bool:
+    return isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name
+
+
+def _is_named(value: Value | None, name: str) -> bool:
+    return isinstance(value, Param) and value.name == name
+
+
+def _is_open(value: Value | None) -> bool:
+    """Whether a value may depend on a parameter."""
+    return isinstance(value, (Param, Member, Items, Either, Expression))
+
+
+def _around(module: Module, function: Function) -> Iterator[Function]:
+    """The functions that another one is defined in, the nearest first."""
+    name = function.name
+    while "." in name:
+        name = name.rpartition(".")[0]
+        if name in module.functions:
+            yield module.functions[name]
+
+
+def _flags_before(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]]:
+    """The parameters that decide whether the flow of a function comes to a site, and what each must be."""
+    found = _way_to(steps, index)
+    return found if found is not None else []
+
+
+def _way_to(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]] | None:
+    """The flags on the way to a site; None where it isn't among the steps."""
+    passed: list[tuple[str, bool]] = []
+    for step in steps:
+        if not isinstance(step, Branch):
+            if step == index:
+                return passed
+            continue
+        flag = step.test.name if step.kind == "if" and isinstance(step.test, Param) and len(step.arms) == 2 else ""
+        for number, arm in enumerate(step.arms):
+            way = _way_to(arm, index)
+            if way is not None:
+                return [*passed, *([(flag, number == 0)] if flag else ()), *way]
+        if flag:
+            leaves = [arm[-1:] == (-1,) for arm in step.arms]
+            passed += [(flag, not leaves[0])] if leaves[0] is not leaves[1] else ()
+    return None
