@@ -10,7 +10,6 @@ from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Block, Texts
 from detlint.program.users import Users
 
-SELF: Final = (b"self", b"cls")
 KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 """What classes of others begin with that read no attributes of those which derive from them."""
 UNNAMED: Final = re.compile(
@@ -78,7 +77,7 @@ class Attributes:
             return path.endswith(".ipynb")
         for block in self._texts.blocks(path):
             for found in _reading(name).finditer(block.text):
-                if found[1] not in SELF or self._is_related(path, block, own):
+                if not _is_own(found[1]) or self._is_related(path, block, own):
                     return True
         return False
 
@@ -88,12 +87,16 @@ class Attributes:
         if path == home and block.name == _outermost(inside):
             return True
         module = self._resolver.module(path)
-        if module is None or block.name not in module.classes:
-            return True
         other = f"{path}::{block.name}"
-        if len(self._resolver.bases(other)) != len(module.classes[block.name].bases):
-            return True
+        body = module.classes.get(block.name) if module is not None else None
+        if body is None or len(self._resolver.bases(other)) != len(body.bases):
+            return self._texts.says(path, _outermost(inside))  # what it derives from is not known
         return own in self._resolver.mro(other) or other in self._resolver.mro(own)
+
+
+def _is_own(base: bytes | None) -> bool:
+    """Whether an attribute is one of the object whose method reads it."""
+    return base in (b"self", b"cls") or (base is not None and base.startswith(b"super("))
 
 
 def _outermost(name: str) -> str:
@@ -104,4 +107,7 @@ def _outermost(name: str) -> str:
 def _reading(name: str) -> re.Pattern[bytes]:
     """Finds where an attribute is read, with the name of what it is read of; by its name as a text, too."""
     word = re.escape(name.encode())
-    return re.compile(rb"(\w*[\w)\]])\s*\.\s*%s\b(?!\s*(?::[^=\n]*)?=(?!=))|attr\([^()]*[\"']%s[\"']" % (word, word))
+    return re.compile(
+        rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*%s\b(?!\s*(?::[^=\n]*)?=(?!=))|attr\([^()]*[\"']%s[\"']"
+        % (word, word)
+    )

@@ -210,7 +210,8 @@ class Unnamed:
             quoted: only as a text.
             dotted: only with the name of the module.
         """
-        homes = {part for path in self._carriers(module) for part in self._resolver.known(path).facts.module.split(".")}
+        heads = (self._resolver.modules.head(path) for path in self._carriers(module))
+        homes = {part for head in heads if head is not None for part in head.module.split(".")}
         for found in _spelling(name, quoted).finditer(text):
             before = re.split(r"[./:]", found[1].decode("utf-8", "replace").rstrip("./:"))[-1]
             if before in homes or (not before and not dotted):
@@ -241,7 +242,7 @@ class Unnamed:
     def _is_taken(self, module: Module, text: bytes, name: str, other: Module) -> bool:
         """Whether a text has something of a name as an attribute, which may be a definition of another module."""
         own = Ref(f"{other.path}::{name}")
-        for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.\s*%s\b" % name.encode(), text):
+        for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.[ \t]*%s\b" % name.encode(), text):
             base = found[1].decode("utf-8", "replace")
             first = base.partition(".")[0]
             if first in ("self", "cls"):
