@@ -12,9 +12,7 @@ from detlint.program.users import Users
 
 KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 """What classes of others begin with that read no attributes of those which derive from them."""
-UNNAMED: Final = re.compile(
-    rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|\bchildren\(|\bcells\(|\._modules\b|\bcells_and_names\("
-)
+UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
 
 
