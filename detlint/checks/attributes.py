@@ -35,7 +35,10 @@ class Attributes:
                 only where they import that.
         """
         own = f"{module.path}::{owner}"
-        if not name.isascii() or not self._is_closed(own):
+        called = f"self.{name}(".encode("utf-8", "replace")
+        blocks = (block for block in self._texts.blocks(module.path) if block.name == _outermost(owner))
+        # So it is with most of them, and a search for a literal is fast.
+        if not name.isascii() or any(called in block.text for block in blocks) or not self._is_closed(own):
             return True
         saying = self._users.saying(module, name, anywhere=not inside)
         if saying is None:

@@ -219,7 +219,10 @@ class Unnamed:
         return False
 
     def _is_imported(self, module: Module) -> bool:
-        return self._users.is_imported(module) or self._users.is_said_to_be_imported(module)
+        if self._users.is_imported(module):
+            return True
+        # What is installed is imported by its whole name.
+        return not self._is_in_library(module) and self._users.is_said_to_be_imported(module)
 
     def _says_it_imports(self, module: Module, other: Module, name: str) -> bool:
         """Whether a file imports a name from a module that is called like another one, and that isn't found beside that: where
