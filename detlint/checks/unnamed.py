@@ -186,6 +186,7 @@ class Unnamed:
         has = self._resolver.name(path, other.prefix + name)
         if self._users.imports(other, own, name) or self._says_it_imports(other, module, name):
             has = own
+        defined = name in other.facts.names or name in other.functions or name in other.classes
         word, alias = whole(name), re.compile(rb"\b%s\s+as\b" % name.encode())
         for block in self._texts.blocks(path):
             if not word.search(block.text):
@@ -197,7 +198,7 @@ class Unnamed:
             if has == own:
                 named = block.name != name and bool(word.search(rest))
             else:
-                spelled = self._is_spelled(rest, module, name, quoted=True, dotted=has is not None)
+                spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
                 named = spelled or self._is_taken(other, rest, name, module)
             if named and not self._is_dark(other, block, asking):
                 return True
