@@ -59,6 +59,8 @@ class Judged(msgspec.Struct, array_like=True):
     """Whether it may be another with any run that passes the module, whatever that passes there."""
     asked: tuple[str, ...] = ()
     """The names whose users were searched for, in whatever files."""
+    sought: tuple[str, ...] = ()
+    """The words that were looked for in the texts of files: whichever comes to say one of them may change the answer."""
 
 
 class Record(msgspec.Struct, array_like=True):

@@ -30,7 +30,8 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
-from detlint.program.scripts import scripts
+from detlint.program.scripts import is_packaged, scripts
+from detlint.program.texts import Texts
 from detlint.program.users import ANYWHERE, words_of
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
@@ -46,8 +47,6 @@ CHUNK: Final = 64
 RUNS: Final = 8
 """Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
 modules, and one run may take as long as judging hundreds."""
-MOST_TEXTS: Final = 512
-"""Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 BETWEEN: Final = bytes(c for c in range(128) if not (chr(c).isalnum() or chr(c) == "_"))
 """The bytes that are part of no word."""
 ESCAPES: Final = (rb"\n", rb"\t")
@@ -198,10 +197,10 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self._texts: dict[str, bytes | None] = {}
-        """The last files in which names were looked for."""
+        self.texts = Texts(self._text, self.store.files)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
+        self.packaged = is_packaged(config.root)
 
     def add(self, path: StrPath, texts: Mapping[str, bytes] | None = None) -> None:
         """Make a file part of the program, if it is none yet.
@@ -402,10 +401,15 @@ class Run:
             and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
         said = self._newly_said(before, touched & files.keys(), states)
+        sought = {word for module in before.judged.values() for word in module.sought}
+        found = {word for word in sought if any(self.texts.count(path, word) for path in touched & files.keys())}
         judged = {
             path: module
             for path, module in before.judged.items()
-            if path not in touched and touched.isdisjoint(module.opened) and said.isdisjoint(module.asked)
+            if path not in touched
+            and touched.isdisjoint(module.opened)
+            and said.isdisjoint(module.asked)
+            and found.isdisjoint(module.sought)
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
@@ -421,6 +425,8 @@ class Run:
         said: set[str] = set()
         for path in touched:
             both = states.get(path)
+            if self._begins(before.files.get(path)) != self._begins(self.store.files[path]):
+                said |= {ANYWHERE} & asked
             if before.imports.get(path) != self.links.imports.get(path):
                 said |= {ANYWHERE} & asked
                 both = None
@@ -432,6 +438,11 @@ class Run:
             else:
                 said |= {name for name in asked if self._may_say(path, name)}
         return said
+
+    @staticmethod
+    def _begins(file: Row | File | None) -> str:
+        """How a run may start in a file."""
+        return file.head.starts if file is not None and file.head is not None else ""
 
     def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
@@ -472,16 +483,7 @@ class Run:
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
-        return bool(word) and bool(self._says(path, word) or self._says(path, "import *"))
-
-    def _says(self, path: str, word: str) -> int:
-        """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
-        if path not in self._texts:
-            if len(self._texts) == MOST_TEXTS:
-                self._texts.clear()
-            self._texts[path] = self._text(path)
-        text = self._texts[path]
-        return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
+        return bool(word) and bool(self.texts.count(path, word) or self.texts.count(path, "import *"))
 
     def _text(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read."""
@@ -516,6 +518,7 @@ class Run:
         digest = xxhash.xxh3_128(self.store.catalog.fingerprint.encode())
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
+        digest.update(b"packaged" if self.packaged else b"")
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
         return f"record-{digest.hexdigest()}.msgpack"
@@ -648,7 +651,7 @@ class Run:
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         resolver = Resolver(self.modules, catalog)
-        users = Users(resolver, self.links.importers, self._says)
+        users = Users(resolver, self.links.importers, self.texts)
         engine = Engine(
             resolver,
             self.config.settings,
@@ -657,6 +660,8 @@ class Run:
             properties(heads),
             registered(heads.items()),
             users,
+            self.packaged,
+            self.declared,
         )
         if self.recorder is not None:
             engine.flow.recorder = self.recorder
@@ -696,13 +701,15 @@ class Run:
         opened = engine.resolver.opened
         opened.clear()
         engine.users.asked.clear()
+        self.texts.sought.clear()
         try:
             findings, varies = engine.judge(module, passages)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies = self._fault(path, error), False
         engine.matcher.forget(module)
         asked = tuple(sorted(engine.users.asked))
-        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked)
+        sought = tuple(sorted(self.texts.sought))
+        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):

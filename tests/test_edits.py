@@ -191,3 +191,51 @@ def test_an_edit_is_judged_where_it_can_be_seen(project: Callable[..., Path], no
     warm = detlint("check", "--verbose", "--cache-dir", "cache", ".")
     assert f"judged anew: {judged}, runs followed anew: 0" in warm.stderr
     assert warm.stdout == detlint("check", "--no-cache", ".").stdout
+
+
+PARTS = """import torch
+
+
+def pick(x):
+    return torch.empty(3).cuda().index_add_(0, x, x)
+"""
+KIT = {
+    "pyproject.toml": "[tool.other]\n",
+    "kit/__init__.py": "",
+    "kit/parts.py": PARTS,
+    "kit/table.py": "from kit import parts\n\nMODULES = [parts]\n",
+    "train.py": "import kit.table\n\nif __name__ == '__main__':\n    print(kit.table.MODULES)\n",
+    "plan.py": "import torch\n\nSTEPS = []\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("plan.py", "import torch\n\nSTEPS = ['kit.parts.pick']\n"),
+        ("plan.py", "import torch\nimport kit.parts\n\nSTEPS = [kit.parts.pick]\n"),
+        ("plan.yaml", "step: kit.parts.pick\n"),
+        (
+            "kit/table.py",
+            "from kit import parts\n\nMODULES = [parts]\nSTEPS = [getattr(parts, name) for name in MODULES]\n",
+        ),
+    ],
+    ids=["text", "attribute", "configuration", "put together"],
+)
+def test_what_nothing_names_is_named_by_an_edit(project: Callable[..., Path], file: str, now: str) -> None:
+    root = project(**KIT)
+    age(root, 0)
+    unnamed = report("--cache-dir", "cache")
+    assert '"note"' in unnamed and "warning" not in unnamed
+    before = (root / file).read_text() if (root / file).exists() else None
+    (root / file).write_text(now)
+    age(root, 1)
+    named = report("--cache-dir", "cache")
+    assert named == report("--no-cache")
+    assert "warning" in named
+    if before is None:
+        (root / file).unlink()
+    else:
+        (root / file).write_text(before)
+    age(root, 2)
+    assert report("--cache-dir", "cache") == unnamed

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
+from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
@@ -18,6 +19,7 @@ from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
+from detlint.checks.unnamed import Unnamed
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Branch, Either, Ref, Site, Span
@@ -50,6 +52,8 @@ class Engine:
         properties: as `links.properties` tells them.
         registered: what the program registers under names that the catalog knows.
         users: finds who uses a definition.
+        packaged: whether the project is made to be installed.
+        declared: the entry points that its metadata and its configuration name.
     """
 
     def __init__(
@@ -61,6 +65,8 @@ class Engine:
         properties: Mapping[str, Sequence[str]],
         registered: Registered,
         users: Users,
+        packaged: bool,
+        declared: Collection[str],
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -71,7 +77,9 @@ class Engine:
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
-        self.unused = Unused(self.matcher, users)
+        attributes = Attributes(resolver, users, users.texts)
+        self.unused = Unused(self.matcher, users, attributes)
+        self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.constants = Constants(self.matcher, users, self.levels.gradients)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
@@ -169,9 +177,10 @@ class Engine:
         if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
             yield None, reason
             return
-        if severity != "note" and not through and self.unused.is_never_named(module, index):
+        tried = all(outcome.tries and not outcome.trains for outcome in through)
+        if severity != "note" and tried and self.unnamed.is_idle(module, index):
             severity = "note"
-            yield severity, "nothing in the program names what it stands in"
+            yield severity, "nothing that the program runs names what it stands in"
         if rule.code == "DET107" and seeded:
             seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)

@@ -1,19 +1,17 @@
-"""What nothing in the program ever names again: objects that are made and kept, functions and classes."""
+"""What nothing in the program ever names again of what is made and kept."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Final
 
+from detlint.checks.attributes import Attributes
 from detlint.checks.match import Matcher
 from detlint.facts.model import Function, Instance, Member, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-UNNAMED: Final = ("getattr(", "__dict__", "vars(", "children(", "cells(", "._modules")
-"""By what a file may come to the attributes of an object without their names."""
 PUT_TOGETHER: Final = ("getattr(", "__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
 """By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`."""
 PART: Final = "getattr(self."
@@ -37,14 +35,16 @@ class Unused:
 
     Args:
         users: knows which files say a word.
+        attributes: knows what reads the attributes of objects.
     """
 
-    def __init__(self, matcher: Matcher, users: Users) -> None:
+    def __init__(self, matcher: Matcher, users: Users, attributes: Attributes) -> None:
         self._resolver = matcher.resolver
         self._users = users
+        self._attributes = attributes
 
     def is_made_for_nothing(self, module: Module, index: int, generator: bool) -> bool:
-        """Whether what a site makes is kept as an attribute of a layer, and that is said nowhere else.
+        """Whether what a site makes is kept as an attribute, of a layer or as a generator, and nothing reads that.
 
         Args:
             generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either.
@@ -55,32 +55,14 @@ class Unused:
         function = module.function_of(site)
         if not function.name:
             return generator and self._is_said_once(module, self._name_in(module.facts.names, index))
-        owner = f"{module.path}::{function.owner}"
-        layer = self._resolver.layer(owner) if function.owner else None
-        if layer is None or not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
-            return False  # what it does stands elsewhere
+        layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
+        if layer is not None:
+            if not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
+                return False  # what it does stands elsewhere
+        elif not generator or not function.owner:
+            return False
         name = self._name_in(module.classes[function.owner].attributes, index)
-        return bool(name) and self._is_closed(owner) and self._is_said_once(module, name)
-
-    def is_never_named(self, module: Module, index: int) -> bool:
-        """Whether a site stands in a function or class that no place of the program names, although others import its file: then
-        nothing runs it. What a decorator may hand on is named by that, and so is all of a file where names are put together."""
-        function = module.function_of(module.sites[index])
-        name = (function.owner or function.name).partition(".")[0]
-        if not name or "<" in name or "@" in name or self._is_decorated(module, name):
-            return False
-        if not self._users.is_imported(module) or not self._is_said_once(module, name):
-            return False
-        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        if package is not None and not name.startswith("_"):
-            return False  # who uses the package may name it, and any file may by a text: `"package.module.Class"`
-        return not puts_names_together(self._users, module)
-
-    @staticmethod
-    def _is_decorated(module: Module, name: str) -> bool:
-        if name in module.functions:
-            return bool(module.detail(module.functions[name]).decorators)
-        return name not in module.classes or bool(module.classes[name].decorators)
+        return bool(name) and not self._attributes.is_read(module, function.owner, name, inside=layer is not None)
 
     @staticmethod
     def _uses_parts(module: Module, forward: Function | None) -> bool:
@@ -95,14 +77,6 @@ class Unused:
         """The only one of some names that holds what a site makes."""
         found = [name for name, value in names.items() if is_made_by(value, index)]
         return found[0] if len(found) == 1 else ""
-
-    def _is_closed(self, owner: str) -> bool:
-        """Whether all that uses the attributes of a layer names them: no class of others that it derives from does, and nothing
-        goes through all of them."""
-        if any(self._users.mentions(owner.partition("::")[0], way) for way in UNNAMED):
-            return False
-        frameworks = {framework.module for framework in self._resolver.catalog.frameworks}
-        return all(base in frameworks for base in self._resolver.bases(owner))
 
     def _is_said_once(self, module: Module, name: str) -> bool:
         """Whether no other place names something: in its file, or in one that imports that."""

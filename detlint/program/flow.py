@@ -187,8 +187,6 @@ class _Run:
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.loads = False
         """Whether the run loads weights."""
-        self.tries = False
-        """Whether it only tries something out: all that it shows is shapes."""
         self.building = 0
         """Above 0 in the constructors of layers."""
         self.making: list[str] = []
@@ -267,7 +265,7 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
-        for stream, found in self.drawn.items() if result.trains or not self.tries else ():
+        for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
             open_ = [draws for draws in found.values() if id(draws) not in told]
@@ -450,7 +448,7 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
-            self.tries = self.tries or (branch.kind == "main" and branch.test is not None)
+            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test is not None)
             self.steps(branch.arms[0])
             return False
         if branch.kind in ("yield", "rebind"):

@@ -26,6 +26,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Whether it runs the interpreter anew, which reads the hash seed again."""
     communicates: bool = False
     """Whether it may start to communicate with other processes."""
+    tries: bool = False
+    """Whether it only tries something out: all that it shows is shapes."""
 
 
 class Passage(NamedTuple):

@@ -142,6 +142,8 @@ class Reach(msgspec.Struct):
     """Whether it runs the interpreter anew, which reads the hash seed again."""
     communicates: bool = False
     """Whether it may start to communicate with other processes."""
+    tries: bool = False
+    """Whether it only tries something out: all that it shows is shapes."""
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
@@ -166,7 +168,7 @@ class Reach(msgspec.Struct):
         path = self.entry.module.path
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
-            self.communicates,
+            self.communicates, self.tries,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

@@ -24,15 +24,28 @@ def scripts(root: Path) -> list[str]:
     return sorted({re.sub(r"\[.*\]|\s", "", text) for text in found if ":" in text})
 
 
+def is_packaged(root: Path) -> bool:
+    """Whether a project says how it is built and installed: then others use its packages."""
+    if (root / "setup.py").is_file() or (root / "setup.cfg").is_file():
+        return True
+    raw = _toml(root / "pyproject.toml")
+    return "project" in raw or "build-system" in raw or "poetry" in _table(raw.get("tool"))
+
+
 def _pyproject(file: Path) -> Iterator[str]:
-    try:
-        raw = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return
+    raw = _toml(file)
     poetry = _table(_table(raw.get("tool")).get("poetry"))
     project = _table(raw.get("project"))
     for table in (project.get("scripts"), project.get("gui-scripts"), poetry.get("scripts")):
         yield from (text for text in _table(table).values() if isinstance(text, str))
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    """What a TOML file says; a wrong one says nothing."""
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
 
 
 def _table(value: object) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import msgspec
@@ -23,6 +25,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.program.resolve import Module, Resolver
+from detlint.program.texts import Texts
 
 MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""
@@ -72,18 +75,21 @@ class Users:
 
     Args:
         importers: the files that import a file.
-        mentions: how often a word occurs in a file.
+        texts: the texts of the program's files.
     """
 
-    def __init__(
-        self, resolver: Resolver, importers: Callable[[str], Sequence[str]], mentions: Callable[[str, str], int]
-    ) -> None:
+    def __init__(self, resolver: Resolver, importers: Callable[[str], Sequence[str]], texts: Texts) -> None:
         self.resolver = resolver
         self.importers = importers
-        self.mentions = mentions
+        self.texts = texts
+        self.mentions = texts.count
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
+        self._said_to_be: dict[str, str] = {}
+        """File -> the first one that imports something of its name."""
+        self._starting: dict[str, str] = {}
+        """Folder -> the first file in it in which a run starts."""
         self._searches: dict[tuple[str, str], _Search] = {}
 
     def of(self, module: Module, name: str) -> list[Use] | None:
@@ -136,6 +142,66 @@ class Users:
         self.resolver.opened.update(importers[:1])
         return bool(importers)
 
+    def is_said_to_be_imported(self, module: Module) -> bool:
+        """Whether a file near a module imports something of its name: where scripts are run from decides what that is."""
+        if module.path not in self._said_to_be:
+            self._said_to_be[module.path] = self._naming_file(module)
+        stem, path = self._stem(module), self._said_to_be[module.path]
+        self.texts.sought.add(stem)
+        self.resolver.opened.update({path} - {""})
+        return bool(path)
+
+    def _naming_file(self, module: Module) -> str:
+        """The first file that imports something of a module's name; "" for none."""
+        stem = self._stem(module)
+        statement = re.compile(rb"^[ \t]*(?:from|import)[ \t]+[\w.]*\b%s\b" % stem.encode("utf-8", "replace"), re.M)
+        for path in self.texts.saying(stem, self.home(module)) if stem.isascii() else ():
+            if path != module.path and statement.search(self.texts.of(path) or b""):
+                return path
+        return ""
+
+    @staticmethod
+    def _stem(module: Module) -> str:
+        return module.path.rpartition(os.sep)[2].partition(".")[0]
+
+    def saying(self, module: Module, word: str, *, anywhere: bool = True) -> Iterator[str] | None:
+        """The files that say a word, among those that may use a module; None where these are too many.
+
+        Args:
+            anywhere: whether those are meant that stand beside its packages and below, and not just those that import it.
+        """
+        importers = self.importers(module.path)
+        if len(importers) > MANY:
+            return None
+        self.resolver.opened.update(importers)
+        self.asked.add(ANYWHERE)
+        folder = self.home(module) if anywhere else ""
+        outside = (p for p in importers if not (anywhere and p.startswith(folder)) and self.texts.says(p, word))
+        return chain(self.texts.saying(word, folder) if anywhere else (), outside)
+
+    def home(self, module: Module) -> str:
+        """The folder of what belongs to a module: the next one above its packages in which a run starts."""
+        folder, root = os.path.dirname(self.package(module) or os.path.dirname(module.path)), self.resolver.modules.root
+        while folder.startswith(root + os.sep) and not self._starts(folder):
+            folder = os.path.dirname(folder)
+        self.resolver.opened.update({self._starts(folder)} - {""})
+        return folder + os.sep
+
+    def _starts(self, folder: str) -> str:
+        """The first file of a folder itself in which a run starts; "" for none."""
+        if folder not in self._starting:
+            inside = (path for path in self.texts.below(folder) if os.path.dirname(path) == folder)
+            heads = ((path, self.resolver.modules.head(path)) for path in inside)
+            self._starting[folder] = next((path for path, head in heads if head is not None and head.starts), "")
+        return self._starting[folder]
+
+    def package(self, module: Module) -> str:
+        """The folder of the outermost package that a file stands in; "" for none."""
+        folder, found = os.path.dirname(module.path), ""
+        while self.texts.has(os.path.join(folder, "__init__.py")):
+            folder, found = os.path.dirname(folder), folder
+        return found
+
     def _found(self, search: _Search, module: Module, name: str, word: str) -> Iterator[list[Use]]:
         """The uses, file by file."""
         self.asked.add(word)
@@ -175,13 +241,13 @@ class Users:
         if other is None:
             return False, []
         uses = [*self._in(other, own, word)]
-        has_it = self._has(other, own, word)
+        has_it = self.imports(other, own, word)
         if has_it and not uses and said > 1 and not path.endswith("__init__.py"):
             uses = [_unseen(other)]  # it does something with it that no site tells
         return has_it, uses
 
-    def _has(self, module: Module, own: Ref, word: str) -> bool:
-        """Whether a file imports a definition by its name."""
+    def imports(self, module: Module, own: Ref, word: str) -> bool:
+        """Whether a file imports a definition by its name, wherever it does."""
         names = [name for name in module.facts.imports if name.rpartition(".")[2] == word]
         return any(self.resolver.name(module.path, name) == own for name in names)
 

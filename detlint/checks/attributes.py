@@ -1,0 +1,114 @@
+"""Attributes of objects that nothing reads: by the texts of the files, with the class that an object has there."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from detlint.program.resolve import Module, Resolver
+from detlint.program.texts import Block, Texts
+from detlint.program.users import Users
+
+KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
+"""What classes of others begin with that read no attributes of those which derive from them."""
+UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
+"""By what a class may come to the attributes of its objects without their names."""
+
+
+class Attributes:
+    """Says whether anything reads an attribute of a class."""
+
+    def __init__(self, resolver: Resolver, users: Users, texts: Texts) -> None:
+        self._resolver = resolver
+        self._users = users
+        self._texts = texts
+        self._frameworks = {framework.module for framework in resolver.catalog.frameworks}
+
+    def is_read(self, module: Module, owner: str, name: str, *, inside: bool = False) -> bool:
+        """Whether anything may read an attribute, or call a method, of the objects of a class; so where what reads it can't all
+        be found.
+
+        Args:
+            owner: the class, by its name inside the module.
+            inside: whether it is a part of what the object does itself, as layers have them: others than its class read it
+                only where they import that.
+        """
+        own = f"{module.path}::{owner}"
+        called = f"self.{name}(".encode("utf-8", "replace")
+        blocks = (block for block in self._texts.blocks(module.path) if block.name == _outermost(owner))
+        # So it is with most of them, and a search for a literal is fast.
+        if not name.isascii() or any(called in block.text for block in blocks) or not self._is_closed(own):
+            return True
+        saying = self._users.saying(module, name, anywhere=not inside)
+        if saying is None:
+            return True
+        first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
+        for path in dict.fromkeys(first):
+            if self._reads(path, own, name):
+                return True
+        for path in saying:
+            if path not in first and self._reads(path, own, name):
+                self._resolver.opened.add(path)
+                return True
+        return False
+
+    def _is_closed(self, own: str) -> bool:
+        """Whether all that a class derives from is known, and names the attributes that it reads."""
+        for name in self._resolver.mro(own):
+            path, colon, inside = name.partition("::")
+            if not colon:
+                if name not in self._frameworks and not name.startswith(KNOWN):
+                    return False
+                continue
+            module = self._resolver.known(path)
+            body = module.classes.get(inside)
+            if body is None or len(self._resolver.bases(name)) != len(body.bases):
+                return False
+            self._resolver.opened.add(path)
+            if any(
+                UNNAMED.search(block.text) for block in self._texts.blocks(path) if block.name == _outermost(inside)
+            ):
+                return False
+        return True
+
+    def _reads(self, path: str, own: str, name: str) -> bool:
+        """Whether a file reads an attribute of objects that may be of a class."""
+        if not path.endswith(".py"):
+            return path.endswith(".ipynb")
+        for block in self._texts.blocks(path):
+            for found in _reading(name).finditer(block.text):
+                if not _is_own(found[1]) or self._is_related(path, block, own):
+                    return True
+        return False
+
+    def _is_related(self, path: str, block: Block, own: str) -> bool:
+        """Whether `self` in a part of a file may be an object of a class, or of one that it derives from."""
+        home, _, inside = own.partition("::")
+        if path == home and block.name == _outermost(inside):
+            return True
+        module = self._resolver.module(path)
+        other = f"{path}::{block.name}"
+        body = module.classes.get(block.name) if module is not None else None
+        if body is None or len(self._resolver.bases(other)) != len(body.bases):
+            return self._texts.says(path, _outermost(inside))  # what it derives from is not known
+        return own in self._resolver.mro(other) or other in self._resolver.mro(own)
+
+
+def _is_own(base: bytes | None) -> bool:
+    """Whether an attribute is one of the object whose method reads it."""
+    return base in (b"self", b"cls") or (base is not None and base.startswith(b"super("))
+
+
+def _outermost(name: str) -> str:
+    return name.partition(".")[0]
+
+
+@lru_cache(maxsize=64)
+def _reading(name: str) -> re.Pattern[bytes]:
+    """Finds where an attribute is read, with the name of what it is read of; by its name as a text, too."""
+    word = re.escape(name.encode())
+    return re.compile(
+        rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*%s\b(?!\s*(?::[^=\n]*)?=(?!=))|attr\([^()]*[\"']%s[\"']"
+        % (word, word)
+    )

@@ -1,0 +1,326 @@
+"""Functions, classes and methods that no place of the program names, or only what is not run itself: nothing runs them.
+
+Facts tell of calls and of what is handed on. A definition may be named in other ways, by a text or through a table, so this asks
+the texts of the files, with the meaning that a name has there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from detlint.checks.attributes import Attributes
+from detlint.checks.gradients import BEGINNING
+from detlint.checks.tests import is_test
+from detlint.facts.model import Branch, Ref
+from detlint.program.resolve import Module, Resolver
+from detlint.program.texts import MAIN, TOP, Block, whole
+from detlint.program.users import Users
+
+HOOKS: Final = BEGINNING | {
+    "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
+    "train", "train_step", "training_step", "validation_step",
+}  # fmt: skip
+"""Methods that frameworks call by themselves, whichever class has them."""
+INIT: Final = "__init__.py"
+TRIES: Final = "test_"
+"""How the names of functions begin that only try something out."""
+_IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
+_OWN: Final = re.compile(
+    rb"(?<!\.)\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
+)
+"""By what a file may come to its own definitions without saying their names."""
+_OTHERS: Final = re.compile(
+    rb"\bgetattr\(\s*(?!self\b|cls\b)[^,()]+(?:\([^()]*\))?\s*,\s*(?![\"'])|(?<!self)(?<!cls)\.__dict__\b"
+    rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
+)
+"""By what a file may come to those of a module that it has imported."""
+
+
+class _Asked(NamedTuple):
+    """What is known of a definition, and what that depends on."""
+
+    idle: bool
+    opened: frozenset[str]
+    asked: frozenset[str]
+    sought: frozenset[str]
+
+
+class Unnamed:
+    """Finds what nothing runs.
+
+    Args:
+        users: knows which files import a file.
+        attributes: knows what reads the attributes of objects.
+        root: the project's root.
+        packaged: whether the project is made to be installed, so that others use its packages.
+        declared: the entry points that its metadata and its configuration name.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        users: Users,
+        attributes: Attributes,
+        root: str,
+        packaged: bool,
+        declared: Collection[str],
+    ) -> None:
+        self._resolver = resolver
+        self._users = users
+        self._texts = users.texts
+        self._root = root
+        self._packaged = packaged
+        self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
+        self._attributes = attributes
+        self._known: dict[tuple[str, str, str], _Asked] = {}
+
+    def is_idle(self, module: Module, index: int) -> bool:
+        """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
+        name, _, method = module.function_of(module.sites[index]).name.partition(".")
+        if not name:
+            return False
+        method = method.partition(".")[0] if name in module.classes else ""
+        return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
+
+    def _asked(self, module: Module, name: str, method: str = "") -> bool:
+        key, users, texts = (module.path, name, method), self._users, self._texts
+        if key not in self._known:
+            asked, sought = users.asked, texts.sought
+            users.asked, texts.sought = set(), set()
+            with self._resolver.looking() as files:
+                idle = self._is_never_called(module, name, method) if method else self._is_idle(module, name, set())
+                found = _Asked(idle, frozenset(files), frozenset(users.asked), frozenset(texts.sought))
+                self._known[key] = found
+            users.asked, texts.sought = asked, sought
+        found = self._known[key]
+        self._resolver.opened.update(found.opened)
+        users.asked.update(found.asked)
+        texts.sought.update(found.sought)
+        return found.idle
+
+    def _is_idle(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether nothing that runs names a definition.
+
+        Args:
+            asking: the definitions that this is asked for; what only they say of each other counts for nothing.
+        """
+        if (module.path, name) in asking:
+            return True
+        asking.add((module.path, name))
+        if "<" in name or "@" in name or not name.isascii() or name in self._declared or _is_decorated(module, name):
+            return False
+        if is_test(module.path, self._root) or not self._is_imported(module):
+            return False
+        if not all(self._is_dark(module, block, asking) for block in self._saying(module, name) if block.name != name):
+            return False
+        saying = self._users.saying(module, name)
+        if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
+            return False
+        for path in saying:
+            if path != module.path and self._is_named_in(path, module, name, asking):
+                self._resolver.opened.add(path)
+                return False
+        return True
+
+    def _is_never_called(self, module: Module, owner: str, name: str) -> bool:
+        """Whether nothing calls a method, which is none that a framework or a base calls by itself."""
+        function = module.functions.get(f"{owner}.{name}")
+        if function is None or name.startswith("__") or name in HOOKS or module.detail(function).decorators:
+            return False
+        own = f"{module.path}::{owner}"
+        layer = self._resolver.layer(own)
+        if layer is not None and name == layer.forward:
+            return False
+        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
+        if any(f"{inside}.{name}" in self._resolver.known(path).functions for path, colon, inside in bases if colon):
+            return False
+        if is_test(module.path, self._root) or not self._is_imported(module):
+            return False
+        return not self._is_offered(module, owner) and not self._attributes.is_read(module, owner, name)
+
+    def _is_offered(self, module: Module, name: str) -> bool:
+        """Whether a library gives a class, or one that derives from it, to whoever uses it."""
+        if name.startswith("_") or not self._is_in_library(module):
+            return False
+        saying = self._users.saying(module, name)
+        if saying is None or self._is_given_out(module, name):
+            return True
+        word, heir = whole(name), re.compile(rb"^class\s+\w+\([^)]*%s" % name.encode(), re.M)
+        for path in saying:
+            texts = [block.text for block in self._texts.blocks(path) if word.search(block.text)]
+            given_out = path.endswith(INIT) or any(b"__all__" in text for text in texts)
+            if given_out or any(heir.search(text) for text in texts):
+                self._resolver.opened.add(path)
+                return True
+        return False
+
+    def _saying(self, module: Module, name: str) -> Iterator[Block]:
+        """The parts of a file that say a name."""
+        word = whole(name)
+        return (block for block in self._texts.blocks(module.path) if word.search(block.text))
+
+    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]]) -> bool:
+        """Whether what a part of a file says counts for nothing: it is not run, or only tries something out."""
+        if block.name == TOP:
+            return False
+        if block.name == MAIN:
+            steps = module.steps(module.facts.functions[0])
+            mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
+            return bool(mains) and all(step.test is not None for step in mains)
+        if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
+            return True
+        return self._is_idle(module, block.name, asking)
+
+    def _is_named_in(self, path: str, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether another file, which says a name, may mean a definition by it."""
+        other = self._resolver.module(path) if path.endswith(".py") else None
+        if other is None:
+            text = self._texts.of(path)
+            quoted = path.endswith(".py")
+            return text is None or self._is_spelled(text, module, name, quoted=quoted)
+        own = Ref(f"{module.path}::{name}")
+        has = self._resolver.name(path, other.prefix + name)
+        if self._users.imports(other, own, name) or self._says_it_imports(other, module, name):
+            has = own
+        defined = name in other.facts.names or name in other.functions or name in other.classes
+        word, alias = whole(name), re.compile(rb"\b%s\s+as\b" % name.encode())
+        for block in self._texts.blocks(path):
+            if not word.search(block.text):
+                continue
+            imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
+            if has == own and any(path.endswith(INIT) or alias.search(found) for found in imports):
+                return True
+            rest = _IMPORT.sub(b"", block.text)
+            if has == own:
+                named = block.name != name and bool(word.search(rest))
+            else:
+                spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
+                named = spelled or self._is_taken(other, rest, name, module)
+            if named and not self._is_dark(other, block, asking):
+                return True
+        return False
+
+    def _is_spelled(self, text: bytes, module: Module, name: str, *, quoted: bool, dotted: bool = False) -> bool:
+        """Whether a text has a name that may mean a definition of a module: alone, or as one of that module, or of a package.
+
+        Args:
+            quoted: only as a text.
+            dotted: only with the name of the module.
+        """
+        heads = (self._resolver.modules.head(path) for path in self._carriers(module))
+        homes = {part for head in heads if head is not None for part in head.module.split(".")}
+        for found in _spelling(name, quoted).finditer(text):
+            before = re.split(r"[./:]", found[1].decode("utf-8", "replace").rstrip("./:"))[-1]
+            if before in homes or (not before and not dotted):
+                return True
+        return False
+
+    def _is_imported(self, module: Module) -> bool:
+        if self._users.is_imported(module):
+            return True
+        # What is installed is imported by its whole name.
+        return not self._is_in_library(module) and self._users.is_said_to_be_imported(module)
+
+    def _says_it_imports(self, module: Module, other: Module, name: str) -> bool:
+        """Whether a file imports a name from a module that is called like another one, and that isn't found beside that: where
+        its script is run from decides what it is."""
+        stem, home = _last(other.facts.module), self._users.home(other)
+        for said in module.facts.imports:
+            if f".{said}".endswith(f".{stem}.{name}"):
+                value = self._resolver.name(module.path, said)
+                if not isinstance(value, Ref) or not value.name.startswith(home):
+                    return True
+        stars = self._resolver.stars(module.path) if not name.startswith("_") else ()
+        return any(_last(star) == stem and not path.startswith(home) for star, path in stars)
+
+    def _may_be(self, module: Module, base: str, other: Module) -> bool:
+        """Whether a name stands for a module that is called like another one."""
+        value = self._resolver.name(module.path, module.prefix + base)
+        named = value.name.rstrip(":") if isinstance(value, Ref) else base
+        return _last(other.facts.module) in (_last(base), _last(named.removesuffix(".py").replace(os.sep, ".")))
+
+    def _is_taken(self, module: Module, text: bytes, name: str, other: Module) -> bool:
+        """Whether a text has something of a name as an attribute, which may be a definition of another module."""
+        own = Ref(f"{other.path}::{name}")
+        for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.[ \t]*%s\b" % name.encode(), text):
+            base = found[1].decode("utf-8", "replace")
+            first = base.partition(".")[0]
+            if first in ("self", "cls"):
+                continue
+            if first not in module.facts.names:
+                return True
+            value = self._resolver.name(module.path, f"{module.prefix}{base}.{name}")
+            if not isinstance(value, Ref) or value == own:
+                return True
+            if not value.name.startswith(self._users.home(other)) and self._may_be(module, base, other):
+                return True
+        return False
+
+    def _is_given_out(self, module: Module, name: str) -> bool:
+        """Whether a library gives a definition to whoever uses it, without saying its name: `from .module import *`."""
+        if name.startswith("_") or not self._is_in_library(module):
+            return False
+        return any(path.endswith(INIT) for path in self._carriers(module))
+
+    def _is_in_library(self, module: Module) -> bool:
+        """Whether a file is part of what is installed, so that others use it who are not in sight."""
+        package = self._users.package(module)
+        outside = os.path.dirname(package)
+        return bool(package) and (
+            not f"{outside}{os.sep}".startswith(f"{self._root}{os.sep}") or (outside == self._root and self._packaged)
+        )
+
+    def _carriers(self, module: Module) -> list[str]:
+        """The files that have all names of a module: itself, and those that import them with `*`."""
+        found = [module.path]
+        for carrier in found:
+            for path in self._users.importers(carrier):
+                if path not in found and any(target == carrier for _, target in self._resolver.stars(path)):
+                    found.append(path)
+        self._resolver.opened.update(found)
+        return found
+
+    def _is_put_together(self, module: Module) -> bool:
+        """Whether anything comes to definitions of a module by names that it puts together."""
+        carriers = self._carriers(module)
+        if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
+            return True
+        holders = {
+            path for carrier in carriers for path in self._users.importers(carrier) if self._holds(path, carrier)
+        }
+        self._resolver.opened.update(holders)
+        return any(_OTHERS.search(block.text) for path in sorted(holders) for block in self._texts.blocks(path))
+
+    def _holds(self, path: str, carrier: str) -> bool:
+        """Whether a file imports another one as a module, and not just some of its names."""
+        module = self._resolver.module(path)
+        if module is None:
+            return True
+        modules = self._resolver.modules
+        places = (modules.find(path, full) for name in module.facts.imports for full in modules.spelled_out(path, name))
+        return any(place == (carrier, "") for place in places)
+
+
+def _is_decorated(module: Module, name: str) -> bool:
+    if name in module.functions:
+        return bool(module.detail(module.functions[name]).decorators)
+    return name not in module.classes or bool(module.classes[name].decorators)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+@lru_cache(maxsize=64)
+def _spelling(name: str, quoted: bool) -> re.Pattern[bytes]:
+    """Finds a name, with that of the module that it is said to be of: `package.module.Name`.
+
+    Args:
+        quoted: only where that is a text.
+    """
+    pattern = rb"[\"']((?:[\w./:-]*[./:])?)%s[\"']" if quoted else rb"(?<![\w.])((?:[\w./:-]*[./:])?)\b%s\b"
+    return re.compile(pattern % name.encode())

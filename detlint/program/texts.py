@@ -1,0 +1,119 @@
+"""The texts of a program's files: where they say a word, whatever facts tell of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+MOST_TEXTS: Final = 512
+"""Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
+MAIN: Final = "__main__"
+TOP: Final = ""
+_COMMENT: Final = re.compile(rb"^[ \t]*#.*$", re.M)
+_STATEMENT: Final = re.compile(
+    rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(if[ \t(]+__name__\b)|(?=[^\s)\]}]))", re.M
+)
+"""The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
+
+
+class Block(NamedTuple):
+    """A part of a file's text: a definition of its top level, its `__main__` block, or what stands between such."""
+
+    name: str
+    text: bytes
+
+
+class Texts:
+    """Reads texts, and looks for words in them.
+
+    Args:
+        read: the bytes of a file, None where they can't be read.
+        paths: the program's files.
+    """
+
+    def __init__(self, read: Callable[[str], bytes | None], paths: Collection[str]) -> None:
+        self._read = read
+        self._paths = paths
+        self._sorted: Sequence[str] = ()
+        self._texts: dict[str, bytes | None] = {}
+        self._folder = ""
+        self._inside: list[tuple[str, bytes | None]] = []
+        """The texts of the files below the folder that was last asked for."""
+        self._blocks: dict[str, list[Block]] = {}
+        self.sought: set[str] = set()
+        """The words that were looked for in all files, until it is cleared: whoever says one of them may name something by it."""
+
+    def has(self, path: str) -> bool:
+        """Whether a file is one of the program's."""
+        return path in self._paths
+
+    def of(self, path: str) -> bytes | None:
+        """The bytes of a file, None where they can't be read."""
+        if path not in self._texts:
+            if len(self._texts) == MOST_TEXTS:
+                self._texts.clear()
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def count(self, path: str, word: str) -> int:
+        """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
+        text = self.of(path)
+        return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
+
+    def blocks(self, path: str) -> list[Block]:
+        """A file's text in parts, without lines of comments."""
+        if path not in self._blocks:
+            if len(self._blocks) == MOST_TEXTS:
+                self._blocks.clear()
+            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self.of(path) or b""))]
+        return self._blocks[path]
+
+    def saying(self, word: str, folder: str) -> Iterator[str]:
+        """The files below a folder that say a word, in order, found one by one."""
+        self.sought.add(word)
+        if folder != self._folder:
+            # Files are judged in order, so the next questions are about the same folder.
+            self._folder = folder
+            self._inside = [(path, self._read(path)) for path in self.below(folder)]
+        raw = word.encode()
+        for path, text in self._inside:
+            if text is None or (raw in text and whole(word).search(text) is not None):
+                yield path
+
+    def says(self, path: str, word: str) -> bool:
+        """Whether a file says a word, not as part of another one; so where it can't be read."""
+        self.sought.add(word)
+        text = self.of(path)
+        return text is None or (word.encode() in text and whole(word).search(text) is not None)
+
+    def below(self, folder: str) -> Iterator[str]:
+        """The program's files below a folder, in order."""
+        self._sorted = self._sorted or sorted(self._paths)
+        prefix = folder.rstrip(os.sep) + os.sep
+        for number in range(bisect_left(self._sorted, prefix), len(self._sorted)):
+            path = self._sorted[number]
+            if not path.startswith(prefix):
+                return
+            yield path
+
+
+@lru_cache(maxsize=64)
+def whole(word: str) -> re.Pattern[bytes]:
+    """Finds a word that isn't part of another one."""
+    return re.compile(rb"\b%s\b" % word.encode())
+
+
+def _cut(text: bytes) -> Iterator[Block]:
+    name, start = TOP, 0
+    for found in _STATEMENT.finditer(text):
+        now = (found[1] or b"").decode() or (MAIN if found[2] else TOP)
+        if now == name == TOP:
+            continue
+        if found.start() > start:
+            yield Block(name, text[start : found.start()])
+        name, start = now, found.start()
+    yield Block(name, text[start:])
