@@ -336,7 +336,7 @@ class _Reader:
         self.flow[index] = tuple(self.steps)
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
-        """Tell of the sites of a function whose result becomes nothing: `dropped` of keys, `looked-at` of what was chosen."""
+        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen."""
         if not self.worthless:
             return
         keys = Spare(body, self.role_of_key, (), {})
@@ -346,8 +346,12 @@ class _Reader:
         for number, node in self.worthless:
             about_keys = _tail(self.sites[number].target) in self.key_words and self.has_keys
             own = not about_keys or self.scope.kind != "module" or any(node in ast.walk(block) for block in main)
-            if own and (keys.is_spare(node) if about_keys else chosen.is_shown(node)):
-                self.sites[number] = _with_use(self.sites[number], "dropped" if about_keys else "looked-at")
+            if (
+                own
+                and self.sites[number].use != "dropped"
+                and (keys.is_spare(node) if about_keys else chosen.is_shown(node))
+            ):
+                self.sites[number] = _with_use(self.sites[number], "spare" if about_keys else "looked-at")
         self.worthless = []
 
     def role_of_key(self, call: ast.Call, value: ast.expr) -> Role:
