@@ -313,6 +313,12 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parts of the names of functions that make examples for tracers."""
     ids: list[str] = []
     """Names of variables that only tell runs, processes and files apart."""
+    chooses: list[str] = []
+    """Functions that choose some of many, by their last component."""
+    shows: list[str] = []
+    """Libraries, and methods and functions by their last component, that only show people what they are handed."""
+    looks: list[str] = []
+    """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
     pipelines: list[str] = []
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
@@ -663,6 +669,38 @@ class Catalog:
     def ids(self) -> frozenset[str]:
         """Names of variables that only tell runs, processes and files apart."""
         return frozenset(name for framework in self.frameworks for name in framework.ids)
+
+    @cached_property
+    def chooses(self) -> frozenset[str]:
+        """Functions that choose some of many, by their last component."""
+        return frozenset(name for framework in self.frameworks for name in framework.chooses)
+
+    @cached_property
+    def shows(self) -> frozenset[str]:
+        """What only shows people what it is handed: libraries, and functions and methods by their last component."""
+        return frozenset(name for framework in self.frameworks for name in framework.shows)
+
+    @cached_property
+    def plotters(self) -> re.Pattern[bytes]:
+        """Finds what imports, or calls by its name, something that shows pictures."""
+        return re.compile(rb"\b(?:" + "|".join(map(re.escape, sorted(self.shows - {"print"}))).encode() + rb")\b")
+
+    @cached_property
+    def looks(self) -> tuple[str, ...]:
+        """Beginnings of the names of what does nothing but to give something for what it is handed."""
+        return tuple(sorted({name for framework in self.frameworks for name in framework.looks}))
+
+    @cached_property
+    def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:
+        """Functions that take only the shape of what follows their first argument, by their last component -> their libraries,
+        and the parameters that their first argument may be given by."""
+        found: dict[str, tuple[set[str], set[str]]] = {}
+        for entry in (entry for entry in self.entries if "by-shape" in entry.contexts):
+            for name in entry.names:
+                libraries, firsts = found.setdefault(name.rpartition(".")[2], (set(), set()))
+                libraries.add(name.partition(".")[0])
+                firsts.update(entry.consumes)
+        return found
 
     @cached_property
     def pipelines(self) -> frozenset[str]:

@@ -209,6 +209,8 @@ class Engine:
             return "it only tries something out: no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
+        if code.startswith(STREAMS) and site.use == "looked-at":
+            return "what it chooses is only shown"
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):

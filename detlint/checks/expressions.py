@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
+from typing import Final
 
-from detlint.facts.model import Const, Either, Expression, Ref, Value
+from detlint.facts.model import Const, Either, Expression, Items, Ref, Value
 from detlint.facts.reader import constant
 from detlint.facts.scope import join
 
 Names = dict[str, Value | None]
+LONGEST: Final = 64
+"""A list that is put together (`[0] * n`) is known up to so many items."""
 
 
 @lru_cache(maxsize=8192)
@@ -50,6 +53,8 @@ def value_of(node: ast.expr, names: Names) -> Value | None:
         return constant(node.value)
     if isinstance(node, ast.Name):
         return names.get(node.id)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return _items(node, names)
     if isinstance(node, ast.IfExp):
         test = value_of(node.test, names)
         if isinstance(test, Const):
@@ -90,7 +95,28 @@ def _unary(operator: ast.unaryop, value: Value | None) -> Value | None:
     return None
 
 
+def _items(node: ast.List | ast.Tuple, names: Names) -> Value | None:
+    """What a list or tuple holds; nothing is known where its length isn't."""
+    if any(isinstance(item, ast.Starred) for item in node.elts):
+        return None
+    return Items(tuple(value_of(item, names) for item in node.elts), "tuple" if isinstance(node, ast.Tuple) else "list")
+
+
+def _put_together(operator: ast.operator, left: Value | None, right: Value | None) -> Value | None:
+    """`[a, b] + [c]`, `(a,) * 2`, `2 * [a]`."""
+    if isinstance(left, Items) and isinstance(right, Items):
+        both = left.values + right.values
+        return Items(both, left.kind) if isinstance(operator, ast.Add) and left.kind == right.kind else None
+    items, times = (left, right) if isinstance(left, Items) else (right, left)
+    if not (isinstance(operator, ast.Mult) and isinstance(items, Items) and isinstance(times, Const)):
+        return None
+    count = times.value if isinstance(times.value, int) else -1
+    return Items(items.values * count, items.kind) if 0 <= count * len(items.values) <= LONGEST else None
+
+
 def _arithmetic(operator: ast.operator, left: Value | None, right: Value | None) -> Value | None:
+    if isinstance(left, Items) or isinstance(right, Items):
+        return _put_together(operator, left, right)
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
     a, b = left.value, right.value

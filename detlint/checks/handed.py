@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.facts.model import Function, Items, Member, Partial, Ref, Result, Value
+from detlint.program.reach import HOST
 from detlint.program.resolve import Module, Resolver
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher
 
-HOST: Final = frozenset({"python", "numpy"})
-"""The streams that a framework's wrapper of a Python function (`tf.py_function`) lets that function draw from."""
 OWN: Final = "draws-own"
 """The context of what draws by a seed of its own."""
 ASKED: Final = frozenset({OWN, "calls"})

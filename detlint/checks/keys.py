@@ -137,6 +137,8 @@ class Keys:
         for match in self.matcher.matches(module, index):
             for parameter in match.entry.consumes:
                 sure = match.name.startswith("jax.random.")
+                if sure and site.use == "spare":
+                    continue  # nothing is drawn by what it gives
                 found.update(dict.fromkeys(_keys(self.matcher.written(module, index, match, parameter)), sure))
         if not found:
             found.update(dict.fromkeys(self._given_on(module, index, site), False))

@@ -26,7 +26,7 @@ def findings(module: Module, matcher: Matcher, words: frozenset[str], root: str,
     drawn: dict[str, list[tuple[int, Match]]] = {}
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
-            if _draws(match, matcher):
+            if _draws(match, matcher) and module.sites[index].use != "looked-at":
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
                     drawn.setdefault(code, []).append((index, match))
     for code, draws in sorted(drawn.items()):

@@ -57,6 +57,7 @@ from detlint.facts.model import (
 from detlint.facts.parse import parsable, parse
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, is_collection, join
 from detlint.facts.sets import KINDS, MAKES_SET
+from detlint.facts.spare import Role, Spare
 from detlint.notebook import cell_of
 from detlint.source import Source
 
@@ -107,6 +108,7 @@ class _Reader:
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
         "_lines",
+        "bodies",
         "builders",
         "builds",
         "catalog",
@@ -151,6 +153,7 @@ class _Reader:
         "runs",
         "same_order",
         "scope",
+        "shows",
         "sites",
         "stand_ins",
         "stars",
@@ -160,6 +163,7 @@ class _Reader:
         "whole",
         "within",
         "words",
+        "worthless",
         "yields",
     )  # fmt: skip
 
@@ -188,6 +192,12 @@ class _Reader:
         """How many such sites there are; none before the file imports what knows such keys."""
         self.has_keys = False
         self.foreign = _foreign(catalog, module.partition(".")[0])
+        self.shows = catalog.plotters.search(data) is not None
+        """Whether the file may show somebody something."""
+        self.worthless: list[tuple[int, ast.Call]] = []
+        """Sites of the function that is read whose result may become nothing: what has keys, or chooses."""
+        self.bodies: dict[str, ast.FunctionDef] = {}
+        """The functions of the top level."""
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []
@@ -245,6 +255,8 @@ class _Reader:
             self.cells(tree.body, cells)
         else:
             self.block(tree.body)
+        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
+        self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
@@ -316,11 +328,56 @@ class _Reader:
             self.returned.append(self.expression(node.body))
         else:
             self.block(node.body)
+            self.tell_spare(node.body)
         head, detail = self.functions[index], self.details[index]
         deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
         self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)
         self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
+
+    def tell_spare(self, body: Sequence[ast.stmt]) -> None:
+        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen."""
+        if not self.worthless:
+            return
+        keys = Spare(body, self.role_of_key, (), {})
+        chosen = Spare(body, self.role_of_chosen, self.catalog.looks, self.bodies)
+        # Names of a module may be read by others, but for those of its `__main__` block.
+        main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
+        for number, node in self.worthless:
+            about_keys = _tail(self.sites[number].target) in self.key_words and self.has_keys
+            own = not about_keys or self.scope.kind != "module" or any(node in ast.walk(block) for block in main)
+            if (
+                own
+                and self.sites[number].use != "dropped"
+                and (keys.is_spare(node) if about_keys else chosen.is_shown(node))
+            ):
+                self.sites[number] = _with_use(self.sites[number], "spare" if about_keys else "looked-at")
+        self.worthless = []
+
+    def role_of_key(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of a key, or of what was drawn by one."""
+        name = self.called(call)
+        last = name.rpartition(".")[2]
+        if name.startswith("jax.random.") and last in self.key_words:
+            return "passes"
+        libraries, firsts = self.catalog.by_shape.get(last, ((), ()))
+        first = value in call.args[:1] or any(word.value is value and word.arg in firsts for word in call.keywords)
+        imported = any(name.partition(".")[0] in libraries for name in self.imports)
+        return "ends" if imported and not first else ""
+
+    def role_of_chosen(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of what was chosen to be looked at."""
+        name = self.called(call)
+        if not self.catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])):
+            return "ends"
+        return "passes" if name.rpartition(".")[2].startswith(self.catalog.looks) else ""
+
+    def called(self, call: ast.Call) -> str:
+        """The dotted name of what is called, with what its first part was imported as."""
+        name = dotted(call.func) or (call.func.attr if isinstance(call.func, ast.Attribute) else "")
+        root, _, rest = name.partition(".")
+        known = self.scope.look_up(root)
+        return f"{known.name}.{rest}".rstrip(".") if type(known) is Ref else name
 
     # -- statements ---------------------------------------------------------------------------------------------
 
@@ -1361,10 +1418,18 @@ class _Reader:
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
+            self.may_be_spare(node)
+        elif self.shows and tail in self.catalog.chooses:
+            self.may_be_spare(node)
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
+
+    def may_be_spare(self, node: Any) -> None:
+        """Note a call that comes next among the sites and is worth nothing where nothing is made of its result."""
+        if type(node) is ast.Call:
+            self.worthless.append((len(self.sites), node))
 
     def option(self, args: list[Arg], node: ast.Call, callee: Value | None) -> None:
         """A command-line option and its default: `parser.add_argument("--seed", type=int, default=42)`."""

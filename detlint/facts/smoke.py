@@ -8,7 +8,7 @@ from typing import Final
 
 from detlint.facts.loops import dotted
 
-_SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
+SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
 _SHOWS: Final = frozenset({"print", "pprint"})
 _PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
 _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_grad_", "train"})
@@ -40,10 +40,10 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
 def _is_shape(node: ast.expr) -> bool:
     """Whether what is shown says nothing of the numbers in a tensor."""
     if isinstance(node, ast.Attribute):
-        return node.attr in _SHAPES
+        return node.attr in SHAPES
     if isinstance(node, ast.Call):
         last = _last(node)
-        return last in _SHAPES or (last in _PUTS_TOGETHER and all(map(_is_shape, node.args)))
+        return last in SHAPES or (last in _PUTS_TOGETHER and all(map(_is_shape, node.args)))
     if isinstance(node, ast.Subscript):
         return _is_shape(node.value)
     if isinstance(node, ast.JoinedStr):

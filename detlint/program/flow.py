@@ -51,7 +51,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint, sites
-from detlint.program.reach import Draws, Effect, Place, Reach, Seeding, Way, agree, is_object
+from detlint.program.reach import HOST, Draws, Effect, Place, Reach, Seeding, Way, agree, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -910,6 +910,8 @@ class _Run:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         use = place.module.sites[place.site].use
         if use in ("id", "logged") or (use == "dropped" and "only-gives" in entry.contexts):
+            return False
+        if use == "looked-at" and stream in HOST:
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 

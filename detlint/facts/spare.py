@@ -1,0 +1,243 @@
+"""Values that become nothing: keys that nothing is drawn by, examples whose shape alone counts, samples chosen to be looked at.
+
+A value is followed through the names that hold it, in one function: to where such a name is read after it, or in the next turn
+of a loop around it, until it is bound anew. What isn't understood takes the value to be used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+from detlint.facts.loops import dotted
+from detlint.facts.smoke import SHAPES
+
+Role = Literal["ends", "passes", ""]
+"""What a call makes of a value that it is handed: nothing that matters; something that is worth no more; anything else."""
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+_Place = tuple[int, int]
+
+
+class Spare:
+    """The body of one function, or of a module.
+
+    Args:
+        body: its statements.
+        role: what a call makes of one of its arguments.
+        methods: methods of a value that give something that is worth no more.
+        functions: those of the module, which may be called here.
+        known: which of these make nothing of what they are given but what they return, and whether something in them ends it;
+            neither while that is asked.
+    """
+
+    def __init__(
+        self,
+        body: Sequence[ast.stmt],
+        role: Callable[[ast.Call, ast.expr], Role],
+        methods: Iterable[str],
+        functions: Mapping[str, ast.FunctionDef],
+        known: dict[ast.FunctionDef, tuple[bool, bool]] | None = None,
+    ) -> None:
+        self._role = role
+        self._methods = tuple(methods)
+        self._functions = functions
+        self._known = known if known is not None else {}
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._blocks: dict[ast.stmt, tuple[Sequence[ast.stmt], int]] = {}
+        self._loads: dict[str, list[ast.Name]] = {}
+        self._shared: set[str] = set()
+        """Names that other functions see, or that are changed where they stand."""
+        self._asked: set[tuple[ast.AST, str]] = set()
+        self._ended = False
+        self._returns = False
+        """Whether what is returned is the caller's business."""
+        self._read(body)
+
+    def is_spare(self, value: ast.expr) -> bool:
+        """Whether the value of an expression becomes nothing that matters."""
+        self._asked.clear()
+        return value in self._parents and self._ends(value)
+
+    def is_shown(self, value: ast.expr) -> bool:
+        """Whether, besides, something ends it: a name that is never read may be read by another file."""
+        self._ended = False
+        return self.is_spare(value) and self._ended
+
+    def are_spare(self, names: Iterable[str]) -> bool:
+        """Whether what parameters are given becomes nothing that matters, but for what is returned."""
+        self._returns = True
+        return all(name not in self._shared and all(map(self._ends, self._loads.get(name, ()))) for name in names)
+
+    def _read(self, body: Sequence[ast.stmt]) -> None:
+        """Note who stands in what, and where names are read."""
+        self._number(body)
+        waiting: list[ast.AST] = [*body]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._loads.setdefault(node.id, []).append(node)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                self._shared.update(node.names)
+            elif isinstance(node, ast.AugAssign):
+                self._shared.add(dotted(node.target))
+            elif isinstance(node, _SCOPES):
+                self._shared.update(_free(node))
+            for _, children in ast.iter_fields(node):
+                if isinstance(children, list) and children and isinstance(children[0], ast.stmt):
+                    self._number(children)
+            for child in ast.iter_child_nodes(node):
+                self._parents[child] = node
+                if not isinstance(node, _SCOPES):
+                    waiting.append(child)
+
+    def _number(self, block: Sequence[ast.stmt]) -> None:
+        for number, statement in enumerate(block):
+            self._blocks[statement] = block, number
+            self._parents.setdefault(statement, statement)
+
+    def _ends(self, node: ast.AST) -> bool:
+        """Whether the value of a node becomes nothing that matters, by what stands around it."""
+        around = self._parents[node]
+        if isinstance(around, ast.Expr):
+            return True
+        if isinstance(around, ast.keyword):
+            return self._ends(around)
+        if isinstance(around, ast.Call):
+            return self._handed(around, node)
+        if isinstance(around, ast.Attribute):
+            call = self._parents[around]
+            if isinstance(call, ast.Call) and call.func is around:
+                return around.attr in SHAPES or (around.attr.startswith(self._methods) and self._ends(call))
+            return isinstance(around.ctx, ast.Load) and (around.attr in SHAPES or self._ends(around))
+        if isinstance(around, ast.Subscript):
+            return isinstance(around.ctx, ast.Load) and self._ends(around)
+        if isinstance(around, (ast.Assign, ast.AnnAssign)):
+            targets = around.targets if isinstance(around, ast.Assign) else [around.target]
+            return all(self._are_unread(target, around) for target in targets)
+        if isinstance(around, (ast.For, ast.comprehension)):
+            return self._gone_through(around, node)
+        if isinstance(around, ast.Return):
+            return self._returns
+        return isinstance(around, _WORTH_NO_MORE) and self._ends(around)
+
+    def _handed(self, call: ast.Call, node: ast.AST) -> bool:
+        """Whether a call makes nothing of what it is handed."""
+        if call.func is node:
+            return False
+        value = node.value if isinstance(node, ast.keyword) else node
+        assert isinstance(value, ast.expr)
+        role = self._role(call, value)
+        own = self._functions.get(call.func.id) if not role and isinstance(call.func, ast.Name) else None
+        if own is not None and own not in self._known:
+            self._known[own] = False, False
+            inside = Spare(own.body, self._role, self._methods, self._functions, self._known)
+            self._known[own] = inside.are_spare(_parameters(own)), inside._ended
+        if own is not None and self._known[own][0]:
+            role, self._ended = "passes", self._ended or self._known[own][1]
+        self._ended = self._ended or role == "ends"
+        return role == "ends" or (role == "passes" and self._ends(call))
+
+    def _gone_through(self, loop: ast.For | ast.comprehension, node: ast.AST) -> bool:
+        """Whether nothing is made of the items of what a loop goes over."""
+        if loop.iter is not node or not all(self._are_unread(target, loop) for target in [loop.target]):
+            return False
+        return isinstance(loop, ast.For) or self._ends(self._parents[loop])
+
+    def _are_unread(self, target: ast.AST, where: ast.AST) -> bool:
+        """Whether names that are bound somewhere are read for nothing that matters, until they are bound anew."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return all(self._are_unread(element, where) for element in target.elts)
+        if isinstance(target, ast.Starred):
+            return self._are_unread(target.value, where)
+        if not isinstance(target, ast.Name) or target.id in self._shared:
+            return False
+        if (where, target.id) in self._asked:
+            return True
+        self._asked.add((where, target.id))
+        return all(self._ends(load) for load in self._reached(target.id, where))
+
+    def _reached(self, name: str, where: ast.AST) -> Iterator[ast.Name]:
+        """Where a name is read that still may have what it is bound to somewhere."""
+        loads = self._loads.get(name, ())
+        if isinstance(where, ast.comprehension):
+            inside = self._parents[where]
+            yield from (load for load in loads if inside in self._around(load))
+            return
+        block, number = self._blocks[where]  # type: ignore[index]
+        anew = next((later for later in block[number + 1 :] if _binds(later, name)), None)
+        loop = self._loop(where) if anew is None else None
+        for load in loads:
+            around = self._around(load)
+            before = where in around and not (isinstance(where, ast.For) and where.iter not in around)
+            after = (
+                not before
+                and _at(where) < _at(load)
+                and (anew is None or _at(load) <= _end(anew.iter if isinstance(anew, ast.For) else anew))
+            )
+            if after or (loop is not None and loop in around):
+                yield load
+
+    def _around(self, node: ast.AST) -> list[ast.AST]:
+        found = [node]
+        while (parent := self._parents[found[-1]]) is not found[-1]:
+            found.append(parent)
+        return found
+
+    def _loop(self, node: ast.AST) -> ast.AST | None:
+        """The outermost loop around a node."""
+        return next((outer for outer in reversed(self._around(node)[1:]) if isinstance(outer, _LOOPS)), None)
+
+
+_WORTH_NO_MORE: Final = (
+    ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Slice, ast.JoinedStr, ast.FormattedValue, ast.ListComp,
+    ast.GeneratorExp,
+)  # fmt: skip
+"""Expressions whose value is worth no more than what is in them."""
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    spec = function.args
+    given = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+    return [parameter.arg for parameter in given if parameter is not None]
+
+
+def _free(scope: ast.AST) -> set[str]:
+    """The names that a function or class has from outside."""
+    read, bound = set[str](), set[str]()
+    before = [*getattr(scope, "decorator_list", ()), *getattr(scope, "bases", ())]
+    spec = getattr(scope, "args", None)
+    if isinstance(spec, ast.arguments):
+        before += [default for default in (*spec.defaults, *spec.kw_defaults) if default is not None]
+    waiting = [child for child in ast.iter_child_nodes(scope) if child not in before]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        if isinstance(node, _SCOPES):
+            read |= _free(node)
+        else:
+            waiting += ast.iter_child_nodes(node)
+    # What the body of a class binds, its methods don't see.
+    read -= bound if not isinstance(scope, ast.ClassDef) else set()
+    return read | {node.id for value in before for node in ast.walk(value) if isinstance(node, ast.Name)}
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement binds a name anew, before it reads what it binds."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.For):
+        targets = [statement.target]
+    items = [item for target in targets for item in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return any(isinstance(item, ast.Name) and item.id == name for item in items)
+
+
+def _at(node: ast.AST) -> _Place:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def _end(node: ast.AST) -> _Place:
+    return node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
