@@ -76,7 +76,10 @@ class Attributes:
         """Whether a file reads an attribute of objects that may be of a class."""
         if not path.endswith(".py"):
             return path.endswith(".ipynb")
+        raw = name.encode()
         for block in self._texts.blocks(path):
+            if raw not in block.text:
+                continue  # nearly always, and quickly told
             for found in _reading(name).finditer(block.text):
                 if not _is_own(found[1]) or self._is_related(path, block, own):
                     return True

@@ -108,6 +108,7 @@ class _Reader:
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
         "_lines",
+        "_shows",
         "bodies",
         "builders",
         "builds",
@@ -153,7 +154,6 @@ class _Reader:
         "runs",
         "same_order",
         "scope",
-        "shows",
         "sites",
         "stand_ins",
         "stars",
@@ -192,8 +192,7 @@ class _Reader:
         """How many such sites there are; none before the file imports what knows such keys."""
         self.has_keys = False
         self.foreign = _foreign(catalog, module.partition(".")[0])
-        self.shows = catalog.plotters.search(data) is not None
-        """Whether the file may show somebody something."""
+        self._shows: bool | None = None
         self.worthless: list[tuple[int, ast.Call]] = []
         """Sites of the function that is read whose result may become nothing: what has keys, or chooses."""
         self.bodies: dict[str, ast.FunctionDef] = {}
@@ -1419,12 +1418,18 @@ class _Reader:
             self.keys += 1
             self.keyed[self.scope.function] = None
             self.may_be_spare(node)
-        elif self.shows and tail in self.catalog.chooses:
+        elif tail in self.catalog.chooses and self.shows():
             self.may_be_spare(node)
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
+
+    def shows(self) -> bool:
+        """Whether the file may show somebody something."""
+        if self._shows is None:
+            self._shows = self.catalog.plotters.search(self.data) is not None
+        return self._shows
 
     def may_be_spare(self, node: Any) -> None:
         """Note a call that comes next among the sites and is worth nothing where nothing is made of its result."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
+MOST_BLOCKS: Final = 128
+"""Files whose parts are kept, which are texts of their own."""
+MOST_BYTES: Final = 4_000_000
+"""Texts of one folder that are kept together while words are looked for in them; larger folders are read again."""
 MAIN: Final = "__main__"
 TOP: Final = ""
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*$", re.M)
@@ -18,6 +22,9 @@ _STATEMENT: Final = re.compile(
     rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(if[ \t(]+__name__\b)|(?=[^\s)\]}]))", re.M
 )
 """The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
+
+_IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
+_WORD: Final = re.compile(rb"\w+")
 
 
 class Block(NamedTuple):
@@ -41,8 +48,10 @@ class Texts:
         self._sorted: Sequence[str] = ()
         self._texts: dict[str, bytes | None] = {}
         self._folder = ""
-        self._inside: list[tuple[str, bytes | None]] = []
-        """The texts of the files below the folder that was last asked for."""
+        self._inside: list[tuple[str, bytes | None]] | None = []
+        """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
+        self._importing: dict[bytes, list[str]] | None = None
+        """Words -> the files that import something which has one in its name."""
         self._blocks: dict[str, list[Block]] = {}
         self.sought: set[str] = set()
         """The words that were looked for in all files, until it is cleared: whoever says one of them may name something by it."""
@@ -67,7 +76,7 @@ class Texts:
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments."""
         if path not in self._blocks:
-            if len(self._blocks) == MOST_TEXTS:
+            if len(self._blocks) == MOST_BLOCKS:
                 self._blocks.clear()
             self._blocks[path] = [*_cut(_COMMENT.sub(b"", self.of(path) or b""))]
         return self._blocks[path]
@@ -75,14 +84,34 @@ class Texts:
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
         self.sought.add(word)
-        if folder != self._folder:
-            # Files are judged in order, so the next questions are about the same folder.
-            self._folder = folder
-            self._inside = [(path, self._read(path)) for path in self.below(folder)]
         raw = word.encode()
-        for path, text in self._inside:
+        for path, text in self._below(folder):
             if text is None or (raw in text and whole(word).search(text) is not None):
                 yield path
+
+    def importing(self, word: str, folder: str) -> Iterator[str]:
+        """The files below a folder that import something which has a word in its name, in order."""
+        self.sought.add(word)
+        if self._importing is None:
+            self._importing = {}
+            for path in self.below(""):
+                for said in _imported(self._read(path) or b""):
+                    self._importing.setdefault(said, []).append(path)
+        return (path for path in self._importing.get(word.encode(), ()) if path.startswith(folder))
+
+    def _below(self, folder: str) -> Iterable[tuple[str, bytes | None]]:
+        """The texts of the files below a folder. Files are judged in order, so the next questions are about the same one."""
+        if folder != self._folder:
+            self._folder, self._inside = folder, []
+            size = 0
+            for path in self.below(folder):
+                text = self._read(path)
+                size += len(text or b"")
+                if size > MOST_BYTES:
+                    self._inside = None
+                    break
+                self._inside.append((path, text))
+        return self._inside if self._inside is not None else ((p, self._read(p)) for p in self.below(folder))
 
     def says(self, path: str, word: str) -> bool:
         """Whether a file says a word, not as part of another one; so where it can't be read."""
@@ -93,7 +122,7 @@ class Texts:
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
         self._sorted = self._sorted or sorted(self._paths)
-        prefix = folder.rstrip(os.sep) + os.sep
+        prefix = folder.rstrip(os.sep) + os.sep if folder else ""
         for number in range(bisect_left(self._sorted, prefix), len(self._sorted)):
             path = self._sorted[number]
             if not path.startswith(prefix):
@@ -105,6 +134,11 @@ class Texts:
 def whole(word: str) -> re.Pattern[bytes]:
     """Finds a word that isn't part of another one."""
     return re.compile(rb"\b%s\b" % word.encode())
+
+
+def _imported(text: bytes) -> set[bytes]:
+    """The words in the names of what a text imports, or imports from."""
+    return {word for names in set(_IMPORTS.findall(b"\n" + text)) for word in _WORD.findall(names)}
 
 
 def _cut(text: bytes) -> Iterator[Block]:

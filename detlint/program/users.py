@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
@@ -154,11 +153,7 @@ class Users:
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
         stem = self._stem(module)
-        statement = re.compile(rb"^[ \t]*(?:from|import)[ \t]+[\w.]*\b%s\b" % stem.encode("utf-8", "replace"), re.M)
-        for path in self.texts.saying(stem, self.home(module)) if stem.isascii() else ():
-            if path != module.path and statement.search(self.texts.of(path) or b""):
-                return path
-        return ""
+        return next((path for path in self.texts.importing(stem, self.home(module)) if path != module.path), "")
 
     @staticmethod
     def _stem(module: Module) -> str:
