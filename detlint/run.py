@@ -175,7 +175,7 @@ class Run:
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named."""
-        self.modules = Modules(config.root.absolute(), self._facts, self._head)
+        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script)
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""
@@ -234,6 +234,11 @@ class Run:
         again = self.store.files if news is None else led
         unsettled += [file for path, file in self.store.files.items() if path in again and not file.whole]
         self.store.fill(unsettled, jobs, progress)
+        if news is not None and self._scripts_move(before, unsettled):
+            news = None  # Python imports from the folders of scripts
+            rest = [file for file in self.store.files.values() if not file.whole]
+            self.store.fill(rest, jobs, progress)
+            unsettled += rest
         linked = before.imports if news is not None else {}
         self._link(linked, {os.path.abspath(file.path) for file in unsettled}, jobs)
         self.record = self._kept(before, led) if news is not None else Record()
@@ -338,6 +343,15 @@ class Run:
             ):
                 found[path] = None
         return found | dict(self._mentions(before.files.keys() - gone - found.keys(), news))
+
+    def _scripts_move(self, before: Record, unsettled: Iterable[File]) -> bool:
+        """Whether scripts have come into packages, or gone."""
+        changed = {os.path.abspath(file.path) for file in unsettled} | (before.files.keys() - self.store.files.keys())
+        return any(
+            (self._begins(before.files.get(path)) == "main") is not self._is_script(path)
+            for path in changed
+            if os.path.join(os.path.dirname(path), "__init__.py") in self.store.files
+        )
 
     def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
         """Note what each file imports; what imports lead to outside of the program is read too."""
@@ -669,6 +683,10 @@ class Run:
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))
+
+    def _is_script(self, path: str) -> bool:
+        """Whether a file has a `__main__` block."""
+        return self._begins(self.store.files.get(path)) == "main"
 
     def _head(self, path: str) -> Head | None:
         file = self.store.files.get(path)

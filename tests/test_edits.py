@@ -239,3 +239,20 @@ def test_what_nothing_names_is_named_by_an_edit(project: Callable[..., Path], fi
         (root / file).write_text(before)
     age(root, 2)
     assert report("--cache-dir", "cache") == unnamed
+
+
+def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> None:
+    run = "from src.noise import noise\n\n\ndef main():\n    print(noise())\n"
+    script = f"{run}\n\nif __name__ == '__main__':\n    main()\n"
+    root = project(
+        **{"detlint.toml": "", "app/__init__.py": "", "app/src/__init__.py": "", "app/src/noise.py": NOISE, "app/run.py": run}
+    )
+    age(root, 0)
+    before = report("--cache-dir", "cache")
+    assert '"error"' not in before
+    for number, (text, told) in enumerate(((script, True), (run, False)), 1):
+        (root / "app/run.py").write_text(text)
+        age(root, number)
+        assert report("--cache-dir", "cache") == report("--no-cache")
+        assert ('"error"' in report("--cache-dir", "cache")) is told
+    assert report("--cache-dir", "cache") == before

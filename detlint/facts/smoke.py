@@ -21,7 +21,7 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
 
     It does something else if it calls anything whose result it drops: to save, to plot, to train.
     """
-    shown = False
+    shown, networks = False, _networks(body)
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, (ast.Assert, ast.Yield, ast.Await)):
             return False
@@ -29,12 +29,27 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
             call = node.value
             last = _last(call)
             if last in _SHOWS:
-                if not all(map(_is_shape, call.args)):
+                if not all(
+                    _is_shape(given) or (isinstance(given, ast.Name) and given.id in networks) for given in call.args
+                ):
                     return False
                 shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
             elif last not in _SETS_UP and not (last in _MODES and not call.args):
                 return False
     return shown
+
+
+def _networks(body: Sequence[ast.stmt]) -> set[str]:
+    """The names of what is built, by a class, and called: printed, a network shows its layers."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    built = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _last(node.value)[:1].isupper()
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return built & {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
 def _is_shape(node: ast.expr) -> bool:

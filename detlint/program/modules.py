@@ -56,14 +56,20 @@ class Modules:
         root: nothing outside of this folder belongs to the program.
         read: gives the facts of a file, or None where there is no such file.
         look: gives what is known of a file without reading its facts, or None.
+        is_script: whether a file has a `__main__` block.
     """
 
     def __init__(
-        self, root: Path, read: Callable[[str], Facts | None], look: Callable[[str], Head | None] = lambda path: None
+        self,
+        root: Path,
+        read: Callable[[str], Facts | None],
+        look: Callable[[str], Head | None],
+        is_script: Callable[[str], bool],
     ) -> None:
         self.root = str(root)
         self._read = read
         self._look = look
+        self._is_script = is_script
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -150,11 +156,14 @@ class Modules:
         return f"{folder}{os.sep}{name}" if name in self._list(folder)[1] and name != "site-packages" else None
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
-        """Where `folder`'s files import from: the folder above their package (or their own), then the roots."""
-        own = folder
+        """Where `folder`'s files import from: the folder above their package (or their own), then the roots, then the folders
+        inside the package that have scripts, whose own folder Python puts on its path."""
+        own, inside = folder, []
         while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
+            inside.append(own)
             own = os.path.dirname(own)
-        bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src"])
+        scripts = (f for f in inside if any(self._is_script(f"{f}{os.sep}{name}") for name in self._list(f)[0]))
+        bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src", *scripts])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
 
     def consulted(self) -> list[str]:
