@@ -245,7 +245,13 @@ def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> 
     run = "from src.noise import noise\n\n\ndef main():\n    print(noise())\n"
     script = f"{run}\n\nif __name__ == '__main__':\n    main()\n"
     root = project(
-        **{"detlint.toml": "", "app/__init__.py": "", "app/src/__init__.py": "", "app/src/noise.py": NOISE, "app/run.py": run}
+        **{
+            "detlint.toml": "",
+            "app/__init__.py": "",
+            "app/src/__init__.py": "",
+            "app/src/noise.py": NOISE,
+            "app/run.py": run,
+        }
     )
     age(root, 0)
     before = report("--cache-dir", "cache")

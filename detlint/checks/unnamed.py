@@ -261,17 +261,20 @@ class Unnamed:
         return False
 
     def _is_given_out(self, module: Module, name: str) -> bool:
-        """Whether a library gives a definition to whoever uses it, without saying its name: `from .module import *`."""
+        """Whether a library gives a definition to whoever uses it, without saying its name: it stands in no package, or has
+        `from .module import *`."""
         if name.startswith("_") or not self._is_in_library(module):
             return False
-        return any(path.endswith(INIT) for path in self._carriers(module))
+        return not self._users.package(module) or any(path.endswith(INIT) for path in self._carriers(module))
 
     def _is_in_library(self, module: Module) -> bool:
         """Whether a file is part of what is installed, so that others use it who are not in sight."""
         package = self._users.package(module)
-        outside = os.path.dirname(package)
-        return bool(package) and (
-            not f"{outside}{os.sep}".startswith(f"{self._root}{os.sep}") or (outside == self._root and self._packaged)
+        outside = os.path.dirname(package or module.path)
+        if not package:
+            return self._packaged and outside in (self._root, os.path.join(self._root, "src"))
+        return not f"{outside}{os.sep}".startswith(f"{self._root}{os.sep}") or (
+            outside == self._root and self._packaged
         )
 
     def _carriers(self, module: Module) -> list[str]:

@@ -153,7 +153,8 @@ class Users:
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
         stem = self._stem(module)
-        return next((path for path in self.texts.importing(stem, self.home(module)) if path != module.path), "")
+        naming = self.texts.importing(stem, self.home(module)) if stem.isascii() else ()
+        return next((path for path in naming if path != module.path), "")
 
     @staticmethod
     def _stem(module: Module) -> str:
