@@ -271,11 +271,9 @@ class Unnamed:
         """Whether a file is part of what is installed, so that others use it who are not in sight."""
         package = self._users.package(module)
         outside = os.path.dirname(package or module.path)
-        if not package:
-            return self._packaged and outside in (self._root, os.path.join(self._root, "src"))
-        return not f"{outside}{os.sep}".startswith(f"{self._root}{os.sep}") or (
-            outside == self._root and self._packaged
-        )
+        if self._packaged and outside in (self._root, os.path.join(self._root, "src")):
+            return True
+        return bool(package) and not f"{outside}{os.sep}".startswith(f"{self._root}{os.sep}")
 
     def _carriers(self, module: Module) -> list[str]:
         """The files that have all names of a module: itself, and those that import them with `*`."""
