@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
-from typing import Final
 
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.facts.model import Branch, Function, Member, Step, is_made_by
+from detlint.facts.model import Function, Member, is_made_by, surely
+from detlint.program.flow import LOADS_WEIGHTS
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
-LOADS: Final = "loads-weights"
 _Known = dict[tuple[str, str], bool]
 """What is known of functions, by path and name; of one that is being asked, that it does."""
 
@@ -68,24 +66,14 @@ class Loaded:
         if not called or index < 0:
             return False
         function = module.function_of(module.sites[index])
-        for other in _surely(module.body.steps[function.number]):
+        for other in surely(module.body.steps[function.number]):
             site = module.sites[other]
             owner = site.target.base if isinstance(site.target, Member) else None
             if any(is_made_by(value, index) for value in (owner, *(arg.value for arg in site.args))):
                 found = self._matcher.matches(module, other)
-                if any(LOADS in match.entry.contexts for match in found):
+                if any(LOADS_WEIGHTS in match.entry.contexts for match in found):
                     return True
         if self._while_built(module, function, known):
             return True
         given_back = not function.owner and is_made_by(function.returns, index)
         return given_back and self._all_load(module, function.name, known)
-
-
-def _surely(steps: tuple[Step, ...]) -> Iterator[int]:
-    """The sites that are passed whatever is asked on the way."""
-    for step in steps:
-        if isinstance(step, Branch):
-            if step.kind in ("main", "with", "try"):
-                yield from _surely(step.arms[0])
-        elif step >= 0:
-            yield step

@@ -8,6 +8,7 @@ of the file itself is `Ref("<module>.function")`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final, Literal
 
 import msgspec
@@ -191,6 +192,27 @@ class Branch(Record, frozen=True):
 Step = int | Branch
 """A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: the first of `Body.runs` at -2, and so
 on; or a branch."""
+
+
+def surely(steps: tuple[Step, ...]) -> Iterator[int]:
+    """The sites that are passed whatever is asked on the way."""
+    for step in steps:
+        if isinstance(step, Branch):
+            if step.kind in ("main", "with", "try"):
+                yield from surely(step.arms[0])
+        elif step >= 0:
+            yield step
+
+
+def surely_after(steps: tuple[Step, ...], site: int) -> Iterator[int]:
+    """The sites that are passed, once one is, in the block of statements that it stands in."""
+    for number, step in enumerate(steps):
+        if step == site:
+            yield from surely(steps[number + 1 :])
+            return
+        if isinstance(step, Branch):
+            for arm in step.arms:
+                yield from surely_after(arm, site)
 
 
 class Parameter(Record, frozen=True):

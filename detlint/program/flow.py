@@ -34,6 +34,8 @@ from detlint.facts.model import (
     Site,
     Step,
     Value,
+    is_made_by,
+    surely_after,
 )
 from detlint.program.calls import (
     BARE,
@@ -63,6 +65,7 @@ DEEPEST_MAKER: Final = 4
 START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
+LOADS_WEIGHTS: Final = "loads-weights"
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
@@ -566,6 +569,21 @@ class _Run:
         found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
         return any("no-storage" in effect.entry.contexts for effect in found)
 
+    def is_overwritten(self, target: Value, place: Place) -> bool:
+        """Whether a call makes a layer whose weights, all of them, are at once replaced by stored ones."""
+        if not isinstance(target, Ref) or self.resolver.layer(target.name) is None:
+            return False
+        module = place.module
+        for other in surely_after(module.steps(self.frame.function), place.site):
+            site = module.sites[other]
+            if not isinstance(site.target, Member) or not is_made_by(site.target.base, place.site):
+                continue
+            whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
+            effects = self.flow.knowledge.matches(module, other) if whole else ()
+            if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
+                return True
+        return False
+
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
         if isinstance(raw, Result):
@@ -638,7 +656,10 @@ class _Run:
         self.build(target, place)
         callees = self.flow.callees(target)
         if callees:
+            overwritten = self.is_overwritten(target, place)
+            self.hollow += overwritten
             self.call_all(target, callees, place)
+            self.hollow -= overwritten
             self.command(target, place)
         elif self.command(target, place):
             pass
@@ -720,7 +741,7 @@ class _Run:
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
-        self.loads = self.loads or ("loads-weights" in entry.contexts and not self.doubtful)
+        self.loads = self.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         if "trains" in entry.contexts and not self.making:
             self.result.trains = True
@@ -747,11 +768,12 @@ class _Run:
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
-            for stream in entry.draws if not (weights and self.hollow) else ():
+            kept = weights or self.makes_weights(place)
+            for stream in entry.draws if not (kept and self.hollow) else ():
                 if is_object(effect, weights):
                     self.later.append((stream, place, self.path, weights))
                 elif self.matters(stream, place, entry):
-                    self.draw(stream, place, weights or self.makes_weights(place))
+                    self.draw(stream, place, kept)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
