@@ -474,7 +474,7 @@ def test_a_folder_that_becomes_a_package_gives_its_files_other_names(project: Pr
     root = project(
         **{
             "detlint.toml": "",
-            "main.py": "from common import *\n\nif __name__ == '__main__':\n    print(noise())\n",
+            "main.py": "from common import *\n\nprint(noise())\n",
             "common/__init__.py": "from .noise import *\n",
             "common/noise.py": "import torch\n\n\ndef noise():\n    return torch.rand(1)\n",
         }
