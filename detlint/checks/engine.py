@@ -177,7 +177,8 @@ class Engine:
         if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
             yield None, reason
             return
-        tried = all(outcome.tries and not outcome.trains for outcome in through)
+        # A strict library is judged as if somebody ran all of it.
+        tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):
             severity = "note"
             yield severity, "nothing that the program runs names what it stands in"

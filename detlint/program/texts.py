@@ -15,6 +15,8 @@ MOST_BLOCKS: Final = 128
 """Files whose parts are kept, which are texts of their own."""
 MOST_BYTES: Final = 4_000_000
 """Texts of one folder that are kept together while words are looked for in them; larger folders are read again."""
+FEW_QUESTIONS: Final = 4
+"""So many times all texts are searched for who imports something, before all import statements are noted."""
 MAIN: Final = "__main__"
 TOP: Final = ""
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*$", re.M)
@@ -50,6 +52,7 @@ class Texts:
         self._folder = ""
         self._inside: list[tuple[str, bytes | None]] | None = []
         """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
+        self._questions = 0
         self._importing: dict[bytes, list[str]] | None = None
         """Words -> the files that import something which has one in its name."""
         self._blocks: dict[str, list[Block]] = {}
@@ -92,7 +95,11 @@ class Texts:
     def importing(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that import something which has a word in its name, in order."""
         self.sought.add(word)
+        self._questions += 1
         if self._importing is None:
+            if self._questions <= FEW_QUESTIONS:  # as after an edit of one file
+                raw = word.encode()
+                return (path for path in self.saying(word, folder) if raw in _imported(self.of(path) or b""))
             self._importing = {}
             for path in self.below(""):
                 for said in _imported(self._read(path) or b""):
