@@ -414,9 +414,10 @@ class Run:
             if path not in touched
             and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
         }
-        said = self._newly_said(before, touched & files.keys(), states)
+        here = touched & files.keys()
+        said = self._newly_said(before, here, states)
         sought = {word for module in before.judged.values() for word in module.sought}
-        found = {word for word in sought if any(self.texts.count(path, word) for path in touched & files.keys())}
+        found = {word for word in sought if any(self.texts.count(path, word) for path in here)}
         judged = {
             path: module
             for path, module in before.judged.items()

@@ -338,19 +338,22 @@ class _Reader:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen."""
         if not self.worthless:
             return
-        keys = Spare(body, self.role_of_key, (), {})
-        chosen = Spare(body, self.role_of_chosen, self.catalog.looks, self.bodies)
         # Names of a module may be read by others, but for those of its `__main__` block.
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
+        keys: Spare | None = None
+        chosen: Spare | None = None
         for number, node in self.worthless:
-            about_keys = _tail(self.sites[number].target) in self.key_words and self.has_keys
-            own = not about_keys or self.scope.kind != "module" or any(node in ast.walk(block) for block in main)
-            if (
-                own
-                and self.sites[number].use != "dropped"
-                and (keys.is_spare(node) if about_keys else chosen.is_shown(node))
-            ):
-                self.sites[number] = _with_use(self.sites[number], "spare" if about_keys else "looked-at")
+            site = self.sites[number]
+            if site.use == "dropped":
+                continue
+            if not (_tail(site.target) in self.key_words and self.has_keys):
+                chosen = chosen or Spare(body, self.role_of_chosen, self.catalog.looks, self.bodies)
+                if chosen.is_shown(node):
+                    self.sites[number] = _with_use(site, "looked-at")
+            elif self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
+                keys = keys or Spare(body, self.role_of_key, (), {})
+                if keys.is_spare(node):
+                    self.sites[number] = _with_use(site, "spare")
         self.worthless = []
 
     def role_of_key(self, call: ast.Call, value: ast.expr) -> Role:
@@ -2181,10 +2184,10 @@ _BUILT_IN: Final = {
 }  # fmt: skip
 """What functions of the language give."""
 
-# Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 
+# Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({
     ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,

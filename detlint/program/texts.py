@@ -87,9 +87,8 @@ class Texts:
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
         self.sought.add(word)
-        raw = word.encode()
         for path, text in self._below(folder):
-            if text is None or (raw in text and whole(word).search(text) is not None):
+            if text is None or _says(text, word):
                 yield path
 
     def importing(self, word: str, folder: str) -> Iterator[str]:
@@ -124,7 +123,7 @@ class Texts:
         """Whether a file says a word, not as part of another one; so where it can't be read."""
         self.sought.add(word)
         text = self.of(path)
-        return text is None or (word.encode() in text and whole(word).search(text) is not None)
+        return text is None or _says(text, word)
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
@@ -141,6 +140,11 @@ class Texts:
 def whole(word: str) -> re.Pattern[bytes]:
     """Finds a word that isn't part of another one."""
     return re.compile(rb"\b%s\b" % word.encode())
+
+
+def _says(text: bytes, word: str) -> bool:
+    """Whether a text has a word that isn't part of another one; most have it not at all, which is quickly told."""
+    return word.encode() in text and whole(word).search(text) is not None
 
 
 def _imported(text: bytes) -> set[bytes]:
