@@ -74,6 +74,8 @@ class Record(msgspec.Struct, array_like=True):
     """Keys of files that do not belong to the program, but that names led into."""
     folders: dict[str, tuple[int, str]] = {}
     """Folders whose listing was consulted: when they were last changed, and what was in them."""
+    missed: list[str] = []
+    """The names that files were asked for and don't define: to define one may be news to who asked."""
     written: int = 0
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
 

@@ -157,6 +157,7 @@ class _Part(msgspec.Struct):
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
     folders: list[str] = []
+    missed: set[str] = set()
     fresh: dict[bytes, bytes] = {}
 
 
@@ -189,6 +190,8 @@ class Run:
         """Is told what happens in the runs that are followed."""
         self.consulted: set[str] = set()
         """The folders whose listing an answer may depend on."""
+        self.missed: set[str] = set()
+        """The names that files were asked for and don't define."""
         self.differs = False
         """Whether anything was looked at that may not be as it was before."""
         self.anew: set[str] = set()
@@ -396,7 +399,8 @@ class Run:
         edited = {path for path in files.keys() - new if before.files[path].key != files[path].key}
         changed = edited | new | gone
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
-        moved = {path: outline.moved(*both) if both is not None else None for path, both in states.items()}
+        missed = frozenset(before.missed)
+        moved = {path: outline.moved(*both, missed) if both is not None else None for path, both in states.items()}
         for path, words in led.items():
             passed, known = self._led_on(path, words), moved.get(path, frozenset())
             moved[path] = None if passed is None or known is None else known | passed
@@ -427,7 +431,9 @@ class Run:
             and found.isdisjoint(module.sought)
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
-        return Record(followed=followed, judged=judged, others={**before.others}, folders=folders)
+        return Record(
+            followed=followed, judged=judged, others={**before.others}, folders=folders, missed=[*before.missed]
+        )
 
     def _newly_said(
         self, before: Record, touched: Set[str], states: Mapping[str, tuple[Facts, Facts] | None]
@@ -559,6 +565,7 @@ class Run:
             for path, file in self.store.files.items()
         }
         record.imports, record.written = self.links.imports, time.time_ns()
+        record.missed = sorted(self.missed.union(record.missed))
         record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
         return record
 
@@ -655,6 +662,7 @@ class Run:
                 part.judged[path] = self._judged(engine, path, passages)
         self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
+        part.missed = engine.resolver.missed
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
 
@@ -744,6 +752,7 @@ class Run:
         self.anew.update(part.judged)
         record.others.update(part.others)
         self.consulted.update(part.folders)
+        self.missed |= part.missed
         self.store.fresh.update(part.fresh)
 
     # -- reporting ----------------------------------------------------------------------------------------------

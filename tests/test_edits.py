@@ -149,6 +149,48 @@ def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -
     assert report() == whole
 
 
+LACKING = "import torch\n\nSIZE = 3\n"
+MORE = "from noise import SIZE\n\n\ndef sized():\n    return SIZE\n"
+
+
+@pytest.mark.parametrize("now", [NOISE, f"{LACKING}\nnoise = torch.rand\n"], ids=["function", "alias"])
+@pytest.mark.parametrize(
+    "train",
+    [
+        TRAIN,
+        TRAIN.replace("from noise import noise", "from shared import *"),
+        TRAIN.replace("from noise import noise", "import noise").replace("noise()", "noise.noise()"),
+        TRAIN.replace("from noise import noise", "import shared").replace("noise()", "shared.noise()"),
+        TRAIN.replace("from noise import noise", "from noise import noise as rand"),
+    ],
+    ids=["name", "star", "attribute", "attribute of another", "another name"],
+)
+def test_what_was_asked_for_in_vain_is_there_now(project: Callable[..., Path], train: str, now: str) -> None:
+    train = train.replace("noise()", "noise(3)") if "def" not in now else train
+    shared = {"shared.py": "from noise import *\n", "more.py": MORE}
+    root = project(**{"pyproject.toml": "[project]\nname = 'x'\n", "noise.py": LACKING, "train.py": train, **shared})
+    age(root, 0)
+    assert "DET1" not in report("--cache-dir", "cache")
+    (root / "noise.py").write_text(now)
+    age(root, 1)
+    warm = report("--cache-dir", "cache")
+    assert warm == report("--no-cache")
+    assert "DET104" in warm or "as rand" in train
+
+
+def test_another_name_of_an_operator_is_news_to_who_passed_over_it(project: Callable[..., Path]) -> None:
+    warps = "from ops import warp\n\n\ndef warped(x):\n    return warp(x.cuda(), x)\n"
+    ops = "import torch.nn.functional as F\n\nMODE = F\n"
+    root = project(**{"pyproject.toml": "[project]\nname = 'x'\n", "ops.py": ops, "use.py": warps})
+    age(root, 0)
+    assert "DET403" not in report("--cache-dir", "cache")
+    (root / "ops.py").write_text(f"{ops}warp = F.grid_sample\n")
+    age(root, 1)
+    warm = report("--cache-dir", "cache")
+    assert warm == report("--no-cache")
+    assert "DET403" in warm
+
+
 NET = """import torch
 
 __all__ = ["Net"]
@@ -161,12 +203,24 @@ class Net:
     def noise(self):
         return torch.rand(3)
 """
+FAR = """__all__ = ["far"]
+import use
+
+
+class Network:
+    name = "Nets"
+    items = dict.items
+
+
+def far():
+    return Network()
+"""
 PROGRAM = {
     "pyproject.toml": "[project]\nname = 'x'\n",
     "net.py": NET,
     "make.py": '__all__ = ["make"]\nfrom net import Net\n\n\ndef make():\n    return Net()\n',
     "use.py": '__all__ = ["noisy"]\nfrom make import make\n\n\ndef noisy():\n    return make().noise()\n',
-    "far.py": '__all__ = ["far"]\nimport use\n\n\nclass Network:\n    name = "Nets"\n\n\ndef far():\n    return Network()\n',
+    "far.py": FAR,
 }
 
 
@@ -176,11 +230,12 @@ PROGRAM = {
         (NET, 0),
         (f"# a line more\n{NET}", 1),  # what says `Net` comes to what it came to, and the lambda is the one that it was
         (NET.replace('["Net"]', '["Net", "torch"]'), 1),
+        (f"{NET}\n\ndef items(net):\n    return net\n", 1),  # the others say `items`, and mean something else
         (NET.replace("def noise", "def added(self):\n        return 1\n\n    def noise"), 3),  # not far.py
         (NET.replace("class Net:", "class Net(torch.nn.Module):"), 3),
         (NET.replace("Net", "Other"), 3),
     ],
-    ids=["nothing", "line", "listing", "method", "base", "name"],
+    ids=["nothing", "line", "listing", "function", "method", "base", "name"],
 )
 def test_an_edit_is_judged_where_it_can_be_seen(project: Callable[..., Path], now: str, judged: int) -> None:
     root = project(**PROGRAM)

@@ -41,13 +41,22 @@ ASKED_BY_PYTHON: Final = frozenset({"__all__", "__getattr__", "__dir__"})
 """What modules have for Python to ask: most files say these names too, and none of them comes to a definition by it."""
 
 
-def moved(old: Facts, new: Facts) -> frozenset[str] | None:
+def moved(old: Facts, new: Facts, missed: Collection[str]) -> frozenset[str] | None:
     """The names of the top level that stand for something else in another state of a file; what is inside of a class or a
-    function is reached by the outermost name. None: nobody can say which, any name may."""
+    function is reached by the outermost name. None: nobody can say which, any name may.
+
+    Args:
+        missed: the names that were asked for in vain. Any other is no news to anybody where it is new, unless something may be
+            called by it that is passed over under names which stand for nothing of the catalog.
+    """
     if (old.module, old.stars) != (new.module, new.stars):
         return None
     before, now = outline(old), outline(new)
-    return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    names = frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    same_kinds = (old.aliases, old.properties, old.registers) == (new.aliases, new.properties, new.registers)
+    if not same_kinds or old.problem is not None:  # nobody gets as far as to ask a file that can't be read
+        return names
+    return frozenset(name for name in names if name in before or name in missed)
 
 
 def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:

@@ -133,6 +133,8 @@ class Resolver:
         self._busy: set[object] = set()
         self.opened: set[str] = set()
         """The files whose bodies were asked for, until it is cleared."""
+        self.missed: set[str] = set()
+        """The names that files were asked for and don't define themselves: to define one may be news to who asked."""
 
     @contextmanager
     def looking(self) -> Iterator[set[str]]:
@@ -234,6 +236,7 @@ class Resolver:
                 return None
             value = self.normal(module.path, bound)
         else:
+            self.missed.add(first)
             value = self._starred(module, first)
         for attr in rest.split(".") if rest else ():
             value = self.member(value, attr)
@@ -347,6 +350,8 @@ class Resolver:
             else:
                 inside = name[len(module.prefix) :]
             bound = module.facts.names.get(inside)
+            if bound is None:
+                self.missed.add(inside.partition(".")[0])
             if not isinstance(bound, Ref) or bound.name == module.prefix + inside:
                 return f"{path}::{inside}"
             name = bound.name
