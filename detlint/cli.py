@@ -319,6 +319,8 @@ def _no_garbage() -> Iterator[None]:
         yield
     finally:
         if collecting:
+            gc.freeze()
+            gc.unfreeze()  # all is old now: else the next object that is made would have all of it looked through
             gc.enable()
 
 
