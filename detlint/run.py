@@ -31,7 +31,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.scripts import is_packaged, scripts
-from detlint.program.texts import Texts
+from detlint.program.texts import Texts, says
 from detlint.program.users import ANYWHERE, words_of
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
@@ -47,9 +47,6 @@ CHUNK: Final = 64
 RUNS: Final = 8
 """Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
 modules, and one run may take as long as judging hundreds."""
-BETWEEN: Final = bytes(c for c in range(128) if not (chr(c).isalnum() or chr(c) == "_"))
-"""The bytes that are part of no word."""
-ESCAPES: Final = (rb"\n", rb"\t")
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -493,13 +490,13 @@ class Run:
 
     def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
         """The files in which some words occur, with these; all of them where that can't be read off a file's bytes."""
-        plain = [(word, word.encode()) for word in words if word.isascii()]
+        plain = [word for word in words if word.isascii()]
         others = [word for word in words if not word.isascii()]
         for path in paths:
             text = self._text(path)
             if text is None:
                 yield path, [*words]
-            elif said := [*(word for word, raw in plain if raw in text and _is_whole(raw, text)), *others]:
+            elif said := [*(word for word in plain if says(text, word)), *others]:
                 yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
@@ -830,18 +827,6 @@ def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:
         yield from followed.findings
     if reported and path in record.judged:
         yield from record.judged[path].findings
-
-
-def _is_whole(word: bytes, text: bytes) -> bool:
-    """Whether a text has a word somewhere that isn't part of another. (In notebooks a line may begin behind an escaped break.)"""
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        begins = not text[at - 1 : at].translate(None, BETWEEN) or text[at - 2 : at] in ESCAPES
-        if begins and not text[end : end + 1].translate(None, BETWEEN):
-            return True
-        at = text.find(word, at + 1)
-    return False
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import tempfile
@@ -254,6 +255,17 @@ PARTS = """import torch
 def pick(x):
     return torch.empty(3).cuda().index_add_(0, x, x)
 """
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "code", "source": "from kit.parts import *\npick.size = 3", "metadata": {}, "outputs": []}
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+)
+"""Its cell is one text, whose second line begins behind an escaped break."""
 KIT = {
     "pyproject.toml": "[tool.other]\n",
     "kit/__init__.py": "",
@@ -270,12 +282,13 @@ KIT = {
         ("plan.py", "import torch\n\nSTEPS = ['kit.parts.pick']\n"),
         ("plan.py", "import torch\nimport kit.parts\n\nSTEPS = [kit.parts.pick]\n"),
         ("plan.yaml", "step: kit.parts.pick\n"),
+        ("plan.ipynb", NOTEBOOK),
         (
             "kit/table.py",
             "from kit import parts\n\nMODULES = [parts]\nSTEPS = [getattr(parts, name) for name in MODULES]\n",
         ),
     ],
-    ids=["text", "attribute", "configuration", "put together"],
+    ids=["text", "attribute", "configuration", "notebook", "put together"],
 )
 def test_what_nothing_names_is_named_by_an_edit(project: Callable[..., Path], file: str, now: str) -> None:
     root = project(**KIT)

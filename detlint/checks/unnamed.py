@@ -323,5 +323,5 @@ def _spelling(name: str, quoted: bool) -> re.Pattern[bytes]:
     Args:
         quoted: only where that is a text.
     """
-    pattern = rb"[\"']((?:[\w./:-]*[./:])?)%s[\"']" if quoted else rb"(?<![\w.])((?:[\w./:-]*[./:])?)\b%s\b"
-    return re.compile(pattern % name.encode())
+    begin, end = (rb"[\"']", rb"[\"']") if quoted else (rb"(?:(?<![\w.])|(?<=\\[nt]))", rb"\b")
+    return re.compile(rb"%s((?:[\w./:-]*[./:])?)%s%s" % (begin, name.encode(), end))
