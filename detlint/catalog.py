@@ -741,6 +741,12 @@ class Catalog:
         return self._for_items("same-order")
 
     @cached_property
+    def passing(self) -> frozenset[str]:
+        """The last components of what gives back the items that it is given, copies of it included."""
+        names = (*self.same_order, *(copy for copy, name in self.stand_ins.items() if name in self.same_order))
+        return self._last(names)
+
+    @cached_property
     def orderless(self) -> frozenset[str]:
         """What doesn't care about the order of what it is given, or puts it right."""
         return self._for_items("orderless")

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from detlint.checks.feeds import Feeds, Place
 from detlint.checks.gradients import Gradients
 from detlint.checks.match import Match, Matcher
-from detlint.facts.model import Const, Either, Expression, Function, Instance, Items, Member, Param, Ref, Result, Value
+from detlint.facts.model import (
+    COMPARED,
+    SCALED,
+    Const,
+    Either,
+    Expression,
+    Function,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Value,
+    options,
+)
 from detlint.facts.reader import KEEPS_NUMBERS
 from detlint.program.resolve import Module
 
@@ -20,8 +36,22 @@ SHAPES: Final = frozenset({
     "size", "stride",
 })  # fmt: skip
 """Parameters of functions that give tensors which aren't tensors themselves, by name."""
-KEEPS: Final = KEEPS_NUMBERS | {"bfloat16", "chunk", "clamp", "cpu", "cuda", "double", "half", "split", "unfold"}
+KEEPS: Final = KEEPS_NUMBERS | {
+    SCALED,
+    "bfloat16",
+    "chunk",
+    "clamp",
+    "cpu",
+    "cuda",
+    "double",
+    "half",
+    "split",
+    "unfold",
+}
 """Methods of tensors that need a gradient if and only if the tensor does."""
+
+_CALLED_WITH: Final = re.compile(r"([\w.]+)\(\s*(\w+)\s*[,)]")
+"""A function and its first argument, where that is a name."""
 
 DEEPEST: Final = 12
 """A tensor is followed back through no more steps than that."""
@@ -47,6 +77,8 @@ class Origins:
         self._tensors = tensors
         self._ranks, self._coordinates = catalog.with_context("ranks"), catalog.with_context("coordinates")
         self._one_hot = catalog.with_context("one-hot")
+        self._loaders = catalog.with_context("loader")
+        self._passing = catalog.passing
 
     def need_no_gradients(self, module: Module, index: int, match: Match) -> bool:
         """Whether all tensors that a call computes with surely need none."""
@@ -118,8 +150,9 @@ class Origins:
         if isinstance(value, (Param, Instance)):
             return value.name in self._inputs or self._is_given_free(place, value.name, known, depth)
         if isinstance(value, Member):
-            item = value.attr.startswith("[")
-            return value.attr == "data" or (item and self._is_free(place, value.base, known, depth + 1))
+            if not value.attr.startswith("["):
+                return value.attr == "data"
+            return self._gives_batches(place, value.base, depth) or self._is_free(place, value.base, known, depth + 1)
         if not isinstance(value, Result):
             return False
         if isinstance(value.of, Member) and value.of.attr in self._cut:
@@ -127,6 +160,50 @@ class Origins:
         if isinstance(value.of, Member) and value.of.attr in KEEPS:
             return self._is_free(place, value.of.base, known, depth + 1)
         return self._is_drawn_into(place, value) or self._is_result_free(place, value, known, depth)
+
+    def _gives_batches(self, place: Place, value: Value | None, depth: int) -> bool:
+        """Whether the items of a value are what a loader of data gives: it is one, or passes on what one gives."""
+        if depth > DEEPEST:
+            return False
+        if isinstance(value, Either):
+            # `bar = enumerate(loader)`, and on one rank `bar = tqdm(bar)`: what this was given isn't kept.
+            told = [
+                option for option in value.options if self._passed_on(place, option, unknown=COMPARED) is not COMPARED
+            ]
+            return bool(told) and all(self._gives_batches(place, option, depth + 1) for option in told)
+        if isinstance(value, Param):
+            calls = self.feeds.given(place.module, place.function, value.name)
+            return bool(calls) and all(self._gives_batches(*call, depth + 1) for call in calls or ())
+        if (passed_on := self._passed_on(place, value)) is not None:
+            return self._gives_batches(place, passed_on, depth + 1)
+        called, item = (value.base, value.attr[1:-1]) if isinstance(value, Member) else (value, "")
+        if not isinstance(called, Result) or called.site < 0:
+            return False
+        resolver, module = self.matcher.resolver, place.module
+        target = resolver.normal(module.path, called.of, place.function)
+        if (callee := self.feeds.callee(target)) is not None:
+            given = self.feeds.passed(*callee, place, module.sites[called.site])
+            returned = callee[1].returns
+            if isinstance(returned, Items) and item.isdigit() and int(item) < len(returned.values):
+                returned, item = returned.values[int(item)], ""
+            return not item and self._gives_batches(self.feeds.inside(*callee, given), returned, depth + 1)
+        classes = [option.name if isinstance(option, Ref) else "" for option in options(target)]
+        return not item and all(not self._loaders.isdisjoint((name, *resolver.mro(name))) for name in classes)
+
+    def _passed_on(self, place: Place, value: Value | None, unknown: Value | None = None) -> Value | None:
+        """What a value passes the items of on, in their order: `tqdm(loader)`; None for any other value.
+
+        Args:
+            unknown: stands for what isn't known.
+        """
+        if isinstance(value, Expression):
+            found = _CALLED_WITH.match(value.text)
+            return value.names.get(found[2]) if found and found[1].rpartition(".")[2] in self._passing else None
+        if not isinstance(value, Result) or value.site < 0 or not isinstance(value.of, Ref):
+            return None
+        args = place.module.sites[value.site].args
+        named = value.of.name.rpartition(".")[2] in self._passing and bool(args) and not args[0].name
+        return (args[0].value or unknown) if named else None
 
     def _is_drawn_into(self, place: Place, value: Result) -> bool:
         """Whether all numbers of a tensor are drawn anew: `noise = torch.empty(n); noise.bernoulli_(p)`."""

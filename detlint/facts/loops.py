@@ -189,6 +189,36 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
+def names_in(target: ast.expr) -> list[str]:
+    """The names that an assignment to a target binds."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [name for part in target.elts for name in names_in(part)]
+    part = target.value if isinstance(target, ast.Starred) else target
+    return [part.id] if isinstance(part, ast.Name) else []
+
+
+_ONE: Final = {
+    True: ((ast.Eq, 1), (ast.LtE, 1), (ast.Lt, 2)),
+    False: ((ast.NotEq, 1), (ast.Gt, 1), (ast.GtE, 2)),
+}
+
+
+def alone(test: ast.expr, holds: bool) -> list[str]:
+    """What has one item at most, which is in order however it came, if a test holds, or if it fails: `len(files) == 1`."""
+    if isinstance(test, ast.BoolOp):
+        return (
+            [name for part in test.values for name in alone(part, holds)]
+            if isinstance(test.op, ast.And) is holds
+            else []
+        )
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.comparators[0], ast.Constant):
+        return []
+    asked, number = test.left, test.comparators[0].value
+    counted = isinstance(asked, ast.Call) and dotted(asked.func) == "len" and len(asked.args) == 1
+    told = any(isinstance(test.ops[0], kind) and number == limit for kind, limit in _ONE[holds])
+    return [place(asked.args[0])] if counted and told else []  # type: ignore[attr-defined]
+
+
 def place(node: ast.AST) -> str:
     """A chain of names as written, or `[` and the table that something is an item of; "" for anything else."""
     return INSIDE + dotted(node.value) if isinstance(node, ast.Subscript) else dotted(node)

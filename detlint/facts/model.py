@@ -98,6 +98,10 @@ class Expression(Record, frozen=True, tag=10):
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
+OPERATED: Final = "<op>"
+"""Stands for a method: what arithmetic makes of a value and of others."""
+SCALED: Final = "<number>"
+"""What arithmetic makes of a value and of numbers."""
 COMPARED: Final = Result(Ref("operator.eq"))
 """What a comparison gives: of tensors, zeros and ones."""
 
@@ -203,15 +207,18 @@ def surely(steps: tuple[Step, ...]) -> Iterator[int]:
             yield step
 
 
-def surely_after(steps: tuple[Step, ...], site: int) -> Iterator[int]:
-    """The sites that are passed, once one is, in the block of statements that it stands in."""
+def surely_after(steps: tuple[Step, ...], site: int) -> list[int] | None:
+    """The sites that are passed once one is, before a loop around it begins anew; None where it isn't among the steps."""
     for number, step in enumerate(steps):
         if step == site:
-            yield from surely(steps[number + 1 :])
-            return
-        if isinstance(step, Branch):
-            for arm in step.arms:
-                yield from surely_after(arm, site)
+            return [*surely(steps[number + 1 :])]
+        if not isinstance(step, Branch):
+            continue
+        for arm in step.arms:
+            found = surely_after(arm, site)
+            if found is not None:
+                return found if step.kind == "loop" or -1 in arm else [*found, *surely(steps[number + 1 :])]
+    return None
 
 
 class Parameter(Record, frozen=True):

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, Literal
@@ -25,6 +25,8 @@ from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     COMPARED,
     ENCODER,
+    OPERATED,
+    SCALED,
     SETTER,
     Arg,
     Body,
@@ -146,6 +148,7 @@ class _Reader:
         "ordering",
         "package",
         "parsers",
+        "passing",
         "prefix",
         "ran",
         "registers",
@@ -182,7 +185,7 @@ class _Reader:
         """Whether what is read is kept under a name that only tells runs or files apart."""
         self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
-        self.same_order, self.stand_ins = catalog.same_order, catalog.stand_ins
+        self.same_order, self.stand_ins, self.passing = catalog.same_order, catalog.stand_ins, catalog.passing
         self.ordering = catalog.ordering
         self.gone_through, self.kept = _known(catalog)
         self.key_words = catalog.key_words
@@ -524,7 +527,7 @@ class _Reader:
         if isinstance(statement, ast.AugAssign):
             text = self.text(statement)
             value = Expression(text) if text is not None else None
-        elif isinstance(statement, ast.Assign) and isinstance(value, Result) and _tail(value.of) == "<op>":
+        elif isinstance(statement, ast.Assign) and isinstance(value, Result) and _tail(value.of) in (OPERATED, SCALED):
             value = self.expression_value(statement.value)
         if isinstance(key.value, str):
             self.environment([(key.value, value)], statement)
@@ -611,6 +614,10 @@ class _Reader:
                 self.runs.append(name)
             self.steps.append(self.ran[name])
 
+    def _assert(self, node: ast.Assert) -> None:
+        self.children(node)
+        self.ordered.update(loops.alone(node.test, holds=True))
+
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse
         if type(test) is ast.Compare and _is_main_test(test):
@@ -626,10 +633,23 @@ class _Reader:
             self.use = "tested"
             self.expression(node.test)
         bodies.append(rest)
+        if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
+            self.ordered.update(loops.alone(test, holds=False))
         return self.branch("if", test, bodies)
 
-    def branch(self, kind: Any, test: ast.expr | None, bodies: list[list[ast.stmt]], names: Sequence[str] = ()) -> bool:
-        """Read alternatives, each of which may bind a name at its start; whether none of them comes out."""
+    def branch(
+        self,
+        kind: Any,
+        test: ast.expr | None,
+        bodies: list[list[ast.stmt]],
+        names: Sequence[str] = (),
+        renewed: Collection[str] = (),
+    ) -> bool:
+        """Read alternatives, each of which may bind a name at its start; whether none of them comes out.
+
+        Args:
+            renewed: what a loop binds at the beginning of each turn.
+        """
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         noted = self.noted
         for i, body in enumerate(bodies):
@@ -642,7 +662,7 @@ class _Reader:
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps, self.noted = outer, noted
-        carried = self.carried(arms.ends[0], self.keys > keys) if kind == "loop" and arms.ends[0] else None
+        carried = self.carried(arms.ends[0], self.keys > keys, renewed) if kind == "loop" and arms.ends[0] else None
         arms.join()
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
@@ -660,11 +680,12 @@ class _Reader:
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
 
-    def carried(self, after: dict[str, Value | None], keys: bool) -> Value | None:
-        """The values that a loop's body replaces, each before the one in its place: those that may be tensors, or any where
-        there may be keys among them."""
+    def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
+        """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,
+        or any where there may be keys among them."""
         names = self.scope.names
-        pairs = [(before, value) for name, value in after.items() if (before := names.get(name)) is not None]
+        kept = [(name, value) for name, value in after.items() if name not in renewed]
+        pairs = [(before, value) for name, value in kept if (before := names.get(name)) is not None]
         changed = [pair for pair in pairs if (keys or type(pair[0]) in _TYPED) and pair[0] != pair[1]]
         return Items(tuple([value for pair in changed for value in pair])) if changed else None
 
@@ -720,6 +741,8 @@ class _Reader:
             self.order("builtins.iter", unordered, node.iter, "loop")
         if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
             self.gathered(node, before, fates)
+        if iterated is None and isinstance(node.iter, ast.Call) and dotted(node.iter.func) in self.passing:
+            iterated = self.expression_value(node.iter)
         item: Value | None = None
         if isinstance(iterated, Items) and all(isinstance(value, Ref) for value in iterated.values):
             item = Member(iterated, "[*]")  # each of them in turn
@@ -731,7 +754,7 @@ class _Reader:
         if type(node.target) is ast.Name and type(node.iter) is ast.Call and dotted(node.iter.func) == "range":
             self.counters.add(node.target.id)
         inside = len(self.sites)
-        self.branch("loop", None, [node.body])
+        self.branch("loop", None, [node.body], renewed=loops.names_in(node.target))
         if unordered is not None:
             self.done_in_order(before, inside)
         if self.ordered:
@@ -1592,7 +1615,7 @@ class _Reader:
             return Const(-value.value)
         if isinstance(node.op, ast.Not):
             return None
-        return value if value is COMPARED else _operation(value, None)
+        return value if value is COMPARED else _operation(value, Const(-1))
 
     def _conditional(self, node: ast.IfExp) -> Value | None:
         outer, self.use = self.use, "tested"
@@ -1990,9 +2013,11 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
         if side is COMPARED:
             continue  # as a factor it takes on the other's type
         if type(side) in _TYPED and _deep(side) < DEEPEST_VALUE:
-            if type(side) is Result and type(side.of) is Member and side.of.attr == "<op>":
+            other = right if side is left else left
+            attr = SCALED if type(other) is Const else OPERATED
+            if type(side) is Result and type(side.of) is Member and side.of.attr in (attr, OPERATED):
                 return side
-            return Result(Member(side, "<op>"))  # type: ignore[arg-type]
+            return Result(Member(side, attr))  # type: ignore[arg-type]
         if type(side) is Items and side.kind == "set":
             return sets.SETS[sets.elements_of(side) or ""]
     return None
@@ -2238,6 +2263,7 @@ _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
     ast.AugAssign: _Reader._augmented,
     ast.Import: _Reader._import,
     ast.ImportFrom: _Reader._import_from,
+    ast.Assert: _Reader._assert,
     ast.If: _Reader._if,
     ast.For: _Reader._for,
     ast.AsyncFor: _Reader._for,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from detlint.facts.model import Const, Either, Instance, Items, Member, Ref, Result, Value
+from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
 
 Elements = Literal["", "str", "int", "int?", "-"]
 """Unknown; texts, or what holds texts; numbers; numbers by the look of a name; nothing yet."""
@@ -22,7 +22,7 @@ SETS: Final[dict[Elements, Instance]] = {
 KINDS: Final[dict[str, Elements]] = {made.of: kind for kind, made in SETS.items()}
 MAKES_SET: Final = frozenset({"builtins.set", "builtins.frozenset"})
 # Methods and operators that give a set when they are asked of one.
-GIVES_SET: Final = frozenset({"<op>", "union", "intersection", "difference", "symmetric_difference", "copy"})
+GIVES_SET: Final = frozenset({OPERATED, "union", "intersection", "difference", "symmetric_difference", "copy"})
 SET_TYPES: Final = frozenset({"set", "Set", "frozenset", "FrozenSet", "AbstractSet", "MutableSet"})
 TEXT_TYPES: Final = frozenset({"str", "bytes", "Path"})
 NUMBER_TYPES: Final = frozenset({"int", "float", "bool"})

@@ -35,6 +35,7 @@ from detlint.facts.model import (
     Step,
     Value,
     is_made_by,
+    options,
     surely_after,
 )
 from detlint.program.calls import (
@@ -169,6 +170,8 @@ class _Run:
         """Above 0 in a loader's workers."""
         self.hollow = 0
         """Above 0 where tensors have no storage: initial weights draw nothing."""
+        self.empties = False
+        """Whether the weights are replaced of the layer that the function gives back which runs now."""
         self.drawn: dict[str, dict[Place, Draws]] = {}
         """The draws of each stream before it was seeded, by the first on each way."""
         self.first: dict[str, Place] = {}
@@ -570,19 +573,27 @@ class _Run:
         return any("no-storage" in effect.entry.contexts for effect in found)
 
     def is_overwritten(self, target: Value, place: Place) -> bool:
-        """Whether a call makes a layer whose weights, all of them, are at once replaced by stored ones."""
-        if not isinstance(target, Ref) or self.resolver.layer(target.name) is None:
+        """Whether a call gives a layer whose weights, all of them, are replaced by stored ones before anything is done with them."""
+        if self.resolver.layer(self.resolver.type_of(Result(target, -1))) is None:
             return False
-        module = place.module
-        for other in surely_after(module.steps(self.frame.function), place.site):
+        module, function = place.module, self.frame.function
+        if self.empties and self.is_of(function.returns, place):
+            return True
+        for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
-            if not isinstance(site.target, Member) or not is_made_by(site.target.base, place.site):
+            if not isinstance(site.target, Member) or not self.is_of(site.target.base, place):
                 continue
             whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
             effects = self.flow.knowledge.matches(module, other) if whole else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return True
         return False
+
+    def is_of(self, value: Value | None, place: Place) -> bool:
+        """Whether a value may be what a call gives, itself or by way of methods that give their object back."""
+        made = self.resolver.global_site(place.module.path, place.site)
+        found = options(self.resolver.normal(place.module.path, value, self.frame.function))
+        return any(is_made_by(option, made) for option in found)
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
@@ -657,9 +668,12 @@ class _Run:
         callees = self.flow.callees(target)
         if callees:
             overwritten = self.is_overwritten(target, place)
-            self.hollow += overwritten
+            makes = isinstance(target, Ref) and self.resolver.is_class(target.name)
+            outer, self.empties = self.empties, overwritten and not makes
+            self.hollow += overwritten and makes
             self.call_all(target, callees, place)
-            self.hollow -= overwritten
+            self.hollow -= overwritten and makes
+            self.empties = outer
             self.command(target, place)
         elif self.command(target, place):
             pass
@@ -719,9 +733,8 @@ class _Run:
             return [(effect, here) for effect in found]
         raw = module.sites[index].target
         found_otherwise = holds_parameter(raw) or is_choice(raw)
-        options = target.options if isinstance(target, Either) else (target,)
         effects: list[tuple[Effect, Place]] = []
-        for option in options:
+        for option in options(target):
             if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
                 place = self.resolver.place(option.site)
                 if place is not None:
@@ -1062,6 +1075,7 @@ class _Run:
             registry,
             self.doubtful > 0,
             self.hollow > 0,
+            self.empties,
             _state_key(self.state),
             _key(deciding),
         )

@@ -16,6 +16,8 @@ import msgspec
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
     ANY,
+    OPERATED,
+    SCALED,
     Body,
     Class,
     Const,
@@ -651,7 +653,7 @@ class Resolver:
         if isinstance(of, Either):
             kinds = {self._type_of_result(option) if option is not None else "" for option in of.options}
             return kinds.pop() if len(kinds) == 1 else ""
-        if isinstance(of, Member) and of.attr == "<op>":
+        if isinstance(of, Member) and of.attr in (OPERATED, SCALED):
             kind = self.type_of(of.base)
             return kind if kind in self.tensors or kind in self._closed else ""
         if isinstance(of, Ref):
