@@ -79,6 +79,8 @@ class Either(Record, frozen=True, tag=8):
     """One of several values, depending on the way taken; None among them is a way that is not known."""
 
     options: tuple[Value | None, ...]
+    by: str = ""
+    """The parameter of its function that decides between two: the first is the value where that is true."""
 
 
 class Partial(Record, frozen=True, tag=9):

@@ -214,8 +214,8 @@ class _Run:
         """Draws of objects that were built on the way: they draw when they are used; whether they are layers."""
         self.standing_in: set[str] = set()
         """Streams that objects made without a seed of their own draw from when they are used."""
-        self.handed: list[tuple[Value, Place, bool]] = []
-        """Functions that were handed to objects of libraries, which call them; whether in workers."""
+        self.handed: list[tuple[Value, Place, bool, Frame]] = []
+        """Functions that were handed to objects of libraries, which call them; whether in workers, and where that was."""
         self.workers: set[bool] = set()
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
@@ -283,9 +283,10 @@ class _Run:
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
-        outer = self.path
+        outer, last_frame = self.path, self.frame
         streams = self.worker_streams()
-        for value, place, in_workers in self.handed:
+        for value, place, in_workers, frame in self.handed:
+            self.frame = frame
             work = partial(self.run, value, place)
             if in_workers and streams is not None:
                 streams = self.aside(streams, work)
@@ -293,6 +294,7 @@ class _Run:
                 self.apart(work)
             else:
                 work()
+        self.frame = last_frame
         used: set[str] = set()
         self.use_built(used, streams)
         self.use_registries(used, streams)
@@ -471,13 +473,13 @@ class _Run:
                 self.steps(arm)
             self.state = after
             return False
+        taken, cause = None, None
         if isinstance(branch.test, Param):
-            given = self.values.look(self.frame, branch.test)
-            if isinstance(given.value, Const) and given.default is None:
-                return self.steps(branch.arms[0 if given.value.value else 1])  # as the call says
-        taken, cause = (
-            self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
-        )
+            taken, cause = self.values.flag(self.frame, branch.test)
+            if taken is not None and cause is None:
+                return self.steps(branch.arms[0 if taken else 1])  # as the call says
+        elif branch.test is not None:
+            taken, cause = self.flow.taken(self.frame, branch.test, self.values)
         if taken is not None and len(branch.arms) == 2:
             if cause is None and branch.span is not None:
                 cause = Spot(self.frame.module, branch.span)
@@ -692,7 +694,7 @@ class _Run:
                 self.later += [(stream, place, self.path, layer) for stream in effect.entry.draws]
         if target is not None and self.flow.callees(target):
             self.build(target, place)
-            self.handed.append((target, place, False))
+            self.handed.append((target, place, False, self.frame))
 
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
@@ -795,7 +797,7 @@ class _Run:
         for name in IN_WORKERS:
             given = effect.arguments.get(name)
             if given is not None and given.value is not None and given.given:
-                self.handed.append((given.value, place, True))
+                self.handed.append((given.value, place, True, self.frame))
                 self.result.renews = self.result.renews or name == "worker_init_fn"
 
     def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
@@ -1053,7 +1055,8 @@ class _Run:
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)
             return
-        deciding = {k: v for k, v in given.items() if _decides(k, v, self.names)}
+        environment = self.environment(module, function, given)
+        deciding = {k: v for k, v in environment.items() if _decides(k, v, self.names)}
         self.import_module(module)
         key = (
             *name,
@@ -1073,7 +1076,7 @@ class _Run:
         self.stack.append(name)
         outer, self.frame = (
             self.frame,
-            Frame(module, function, self.environment(module, function, given), receiver, registry, self.frame),
+            Frame(module, function, environment, receiver, registry, self.frame),
         )
         path = self.path
         if place is not None:
@@ -1113,7 +1116,10 @@ class _Run:
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
         around = function.name.rpartition(".")[0]
-        closed = self.frame.given if around in module.functions else {}
+        frame: Frame | None = self.frame if around in module.functions else None
+        while frame is not None and (frame.function.name != around or frame.module is not module):
+            frame = frame.outer
+        closed = frame.given if frame is not None else {}
         unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v, self.names)}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
@@ -1213,7 +1219,7 @@ class _Run:
                 if "calls" in contexts:  # who is only told of a class makes no object of it
                     self.offer(value, place)
             elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
-                self.handed.append((value, place, False))
+                self.handed.append((value, place, False, frame))
             else:
                 self.run(value, place)
 
