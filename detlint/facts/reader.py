@@ -329,6 +329,8 @@ class _Reader:
         else:
             self.block(node.body)
             self.tell_spare(node.body)
+            if self.steps and smoke.is_trial(node):
+                self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
         deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
         self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)

@@ -167,6 +167,8 @@ class _Run:
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
         self.elsewhere = 0
         """Above 0 in a loader's workers."""
+        self.trying = 0
+        """Above 0 in functions that only show the shapes of what they make."""
         self.hollow = 0
         """Above 0 where tensors have no storage: initial weights draw nothing."""
         self.drawn: dict[str, dict[Place, Draws]] = {}
@@ -188,8 +190,6 @@ class _Run:
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
-        self.loads = False
-        """Whether the run loads weights."""
         self.building = 0
         """Above 0 in the constructors of layers."""
         self.making: list[str] = []
@@ -274,7 +274,7 @@ class _Run:
             open_ = [draws for draws in found.values() if id(draws) not in told]
             merged = reduce(Draws.with_other, open_) if open_ else None
             # Who trains on may start without the checkpoint, or have layers that it doesn't know.
-            if merged is not None and self.loads and not result.trains:
+            if merged is not None and result.loads and not result.trains:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
@@ -456,6 +456,9 @@ class _Run:
             self.result.tries = self.result.tries or (branch.kind == "main" and branch.test is not None)
             self.steps(branch.arms[0])
             return False
+        if branch.kind == "trial":
+            self.tried(branch.arms[0])
+            return False
         if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
@@ -494,6 +497,15 @@ class _Run:
             return True
         self.state = self.meet(ends)
         return False
+
+    def tried(self, steps: Iterable[Step]) -> None:
+        """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
+        built, later, handed = dict(self.built), len(self.later), len(self.handed)
+        self.trying += 1
+        self.steps(steps)
+        self.trying -= 1
+        self.built = built
+        del self.later[later:], self.handed[handed:]
 
     def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
         """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
@@ -583,7 +595,22 @@ class _Run:
             whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
             effects = self.flow.knowledge.matches(module, other) if whole else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
+                return not self.is_used_before(place, other)
+        return False
+
+    def is_used_before(self, place: Place, load: int) -> bool:
+        """Whether something may train a layer after a call has made it and before its weights are loaded."""
+        module = place.module
+        for number in range(place.site + 1, load):
+            site = module.sites[number]
+            if site.function != self.frame.function.number:
+                continue
+            if any("trains" in effect.entry.contexts for effect in self.flow.knowledge.matches(module, number)):
                 return True
+            if any(is_made_by(argument.value, place.site) for argument in site.args):
+                target = self.resolver.normal(module.path, site.target, self.frame.function)
+                if target is None or self.flow.callees(target):
+                    return True
         return False
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
@@ -743,7 +770,7 @@ class _Run:
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
-        self.loads = self.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
+        self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         if "trains" in entry.contexts and not self.making:
             self.result.trains = True
@@ -771,8 +798,9 @@ class _Run:
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
-            for stream in entry.draws if not (kept and self.hollow) else ():
-                if is_object(effect, weights):
+            used_later = is_object(effect, weights)
+            for stream in entry.draws if used_later or not (kept and self.hollow) else ():
+                if used_later:
                     self.later.append((stream, place, self.path, weights))
                 elif self.matters(stream, place, entry):
                     self.draw(stream, place, kept)
@@ -948,7 +976,7 @@ class _Run:
         held = self.state.streams.get(stream)
         if not self.doubtful:
             self.recorder.tell("draws", stream, place, held or "drawn", self.state.streams)
-        if self.doubtful or held in ("seeded", "entropy"):
+        if self.doubtful or self.trying or held in ("seeded", "entropy"):
             return
         if held == "optional":
             self.result.optional_drawn.add(stream)
@@ -1065,6 +1093,7 @@ class _Run:
             registry,
             self.doubtful > 0,
             self.hollow > 0,
+            self.trying > 0,
             _state_key(self.state),
             _key(deciding),
         )
