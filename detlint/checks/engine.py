@@ -206,13 +206,14 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
-        if code.startswith(STREAMS) and not site.function and self._is_tried(module, index):
+        if code.startswith(STREAMS) and self._is_tried(module, index):
             return "it only tries something out: no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and site.use == "looked-at":
             return "what it chooses is only shown"
-        if code.startswith(STREAMS) and self.loaded.overwritten(module, index):
+        runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
+        if code.startswith(STREAMS) and self.loaded.overwritten(module, index, runs_load):
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
             return "it is an example for a tracer"
@@ -243,11 +244,12 @@ class Engine:
 
     @staticmethod
     def _is_tried(module: Module, index: int) -> bool:
-        """Whether a site stands in a `__main__` block that only shows shapes."""
-        blocks = (
-            step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch) and step.kind == "main"
+        """Whether a site stands in a `__main__` block, or a function, that only shows shapes."""
+        blocks = [step for step in module.steps(module.function_of(module.sites[index])) if isinstance(step, Branch)]
+        tried = (
+            block for block in blocks if block.kind == "trial" or (block.kind == "main" and block.test is not None)
         )
-        return any(index in sites(block.arms[0]) for block in blocks if block.test is not None)
+        return any(index in sites(block.arms[0]) for block in tried)
 
     def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
         """Why an order of hashes is always the same; "" where it isn't."""

@@ -252,7 +252,7 @@ class _Walk:
         if branch.kind == "loop":
             self.loop(branch, way)
             return False
-        if branch.kind == "with":
+        if branch.kind in ("with", "trial"):
             return self.steps(branch.arms[0], way)
         if branch.kind in ("yield", "exit"):
             return branch.kind == "exit"

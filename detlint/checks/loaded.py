@@ -29,25 +29,34 @@ class Loaded:
         self._users = users
         self._root = root
 
-    def overwritten(self, module: Module, index: int) -> bool:
-        """Whether what a site draws goes into weights of a layer, which all who build it then load."""
+    def overwritten(self, module: Module, index: int, runs_load: bool) -> bool:
+        """Whether what a site draws goes into weights of a layer, which all who build it then load.
+
+        Args:
+            runs_load: whether every run that comes there loads weights, and trains none.
+        """
         site = module.sites[index]
         if site.use and not site.use.startswith("argument:"):
             return False  # what is kept for itself may be no weight
-        return self._while_built(module, module.function_of(site), {})
+        function = module.function_of(site)
+        return self._while_built(module, function, {}) or (
+            runs_load and self._while_built(module, function, {}, loaded=True)
+        )
 
-    def _while_built(self, module: Module, function: Function, known: _Known) -> bool:
-        """Whether a function runs only while layers are built whose weights are loaded then."""
+    def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
+        """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""
         if self._matcher.resolver.layer(f"{module.path}::{function.owner}") is None:
             return False
         if function.name.rpartition(".")[2] in BEGINNING:
-            return self._all_load(module, function.owner, known)
+            return loaded or self._all_load(module, function.owner, known)
         key = (module.path, function.name)
         if key not in known:
             known[key] = True
             uses = self._users.within(module, function.name)
             callers = [module.function_of(module.sites[use.site]) for use in uses if use.called]
-            known[key] = bool(callers) and all(self._while_built(module, caller, known) for caller in callers)
+            known[key] = bool(callers) and all(
+                self._while_built(module, caller, known, loaded=loaded) for caller in callers
+            )
         return known[key]
 
     def _all_load(self, module: Module, name: str, known: _Known) -> bool:

@@ -48,17 +48,18 @@ def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gat
         index: the one of them that counts (`for i, x in enumerate(...)`), "" for none.
     """
     nodes = [node for statement in body for node in ast.walk(statement)]
-    anew = set[str]()
+    anew, own = set[str](), set[str]()
     counters = {index} if index else set()
     for node in nodes:
         if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant):
             counters.add(dotted(node.target))
         anew.update(_made_anew(node))
+        own.update(_built(node, own))
     names: dict[str, bool] = {}
     for node in nodes:
         for name, in_order in _growth(node, set(targets), anew, counters - {""}):
             # What is made anew in every turn gathers nothing over the turns.
-            if name not in anew:
+            if name not in anew and name.partition(".")[0] not in own:
                 names[name] = names.get(name, False) or in_order
     return Gathered(tuple(names), tuple(n for n, in_order in names.items() if in_order)) if names else None
 
@@ -87,6 +88,18 @@ def _made_anew(node: ast.AST) -> Iterator[str]:
                 yield target.id
     elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
         yield node.optional_vars.id
+
+
+def _built(node: ast.AST, own: set[str]) -> Iterator[str]:
+    """The names that a part of the body binds to an object of a class, or to what a method of such an object makes.
+
+    Args:
+        own: those that are known by then.
+    """
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        chain = dotted(node.value.func)
+        if chain.rpartition(".")[2][:1].isupper() or chain.partition(".")[0] in own:
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
 def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]) -> Iterator[tuple[str, bool]]:

@@ -79,6 +79,8 @@ class Either(Record, frozen=True, tag=8):
     """One of several values, depending on the way taken; None among them is a way that is not known."""
 
     options: tuple[Value | None, ...]
+    by: str = ""
+    """The parameter of its function that decides between two: the first is the value where that is true."""
 
 
 class Partial(Record, frozen=True, tag=9):
@@ -181,11 +183,11 @@ class Branch(Record, frozen=True):
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
-    that shows no more than the shapes of what it makes, "shapes". A `yield`, a `rebind`, and an `exit` of the process, have no
-    arms.
+    that shows no more than the shapes of what it makes, "shapes". A `trial` is the body of a function that does the same. A `yield`,
+    a `rebind`, and an `exit` of the process, have no arms.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "yield", "exit", "rebind"]
+    kind: Literal["if", "loop", "try", "main", "with", "trial", "yield", "exit", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None
@@ -201,7 +203,7 @@ def surely(steps: tuple[Step, ...]) -> Iterator[int]:
     """The sites that are passed whatever is asked on the way."""
     for step in steps:
         if isinstance(step, Branch):
-            if step.kind in ("main", "with", "try"):
+            if step.kind in ("main", "with", "try", "trial"):
                 yield from surely(step.arms[0])
         elif step >= 0:
             yield step

@@ -193,7 +193,7 @@ def _plain(value: Value | None, sites: tuple[Site, ...]) -> Any:
     if isinstance(value, Items):
         return value.kind, _plains(value.values, sites)
     if isinstance(value, Either):
-        return "Either", _plains(value.options, sites)
+        return "Either", value.by, _plains(value.options, sites)
     if isinstance(value, Dictionary):
         return "Mapping", value.keys, _plains(value.values, sites)
     if isinstance(value, Expression):

@@ -55,9 +55,10 @@ from detlint.facts.model import (
     Span,
     Step,
     Value,
+    options,
 )
 from detlint.facts.parse import parsable, parse
-from detlint.facts.scope import MISSING, Arms, Missing, Scope, is_collection, join
+from detlint.facts.scope import MISSING, Arms, Missing, Scope, chosen, is_collection, join
 from detlint.facts.sets import KINDS, MAKES_SET
 from detlint.facts.spare import Role, Spare
 from detlint.notebook import cell_of
@@ -331,6 +332,8 @@ class _Reader:
         else:
             self.block(node.body)
             self.tell_spare(node.body)
+            if self.steps and smoke.is_trial(node):
+                self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
         deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
         self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)
@@ -515,7 +518,7 @@ class _Reader:
                 self.keep(target.value, base, key, value, statement)
             if self.keys and base is not None and isinstance(key, Const):
                 self.steps.append(Branch("rebind", member(base, f"[{key.value}]"), ()))
-            if isinstance(base, Mapping) and isinstance(target.value, ast.Name):
+            if _is_table(base) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
             self.written(base, key, value, statement)
@@ -651,6 +654,7 @@ class _Reader:
             renewed: what a loop binds at the beginning of each turn.
         """
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
+        by, negated = self.decider(test) if kind == "if" and len(bodies) == 2 else ("", False)
         noted = self.noted
         for i, body in enumerate(bodies):
             self.steps, self.noted = [], noted.copy()
@@ -663,7 +667,7 @@ class _Reader:
             stops = stops and stopped
         self.steps, self.noted = outer, noted
         carried = self.carried(arms.ends[0], self.keys > keys, renewed) if kind == "loop" and arms.ends[0] else None
-        arms.join()
+        arms.join(by if len(arms.ends) == 2 else "", negated)
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
                 all_steps[0] = ()  # never runs
@@ -710,14 +714,19 @@ class _Reader:
 
     def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
         """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
-        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
-        name = test.operand if negated else test  # type: ignore[union-attr]
-        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
-        if type(found) is not Param:
+        name, negated = self.decider(test)
+        if not name:
             return None
         if negated:
             arms.reverse()
-        return Param(found.name)
+        return Param(name)
+
+    def decider(self, test: ast.expr | None) -> tuple[str, bool]:
+        """The parameter that a test is, "" for none, and whether it stands under a `not`."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
+        return (found.name, negated) if type(found) is Param else ("", negated)
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -1511,7 +1520,7 @@ class _Reader:
     def dictionary_update(self, target: ast.expr, args: list[Arg]) -> None:
         """`options.update(shuffle=True)` on a dictionary that is known."""
         base = self.scope.look_up(target.id) if isinstance(target, ast.Name) else None
-        if isinstance(target, ast.Name) and isinstance(base, Mapping):
+        if isinstance(target, ast.Name) and not isinstance(base, Missing) and _is_table(base):
             named: dict[str, Value | None] | None = {}
             for arg in args:
                 if isinstance(arg.value, Mapping) and arg.name in ("", "**") and named is not None:
@@ -1626,7 +1635,11 @@ class _Reader:
             options.append(self.value(arm))
         if isinstance(test, Const):
             return options[0 if test.value else 1]
-        return join(options) if options != [None, None] else None
+        if options == [None, None]:
+            return None
+        by, negated = self.decider(node.test)
+        then, other = reversed(options) if negated else options
+        return chosen(then, other, by)
 
     def _bool(self, node: ast.BoolOp) -> Value | None:
         either = type(node.op) is ast.Or
@@ -2078,7 +2091,7 @@ def _simple(value: Value | None) -> Value | None:
         return Mapping(value.keys, tuple(map(_simple, value.values)))  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
-        return Either(options) if None not in options else None
+        return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
     return value if (kind is Member or kind is Result) and _deep(value) <= 4 else None
 
 
@@ -2134,9 +2147,16 @@ def _may_seed(text: str) -> bool:
 _name_may_seed: Final = lru_cache(maxsize=8192)(_may_seed)
 
 
-def _updated(base: Mapping, changed: dict[str, Value | None] | None) -> Value | None:
+def _is_table(value: Value | None) -> bool:
+    """Whether a value is a dictionary that is known, or one of several."""
+    return all(isinstance(option, Mapping) for option in options(value))
+
+
+def _updated(base: Value | None, changed: dict[str, Value | None] | None) -> Value | None:
     """A dictionary with some keys set anew; None when it isn't known which."""
-    if changed is None:
+    if isinstance(base, Either) and changed is not None:
+        return Either(tuple(_updated(option, changed) for option in base.options), base.by)
+    if changed is None or not isinstance(base, Mapping):
         return None
     merged = dict(zip(base.keys, base.values, strict=True)) | changed
     return Mapping(tuple(merged), tuple(merged.values()))

@@ -46,6 +46,15 @@ def join(options: Iterable[Bound]) -> Value | None:
     return Either(tuple(flat)) if 1 < len(flat) <= most else None
 
 
+def chosen(then: Bound, other: Bound, by: str) -> Value | None:
+    """The value of a name after `if flag:`, which a parameter decides ("" for any other test)."""
+    joined = join((then, other))
+    plain = Either not in (type(then), type(other))
+    if by and plain and type(joined) is Either and len(joined.options) == 2:
+        return Either((then, other), by)  # type: ignore[arg-type]
+    return joined
+
+
 def is_collection(value: Bound) -> bool:
     """Whether a name is bound to a collection that is filled later: `{}`, `dict()`, `collections.OrderedDict()`."""
     if isinstance(value, Mapping):
@@ -128,8 +137,13 @@ class Arms:
             else:
                 names[name] = before  # type: ignore[assignment]
 
-    def join(self) -> None:
-        """Bind what the arms that come out agree on, or their alternatives."""
+    def join(self, by: str = "", negated: bool = False) -> None:
+        """Bind what the arms that come out agree on, or their alternatives.
+
+        Args:
+            by: the parameter that decides which of two arms is taken.
+            negated: whether it is the second where that is true.
+        """
         scope, ends = self.scope, self.ends
         scope.log = self.outer
         if len(ends) == 1:
@@ -141,4 +155,7 @@ class Arms:
             bound.update(end)
         for name in bound:
             before = scope.names.get(name, MISSING)
-            scope.bind(name, join([end.get(name, before) for end in ends]))
+            values = [end.get(name, before) for end in ends]
+            if by:
+                then, other = reversed(values) if negated else values
+            scope.bind(name, chosen(then, other, by) if by else join(values))

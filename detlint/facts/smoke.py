@@ -1,4 +1,5 @@
-"""Smoke tests: `__main__` blocks that run something on made-up inputs and only show the shape of what comes out."""
+"""Smoke tests: `__main__` blocks, and functions that say it, which run something on made-up inputs and show no more than the shape
+of what comes out."""
 
 from __future__ import annotations
 
@@ -16,15 +17,36 @@ _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_gra
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
 
+TRIES: Final = "test"
+"""How the names of functions begin that only try something out."""
+
+
+def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function is a smoke test: it is handed nothing, and gives back and keeps nothing."""
+    if not node.name.startswith(TRIES) or node.args.args or node.args.kwonlyargs or node.decorator_list:
+        return False
+    return only_shows_shapes(node.body) and not any(map(_keeps, ast.walk(node)))
+
+
+def _keeps(node: ast.AST) -> bool:
+    """Whether a node of a function gives something to who comes after it."""
+    if isinstance(node, ast.Return):
+        return node.value is not None
+    kept = isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
+    return kept or isinstance(node, (ast.Global, ast.Nonlocal))
+
+
 def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
-    """Whether all that a block does with what it makes is to show its shape or type.
+    """Whether all that a block does with what it makes is to show its shape or type, or to run a network on it in the end.
 
     It does something else if it calls anything whose result it drops: to save, to plot, to train.
     """
-    shown, networks = False, _networks(body)
+    networks = _networks(body)
+    shown = bool(body) and _runs(body[-1], networks)
     for node in (node for statement in body for node in ast.walk(statement)):
-        if isinstance(node, (ast.Assert, ast.Yield, ast.Await)):
+        if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
             return False
+        shown = shown or isinstance(node, ast.Assert)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             call = node.value
             last = _last(call)
@@ -52,6 +74,13 @@ def _networks(body: Sequence[ast.stmt]) -> set[str]:
     return built & {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
+def _runs(statement: ast.stmt, networks: set[str]) -> bool:
+    """Whether a statement only runs one of some networks, and keeps what comes out under a name."""
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    named = isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets)
+    return named and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in networks
+
+
 def _is_shape(node: ast.expr) -> bool:
     """Whether what is shown says nothing of the numbers in a tensor."""
     if isinstance(node, ast.Attribute):
@@ -65,6 +94,8 @@ def _is_shape(node: ast.expr) -> bool:
         return all(_is_shape(part.value) for part in node.values if isinstance(part, ast.FormattedValue))
     if isinstance(node, ast.BinOp):
         return _is_shape(node.left) and _is_shape(node.right)
+    if isinstance(node, ast.Compare):
+        return all(map(_is_shape, (node.left, *node.comparators)))
     if isinstance(node, (ast.List, ast.Tuple)):
         return all(map(_is_shape, node.elts))
     if isinstance(node, (ast.ListComp, ast.GeneratorExp)):

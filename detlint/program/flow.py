@@ -168,6 +168,8 @@ class _Run:
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
         self.elsewhere = 0
         """Above 0 in a loader's workers."""
+        self.trying = 0
+        """Above 0 in functions that only show the shapes of what they make."""
         self.hollow = 0
         """Above 0 where tensors have no storage: initial weights draw nothing."""
         self.empties = False
@@ -191,8 +193,6 @@ class _Run:
         """Whether the run has come to an end of the process."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
-        self.loads = False
-        """Whether the run loads weights."""
         self.building = 0
         """Above 0 in the constructors of layers."""
         self.making: list[str] = []
@@ -217,8 +217,8 @@ class _Run:
         """Draws of objects that were built on the way: they draw when they are used; whether they are layers."""
         self.standing_in: set[str] = set()
         """Streams that objects made without a seed of their own draw from when they are used."""
-        self.handed: list[tuple[Value, Place, bool]] = []
-        """Functions that were handed to objects of libraries, which call them; whether in workers."""
+        self.handed: list[tuple[Value, Place, bool, Frame]] = []
+        """Functions that were handed to objects of libraries, which call them; whether in workers, and where that was."""
         self.workers: set[bool] = set()
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
@@ -277,7 +277,7 @@ class _Run:
             open_ = [draws for draws in found.values() if id(draws) not in told]
             merged = reduce(Draws.with_other, open_) if open_ else None
             # Who trains on may start without the checkpoint, or have layers that it doesn't know.
-            if merged is not None and self.loads and not result.trains:
+            if merged is not None and result.loads and not result.trains:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
@@ -286,9 +286,10 @@ class _Run:
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
-        outer = self.path
+        outer, last_frame = self.path, self.frame
         streams = self.worker_streams()
-        for value, place, in_workers in self.handed:
+        for value, place, in_workers, frame in self.handed:
+            self.frame = frame
             work = partial(self.run, value, place)
             if in_workers and streams is not None:
                 streams = self.aside(streams, work)
@@ -296,6 +297,7 @@ class _Run:
                 self.apart(work)
             else:
                 work()
+        self.frame = last_frame
         used: set[str] = set()
         self.use_built(used, streams)
         self.use_registries(used, streams)
@@ -457,6 +459,9 @@ class _Run:
             self.result.tries = self.result.tries or (branch.kind == "main" and branch.test is not None)
             self.steps(branch.arms[0])
             return False
+        if branch.kind == "trial":
+            self.tried(branch.arms[0])
+            return False
         if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
@@ -474,13 +479,13 @@ class _Run:
                 self.steps(arm)
             self.state = after
             return False
+        taken, cause = None, None
         if isinstance(branch.test, Param):
-            given = self.values.look(self.frame, branch.test)
-            if isinstance(given.value, Const) and given.default is None:
-                return self.steps(branch.arms[0 if given.value.value else 1])  # as the call says
-        taken, cause = (
-            self.flow.taken(self.frame, branch.test, self.values) if branch.test is not None else (None, None)
-        )
+            taken, cause = self.values.flag(self.frame, branch.test)
+            if taken is not None and cause is None:
+                return self.steps(branch.arms[0 if taken else 1])  # as the call says
+        elif branch.test is not None:
+            taken, cause = self.flow.taken(self.frame, branch.test, self.values)
         if taken is not None and len(branch.arms) == 2:
             if cause is None and branch.span is not None:
                 cause = Spot(self.frame.module, branch.span)
@@ -495,6 +500,15 @@ class _Run:
             return True
         self.state = self.meet(ends)
         return False
+
+    def tried(self, steps: Iterable[Step]) -> None:
+        """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
+        built, later, handed = dict(self.built), len(self.later), len(self.handed)
+        self.trying += 1
+        self.steps(steps)
+        self.trying -= 1
+        self.built = built
+        del self.later[later:], self.handed[handed:]
 
     def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
         """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
@@ -586,7 +600,22 @@ class _Run:
             whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
             effects = self.flow.knowledge.matches(module, other) if whole else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
+                return not self.is_used_before(place, other)
+        return False
+
+    def is_used_before(self, place: Place, load: int) -> bool:
+        """Whether something may train a layer after a call has made it and before its weights are loaded."""
+        module = place.module
+        for number in range(place.site + 1, load):
+            site = module.sites[number]
+            if site.function != self.frame.function.number:
+                continue
+            if any("trains" in effect.entry.contexts for effect in self.flow.knowledge.matches(module, number)):
                 return True
+            if any(self.is_of(argument.value, place) for argument in site.args):
+                target = self.resolver.normal(module.path, site.target, self.frame.function)
+                if target is None or self.flow.callees(target):
+                    return True
         return False
 
     def is_of(self, value: Value | None, place: Place) -> bool:
@@ -706,7 +735,7 @@ class _Run:
                 self.later += [(stream, place, self.path, layer) for stream in effect.entry.draws]
         if target is not None and self.flow.callees(target):
             self.build(target, place)
-            self.handed.append((target, place, False))
+            self.handed.append((target, place, False, self.frame))
 
     def target(self, index: int) -> Value | None:
         """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
@@ -754,7 +783,7 @@ class _Run:
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
         entry = effect.entry
-        self.loads = self.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
+        self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         if "trains" in entry.contexts and not self.making:
             self.result.trains = True
@@ -782,8 +811,9 @@ class _Run:
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
-            for stream in entry.draws if not (kept and self.hollow) else ():
-                if is_object(effect, weights):
+            used_later = is_object(effect, weights)
+            for stream in entry.draws if used_later or not (kept and self.hollow) else ():
+                if used_later:
                     self.later.append((stream, place, self.path, weights))
                 elif self.matters(stream, place, entry):
                     self.draw(stream, place, kept)
@@ -808,7 +838,7 @@ class _Run:
         for name in IN_WORKERS:
             given = effect.arguments.get(name)
             if given is not None and given.value is not None and given.given:
-                self.handed.append((given.value, place, True))
+                self.handed.append((given.value, place, True, self.frame))
                 self.result.renews = self.result.renews or name == "worker_init_fn"
 
     def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
@@ -959,7 +989,7 @@ class _Run:
         held = self.state.streams.get(stream)
         if not self.doubtful:
             self.recorder.tell("draws", stream, place, held or "drawn", self.state.streams)
-        if self.doubtful or held in ("seeded", "entropy"):
+        if self.doubtful or self.trying or held in ("seeded", "entropy"):
             return
         if held == "optional":
             self.result.optional_drawn.add(stream)
@@ -1066,7 +1096,8 @@ class _Run:
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)
             return
-        deciding = {k: v for k, v in given.items() if _decides(k, v, self.names)}
+        environment = self.environment(module, function, given)
+        deciding = {k: v for k, v in environment.items() if _decides(k, v, self.names)}
         self.import_module(module)
         key = (
             *name,
@@ -1076,6 +1107,7 @@ class _Run:
             self.doubtful > 0,
             self.hollow > 0,
             self.empties,
+            self.trying > 0,
             _state_key(self.state),
             _key(deciding),
         )
@@ -1087,7 +1119,7 @@ class _Run:
         self.stack.append(name)
         outer, self.frame = (
             self.frame,
-            Frame(module, function, self.environment(module, function, given), receiver, registry, self.frame),
+            Frame(module, function, environment, receiver, registry, self.frame),
         )
         path = self.path
         if place is not None:
@@ -1127,7 +1159,10 @@ class _Run:
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
         around = function.name.rpartition(".")[0]
-        closed = self.frame.given if around in module.functions else {}
+        frame: Frame | None = self.frame if around in module.functions else None
+        while frame is not None and (frame.function.name != around or frame.module is not module):
+            frame = frame.outer
+        closed = frame.given if frame is not None else {}
         unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v, self.names)}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
@@ -1227,7 +1262,7 @@ class _Run:
                 if "calls" in contexts:  # who is only told of a class makes no object of it
                     self.offer(value, place)
             elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
-                self.handed.append((value, place, False))
+                self.handed.append((value, place, False, frame))
             else:
                 self.run(value, place)
 

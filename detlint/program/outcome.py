@@ -28,6 +28,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Whether it may start to communicate with other processes."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
+    loads: bool = False
+    """Whether it loads weights."""
 
 
 class Passage(NamedTuple):

@@ -146,6 +146,8 @@ class Reach(msgspec.Struct):
     """Whether it may start to communicate with other processes."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
+    loads: bool = False
+    """Whether it loads weights."""
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
@@ -170,7 +172,7 @@ class Reach(msgspec.Struct):
         path = self.entry.module.path
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
-            self.communicates, self.tries,
+            self.communicates, self.tries, self.loads,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

@@ -235,6 +235,9 @@ class Values:
         return back if back.value is not None else Origin(None)
 
     def _either(self, frame: Frame, value: Either) -> Origin:
+        chosen = self._chosen(frame, value)
+        if chosen is not value:
+            return self.look(frame, chosen)
         options = [self.look(frame, option) for option in value.options]
         if [isinstance(option, Param) for option in value.options].count(True) == 1:
             return self._replaced(value, options)
@@ -244,6 +247,21 @@ class Values:
         found = join(option.value for option in options)
         default = next((o.default for o in options if o.value == Const(None) and o.default is not None), None)
         return Origin(found, default)
+
+    def _chosen(self, frame: Frame, value: Value | None) -> Value | None:
+        """Of two values that a parameter decides between, the one that this call has; any other value as it is."""
+        if not isinstance(value, Either) or not value.by:
+            return value
+        known, _ = self.flag(frame, Param(value.by))
+        return value if known is None else value.options[0 if known else 1]
+
+    def flag(self, frame: Frame, value: Param) -> tuple[bool | None, Spot | None]:
+        """Whether a parameter is true in this call, and where its own default stands that says so; None where it isn't known, or an
+        option decides."""
+        given = self._parameter(frame, value)
+        if not isinstance(given.value, Const) or (given.default is not None and not _is_parameter(given.default)):
+            return None, None
+        return bool(given.value.value), given.default
 
     def _replaced(self, value: Either, options: list[Origin]) -> Origin:
         """A parameter that is set anew where it is None: `if seed is None: seed = int(time.time())`."""
@@ -302,7 +320,8 @@ class Values:
         given: dict[str, Origin] = {}
         positional = [p.name for p in parameters if not p.kind]
         splat = False
-        for name, value in arguments:
+        for name, raw in arguments:
+            value = self._chosen(frame, raw)
             if name == "*" or (name == "**" and not isinstance(value, Mapping)):
                 splat = True
             elif name == "**" and isinstance(value, Mapping):
@@ -314,6 +333,11 @@ class Values:
         if splat:
             given = {p.name: Origin(None) for p in parameters if not p.kind} | given
         return given
+
+
+def _is_parameter(spot: Spot) -> bool:
+    """Whether a parameter of a function stands at a place, and no option of the command line."""
+    return any(p.span == spot.span for detail in spot.module.body.details for p in detail.parameters)
 
 
 def is_parsed(value: Value | None) -> bool:
