@@ -725,6 +725,29 @@ class Catalog:
         )
 
     @cached_property
+    def differentiated(self) -> frozenset[str]:
+        """The functions that are judged by their backward pass."""
+        judged = (entry for entry in self.entries if entry.rule and entry.pass_ == "backward")
+        names = (name for entry in judged for name in entry.names)
+        return frozenset(name for name in names if not name.rpartition(".")[2][:1].isupper())
+
+    @cached_property
+    def plain_methods(self) -> frozenset[str]:
+        """The methods of tensors that give none."""
+        return self._of_tensors(name for framework in self.frameworks for name in framework.plain)
+
+    @cached_property
+    def gradients_end(self) -> frozenset[str]:
+        """The methods of tensors that no gradient comes back through."""
+        return self._of_tensors((*self.leaves, *self.whole))
+
+    def _of_tensors(self, names: Iterable[str]) -> frozenset[str]:
+        """The methods of tensors among some names."""
+        tensors = {framework.tensor for framework in self.frameworks}
+        split = (name.rpartition(".") for name in names)
+        return frozenset(last for owner, _, last in split if owner in tensors)
+
+    @cached_property
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
         judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
