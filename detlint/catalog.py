@@ -156,6 +156,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     collides: str = ""
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
+    unless_under: str = ""
+    """A context: silent inside a `with` block that means it."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""

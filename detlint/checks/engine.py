@@ -205,6 +205,8 @@ class Engine:
             return "it heads no block in which something is drawn or a layer is built"
         if reason := self._out_of_place(match.entry, module, site, through):
             return reason
+        if match.entry.unless_under and self.matcher.is_under(module, site, match.entry.unless_under):
+            return "the block around it chooses a kernel whose order is fixed"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
