@@ -82,7 +82,7 @@ class Engine:
         self.unused = Unused(self.matcher, users, attributes)
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.templates = Templates(users)
-        self.constants = Constants(self.matcher, users, self.levels.gradients)
+        self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
