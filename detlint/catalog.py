@@ -156,6 +156,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     collides: str = ""
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
+    unless_under: str = ""
+    """A context: silent inside a `with` block that means it."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -723,6 +725,29 @@ class Catalog:
         return frozenset(
             name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1
         )
+
+    @cached_property
+    def differentiated(self) -> frozenset[str]:
+        """The functions that are judged by their backward pass."""
+        judged = (entry for entry in self.entries if entry.rule and entry.pass_ == "backward")
+        names = (name for entry in judged for name in entry.names)
+        return frozenset(name for name in names if not name.rpartition(".")[2][:1].isupper())
+
+    @cached_property
+    def plain_methods(self) -> frozenset[str]:
+        """The methods of tensors that give none."""
+        return self._of_tensors(name for framework in self.frameworks for name in framework.plain)
+
+    @cached_property
+    def gradients_end(self) -> frozenset[str]:
+        """The methods of tensors that no gradient comes back through."""
+        return self._of_tensors((*self.leaves, *self.whole))
+
+    def _of_tensors(self, names: Iterable[str]) -> frozenset[str]:
+        """The methods of tensors among some names."""
+        tensors = {framework.tensor for framework in self.frameworks}
+        split = (name.rpartition(".") for name in names)
+        return frozenset(last for owner, _, last in split if owner in tensors)
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:

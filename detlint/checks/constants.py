@@ -12,6 +12,7 @@ from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.gradients import Gradients
 from detlint.checks.match import Match, Matcher
+from detlint.checks.unnamed import Unnamed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.model import (
     Branch,
@@ -43,16 +44,18 @@ class _Known(NamedTuple):
     value: Value | None
     files: frozenset[str]
     asked: frozenset[str]
+    sought: frozenset[str]
 
 
 class Constants:
     """Finds what parameters always are, over all calls of the program."""
 
-    def __init__(self, matcher: Matcher, users: Users, gradients: Gradients) -> None:
+    def __init__(self, matcher: Matcher, users: Users, gradients: Gradients, unnamed: Unnamed) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
         self._users = users
         self._gradients = gradients
+        self._unnamed = unnamed
         self._known: dict[tuple[str, int, str], _Known | None] = {}
         """None while it is being found out."""
 
@@ -117,16 +120,20 @@ class Constants:
         key = (module.path, function.number, name)
         if key not in self._known:
             self._known[key] = None
-            before, self._users.asked = self._users.asked, set()
+            texts = self._users.texts
+            asked, sought = self._users.asked, texts.sought
+            self._users.asked, texts.sought = set(), set()
             with self._resolver.looking() as files:
                 value = self._given(module, function, name)
-                self._known[key] = _Known(value, frozenset(files), frozenset(self._users.asked))
-            self._users.asked = before
+                found = _Known(value, frozenset(files), frozenset(self._users.asked), frozenset(texts.sought))
+                self._known[key] = found
+            self._users.asked, texts.sought = asked, sought
         known = self._known[key]
         if known is None:
             return None  # it leads to itself
         self._resolver.opened.update(known.files)
         self._users.asked.update(known.asked)
+        self._users.texts.sought.update(known.sought)
         return known.value
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
@@ -188,14 +195,14 @@ class Constants:
         return Ref("builtins.staticmethod") in module.detail(function).decorators
 
     def _are_all_in_sight(self, module: Module, function: Function) -> bool:
-        """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and it is in no package
-        whose users are elsewhere."""
+        """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and no library gives it
+        to others."""
         last, owner = function.name.rpartition(".")[2], function.owner
         if "<" in last or "@" in function.name or any(d not in _PLAIN for d in module.detail(function).decorators):
             return False
         name = (owner or function.name).partition(".")[0]
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        if package is not None and not name.startswith("_"):
+        if package is not None and self._unnamed.is_offered(module, name):
             return False
         # Whoever comes to import the file may put names together too.
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])

@@ -19,6 +19,7 @@ from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
+from detlint.checks.templates import Templates
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
@@ -80,7 +81,8 @@ class Engine:
         attributes = Attributes(resolver, users, users.texts)
         self.unused = Unused(self.matcher, users, attributes)
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
-        self.constants = Constants(self.matcher, users, self.levels.gradients)
+        self.templates = Templates(users)
+        self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
@@ -177,6 +179,9 @@ class Engine:
         if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
             yield None, reason
             return
+        if severity != "note" and not passed and self.templates.is_template(module):
+            severity = "note"
+            yield severity, "another file is generated from this one, and runs in its place"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):
@@ -200,6 +205,8 @@ class Engine:
             return "it heads no block in which something is drawn or a layer is built"
         if reason := self._out_of_place(match.entry, module, site, through):
             return reason
+        if match.entry.unless_under and self.matcher.is_under(module, site, match.entry.unless_under):
+            return "the block around it chooses a kernel whose order is fixed"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):

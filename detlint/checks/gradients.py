@@ -298,7 +298,7 @@ class Gradients:
         return any(self.are_off(module, site) for site in calls)
 
     def _under_no_grad(self, module: Module, site: Site) -> bool:
-        return any("no-grad" in m.entry.contexts for i in site.within for m in self.matcher.matches(module, i))
+        return self.matcher.is_under(module, site, "no-grad")
 
     def _is_idle(self, module: Module, site: Site) -> bool:
         """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""

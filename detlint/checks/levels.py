@@ -73,6 +73,9 @@ class Levels:
             if taken <= BEFORE:
                 yield None, "it is about the backward pass, and no gradients are taken here"
                 return
+            if site.use == "cut":
+                yield None, "it is about the backward pass, and no gradient comes back to what it gives"
+                return
             if not builds and self.origins.need_no_gradients(module, index, match):
                 yield None, "it is about the backward pass, and its tensors need no gradients"
                 return

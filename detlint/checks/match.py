@@ -128,6 +128,10 @@ class Matcher:
             found = known[index] = self._match(module, index)
         return found
 
+    def is_under(self, module: Module, site: Site, context: str) -> bool:
+        """Whether a site stands in a `with` block that means a context."""
+        return any(context in match.entry.contexts for i in site.within for match in self.matches(module, i))
+
     def matches_as(self, module: Module, index: int, target: Value) -> list[Match]:
         """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
         self._numbers[module.number] = module

@@ -140,9 +140,9 @@ class Unnamed:
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
-        return not self._is_offered(module, owner) and not self._attributes.is_read(module, owner, name)
+        return not self.is_offered(module, owner) and not self._attributes.is_read(module, owner, name)
 
-    def _is_offered(self, module: Module, name: str) -> bool:
+    def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
         if name.startswith("_") or not self._is_in_library(module):
             return False

@@ -174,7 +174,7 @@ class Site(Record, frozen=True):
     does nothing else), `modulo:USE`, `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the
     counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name),
     `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped), `looked-at` (what was chosen is only
-    shown to people), `id` (under a name that only tells runs or files apart), or nothing."""
+    shown to people), `cut` (it comes through no gradient), `id` (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):

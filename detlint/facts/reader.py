@@ -341,23 +341,30 @@ class _Reader:
         self.flow[index] = tuple(self.steps)
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
-        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen."""
+        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `cut` of
+        tensors."""
         if not self.worthless:
             return
         # Names of a module may be read by others, but for those of its `__main__` block.
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
         keys: Spare | None = None
         chosen: Spare | None = None
+        tensors: Spare | None = None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
-            if not (_tail(site.target) in self.key_words and self.has_keys):
-                chosen = chosen or Spare(body, self.role_of_chosen, self.catalog.looks, self.bodies)
+            if self.is_differentiated(site.target):
+                ends = self.catalog.gradients_end | smoke.SHAPES
+                tensors = tensors or Spare(body, self.role_of_tensor, self.gives_tensor, {}, ends=ends, compares=True)
+                if self.scope.kind != "module" and tensors.is_spare(node):
+                    self.sites[number] = _with_use(site, "cut")
+            elif not (_tail(site.target) in self.key_words and self.has_keys):
+                chosen = chosen or Spare(body, self.role_of_chosen, self.looks_at, self.bodies)
                 if chosen.is_shown(node):
                     self.sites[number] = _with_use(site, "looked-at")
             elif self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
-                keys = keys or Spare(body, self.role_of_key, (), {})
+                keys = keys or Spare(body, self.role_of_key, lambda _: False, {})
                 if keys.is_spare(node):
                     self.sites[number] = _with_use(site, "spare")
         self.worthless = []
@@ -378,7 +385,22 @@ class _Reader:
         name = self.called(call)
         if not self.catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])):
             return "ends"
-        return "passes" if name.rpartition(".")[2].startswith(self.catalog.looks) else ""
+        return "passes" if self.looks_at(name.rpartition(".")[2]) else ""
+
+    def looks_at(self, name: str) -> bool:
+        return name.startswith(self.catalog.looks)
+
+    def role_of_tensor(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of a tensor through which a gradient may come back."""
+        name = self.catalog.canonical(self.called(call))
+        return "ends" if name in self.catalog.leaves or name in self.catalog.whole else ""
+
+    def gives_tensor(self, method: str) -> bool:
+        return method not in self.catalog.plain_methods
+
+    def is_differentiated(self, target: Value) -> bool:
+        """Whether a call is of a function whose backward pass the catalog knows."""
+        return type(target) is Ref and self.catalog.canonical(target.name) in self.catalog.differentiated
 
     def called(self, call: ast.Call) -> str:
         """The dotted name of what is called, with what its first part was imported as."""
@@ -1453,7 +1475,7 @@ class _Reader:
             self.keys += 1
             self.keyed[self.scope.function] = None
             self.may_be_spare(node)
-        elif tail in self.catalog.chooses and self.shows():
+        elif (tail in self.catalog.chooses and self.shows()) or (use != "returned" and self.is_differentiated(target)):
             self.may_be_spare(node)
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))

@@ -1,4 +1,5 @@
-"""Values that become nothing: keys that nothing is drawn by, examples whose shape alone counts, samples chosen to be looked at.
+"""Values that become nothing: keys that nothing is drawn by, examples whose shape alone counts, samples chosen to be looked at,
+tensors through which no gradient comes back.
 
 A value is followed through the names that hold it, in one function: to where such a name is read after it, or in the next turn
 of a loop around it, until it is bound anew. What isn't understood takes the value to be used.
@@ -7,7 +8,7 @@ of a loop around it, until it is bound anew. What isn't understood takes the val
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from detlint.facts.loops import dotted
@@ -26,24 +27,30 @@ class Spare:
     Args:
         body: its statements.
         role: what a call makes of one of its arguments.
-        methods: methods of a value that give something that is worth no more.
+        passes: whether a method of a value gives something that is worth no more, by its name.
         functions: those of the module, which may be called here.
         known: which of these make nothing of what they are given but what they return, and whether something in them ends it;
             neither while that is asked.
+        ends: attributes and methods of a value that don't give it.
+        compares: whether a comparison ends it.
     """
 
     def __init__(
         self,
         body: Sequence[ast.stmt],
         role: Callable[[ast.Call, ast.expr], Role],
-        methods: Iterable[str],
+        passes: Callable[[str], bool],
         functions: Mapping[str, ast.FunctionDef],
         known: dict[ast.FunctionDef, tuple[bool, bool]] | None = None,
+        ends: Collection[str] = SHAPES,
+        compares: bool = False,
     ) -> None:
         self._role = role
-        self._methods = tuple(methods)
+        self._passes = passes
         self._functions = functions
         self._known = known if known is not None else {}
+        self._ending = ends
+        self._compares = compares
         self._parents: dict[ast.AST, ast.AST] = {}
         self._blocks: dict[ast.stmt, tuple[Sequence[ast.stmt], int]] = {}
         self._loads: dict[str, list[ast.Name]] = {}
@@ -109,8 +116,10 @@ class Spare:
         if isinstance(around, ast.Attribute):
             call = self._parents[around]
             if isinstance(call, ast.Call) and call.func is around:
-                return around.attr in SHAPES or (around.attr.startswith(self._methods) and self._ends(call))
-            return isinstance(around.ctx, ast.Load) and (around.attr in SHAPES or self._ends(around))
+                return around.attr in self._ending or (self._passes(around.attr) and self._ends(call))
+            return isinstance(around.ctx, ast.Load) and (around.attr in self._ending or self._ends(around))
+        if isinstance(around, ast.Compare):
+            return self._compares
         if isinstance(around, ast.Subscript):
             return isinstance(around.ctx, ast.Load) and self._ends(around)
         if isinstance(around, (ast.Assign, ast.AnnAssign)):
@@ -132,7 +141,9 @@ class Spare:
         own = self._functions.get(call.func.id) if not role and isinstance(call.func, ast.Name) else None
         if own is not None and own not in self._known:
             self._known[own] = False, False
-            inside = Spare(own.body, self._role, self._methods, self._functions, self._known)
+            inside = Spare(
+                own.body, self._role, self._passes, self._functions, self._known, self._ending, self._compares
+            )
             self._known[own] = inside.are_spare(_parameters(own)), inside._ended
         if own is not None and self._known[own][0]:
             role, self._ended = "passes", self._ended or self._known[own][1]
