@@ -10,7 +10,7 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import ANYWHERE, MANY, Users
+from detlint.program.users import ANYWHERE, Users
 
 NOWHERE: Final = frozenset[str]()
 
@@ -49,8 +49,8 @@ class Hardware:
         users, texts = self._users, self._users.texts
         if module.path not in self._known:
             with self._resolver.looking() as files:
-                ends = self._ends(module.path)
-                alone = ends is not None and not any(self._starts(end) for end in ends if end != module.path)
+                ends = users.ends(module.path)
+                alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
                 scripts = self._of_package(module) if alone else ends
                 said = self._said(path for path in scripts if path != module.path) if scripts is not None else NOWHERE
                 self._known[module.path] = _Known(said, frozenset(files), alone)
@@ -62,20 +62,6 @@ class Hardware:
             texts.sought.update(self._words)
         return known.chosen
 
-    def _ends(self, path: str) -> list[str] | None:
-        """The files in which following back who imports a file ends; None where too many do."""
-        waiting, seen, ends = [path], {path}, list[str]()
-        for other in waiting:
-            self._resolver.opened.add(other)
-            importers = self._users.importers(other)
-            new = [importer for importer in importers if importer not in seen]
-            if len(seen) + len(new) > MANY:
-                return None
-            seen.update(new)
-            waiting += new
-            ends += () if importers else (other,)
-        return ends
-
     def _of_package(self, module: Module) -> Iterator[str]:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
         package, texts = self._users.package(module), self._users.texts
@@ -84,16 +70,8 @@ class Hardware:
             inside = f"{os.path.dirname(module.path)}{os.sep}"
             for path in texts.below(package):
                 around = inside.startswith(os.path.dirname(path) + os.sep)
-                if path in choosing or (around and self._starts(path)):
+                if path in choosing or (around and self._users.starts(path)):
                     yield path
-
-    def _starts(self, path: str) -> bool:
-        """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake."""
-        head = self._resolver.modules.head(path)
-        if head is None or head.starts != "script":
-            return head is not None and head.starts != ""
-        module = self._resolver.module(path)
-        return module is not None and any(site.function == 0 and site.use == "dropped" for site in module.sites)
 
     def _said(self, scripts: Iterable[str]) -> frozenset[str]:
         """What some scripts choose; nothing where one leaves it open."""
