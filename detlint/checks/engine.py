@@ -269,7 +269,10 @@ class Engine:
         """The hardware that all runs choose, or all scripts that import a file, where it is none that the entry is about."""
         if self.settings.targets or not entry.targets:
             return ""
-        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in through)
+        # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
+        runs = [o for o in through if o.trains] if entry.pass_ == "backward" else []
+        runs = runs or [o for o in through if o.trains or not o.tries] or through
+        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
         chosen = chosen or self.hardware.everywhere(module)
         if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Users
+from detlint.program.users import ANYWHERE, Users
 
 NOWHERE: Final = frozenset[str]()
 
@@ -19,6 +20,8 @@ class _Known(NamedTuple):
 
     chosen: frozenset[str]
     files: frozenset[str]
+    alone: bool
+    """Whether no script was seen to import the file, so that those of its package were asked."""
 
 
 class Hardware:
@@ -35,34 +38,48 @@ class Hardware:
         self._root = root
         self._known: dict[str, _Known] = {}
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
+        self._words = sorted({*self._catalog.devices.values()})
 
     def everywhere(self, module: Module) -> frozenset[str]:
         """The hardware that all scripts which import a file, however indirectly, choose in so many words; nothing where one
-        leaves it open, or where only the CPU is chosen, as for a trial."""
+        leaves it open, or where only the CPU is chosen, as for a trial. If none is seen to import it, those of its package are
+        meant: one of them comes to it by a name that is put together, or by a path that Python is told of."""
         if self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports):
             return NOWHERE
+        users, texts = self._users, self._users.texts
         if module.path not in self._known:
             with self._resolver.looking() as files:
-                self._known[module.path] = _Known(self._chosen(module.path, files), frozenset(files))
+                ends = users.ends(module.path)
+                alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
+                scripts = self._of_package(module) if alone else ends
+                said = self._said(path for path in scripts if path != module.path) if scripts is not None else NOWHERE
+                self._known[module.path] = _Known(said, frozenset(files), alone)
         known = self._known[module.path]
         self._resolver.opened.update(known.files)
-        self._users.asked.update(os.path.basename(path).partition(".")[0] for path in known.files)
+        users.asked.update(os.path.basename(path).partition(".")[0] for path in known.files)
+        if known.alone:
+            users.asked.add(ANYWHERE)
+            texts.sought.update(self._words)
         return known.chosen
 
-    def _chosen(self, path: str, files: set[str]) -> frozenset[str]:
-        waiting, seen, found = [path], {path}, set[str]()
-        for other in waiting:
-            files.add(other)
-            importers = self._users.importers(other)
-            new = [importer for importer in importers if importer not in seen]
-            if len(seen) + len(new) > MANY:
-                return NOWHERE
-            seen.update(new)
-            waiting += new
-            script = self._resolver.module(other) if not importers and other != path else None
+    def _of_package(self, module: Module) -> Iterator[str]:
+        """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
+        package, texts = self._users.package(module), self._users.texts
+        if package:
+            choosing = {path for word in self._words for path in texts.saying(word, package)}
+            inside = f"{os.path.dirname(module.path)}{os.sep}"
+            for path in texts.below(package):
+                around = inside.startswith(os.path.dirname(path) + os.sep)
+                if path in choosing or (around and self._users.starts(path)):
+                    yield path
+
+    def _said(self, scripts: Iterable[str]) -> frozenset[str]:
+        """What some scripts choose; nothing where one leaves it open."""
+        found = set[str]()
+        for script in map(self._resolver.module, scripts):
             if script is not None:
                 said = chosen(script, self._catalog)
-                if not said and not is_test(other, self._root):
+                if not said and not is_test(script.path, self._root):
                     return NOWHERE
                 found |= said
         return frozenset(found) if found - {"cpu"} else NOWHERE

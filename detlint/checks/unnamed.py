@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
-from detlint.facts.model import Branch, Ref
+from detlint.facts.model import Branch, Const, Items, Member, Ref, Result, Value
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import MAIN, TOP, Block, whole
-from detlint.program.users import Users
+from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -38,6 +38,16 @@ _OTHERS: Final = re.compile(
     rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
 )
 """By what a file may come to those of a module that it has imported."""
+FINDS: Final = [
+    "import_module",
+    "__import__",
+    "exec_module",
+    "load_source",
+    "run_path",
+    "iter_modules",
+    "walk_packages",
+]
+"""By what a program may come to files without their names."""
 
 
 class _Asked(NamedTuple):
@@ -168,9 +178,7 @@ class Unnamed:
         if block.name == TOP:
             return False
         if block.name == MAIN:
-            steps = module.steps(module.facts.functions[0])
-            mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
-            return bool(mains) and all(step.test is not None for step in mains)
+            return _only_shows_shapes(module)
         if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
             return True
         return self._is_idle(module, block.name, asking)
@@ -223,7 +231,42 @@ class Unnamed:
         if self._users.is_imported(module):
             return True
         # What is installed is imported by its whole name.
-        return not self._is_in_library(module) and self._users.is_said_to_be_imported(module)
+        if self._is_in_library(module):
+            return False
+        return self._users.is_said_to_be_imported(module) or self._is_left_out(module)
+
+    def _is_left_out(self, module: Module) -> bool:
+        """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
+        it, and nothing says its name or looks for files."""
+        users, texts = self._users, self._texts
+        users.asked.add(ANYWHERE)
+        if self._runs(module.path) or module.facts.starts == "main":
+            return not _only_shows_shapes(module)
+        folder = f"{os.path.dirname(module.path)}{os.sep}"
+        beside = [path for path in texts.below(folder) if path.endswith(".py") and path.rfind(os.sep) < len(folder)]
+        if not any(self._runs(end) for path in beside if path != module.path for end in users.ends(path) or ()):
+            return False
+        saying = users.saying(module, os.path.basename(module.path).removesuffix(".py"))
+        if saying is None or any(path != module.path for path in saying):
+            return False
+        return not any(True for word in FINDS for _ in texts.saying(word, users.home(module)))
+
+    def _runs(self, path: str) -> bool:
+        """Whether a run surely starts in a file: in a block that does more than to show shapes, or where its top level calls
+        something of the program for its own sake."""
+        head = self._resolver.modules.head(path)
+        module = self._resolver.module(path) if head is not None and head.starts in ("main", "script") else None
+        if module is None or module.facts.starts == "main":
+            return module is not None and not _only_shows_shapes(module)
+        calls = (site for site in module.sites if site.function == 0 and site.use == "dropped" and site.kind == "call")
+        return any(self._is_of_program(path, site.target) for site in calls)
+
+    def _is_of_program(self, path: str, value: Value | None) -> bool:
+        """Whether a value is of the program, or comes of calling something that is."""
+        while isinstance(value, (Member, Result)):
+            value = value.base if isinstance(value, Member) else value.of
+        named = self._resolver.name(path, value.name) if isinstance(value, Ref) else None
+        return isinstance(named, Ref) and "::" in named.name
 
     def _says_it_imports(self, module: Module, other: Module, name: str) -> bool:
         """Whether a file imports a name from a module that is called like another one, and that isn't found beside that: where
@@ -265,7 +308,13 @@ class Unnamed:
         `from .module import *`."""
         if name.startswith("_") or not self._is_in_library(module):
             return False
-        return not self._users.package(module) or any(path.endswith(INIT) for path in self._carriers(module))
+        if not self._users.package(module):
+            return True
+        listed = module.facts.names.get("__all__")
+        known = listed.values if isinstance(listed, Items) else ()
+        if known and all(isinstance(item, Const) for item in known) and Const(name) not in known:
+            return False
+        return any(path.endswith(INIT) for path in self._carriers(module))
 
     def _is_in_library(self, module: Module) -> bool:
         """Whether a file is part of what is installed, so that others use it who are not in sight."""
@@ -310,6 +359,13 @@ def _is_decorated(module: Module, name: str) -> bool:
     if name in module.functions:
         return bool(module.detail(module.functions[name]).decorators)
     return name not in module.classes or bool(module.classes[name].decorators)
+
+
+def _only_shows_shapes(module: Module) -> bool:
+    """Whether a file has a `__main__` block, which shows no more than shapes."""
+    steps = module.steps(module.facts.functions[0])
+    mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
+    return bool(mains) and all(step.test is not None for step in mains)
 
 
 def _last(name: str) -> str:

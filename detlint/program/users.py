@@ -191,6 +191,28 @@ class Users:
             self._starting[folder] = next((path for path, head in heads if head is not None and head.starts), "")
         return self._starting[folder]
 
+    def ends(self, path: str) -> list[str] | None:
+        """The files in which following back who imports a file ends, itself where nothing does; None where too many do."""
+        waiting, seen, ends = [path], {path}, list[str]()
+        for other in waiting:
+            self.resolver.opened.add(other)
+            importers = self.importers(other)
+            new = [importer for importer in importers if importer not in seen]
+            if len(seen) + len(new) > MANY:
+                return None
+            seen.update(new)
+            waiting += new
+            ends += () if importers else (other,)
+        return ends
+
+    def starts(self, path: str) -> bool:
+        """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake."""
+        head = self.resolver.modules.head(path)
+        if head is None or head.starts != "script":
+            return head is not None and head.starts != ""
+        module = self.resolver.module(path)
+        return module is not None and any(site.function == 0 and site.use == "dropped" for site in module.sites)
+
     def package(self, module: Module) -> str:
         """The folder of the outermost package that a file stands in; "" for none."""
         folder, found = os.path.dirname(module.path), ""
