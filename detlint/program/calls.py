@@ -311,7 +311,7 @@ class Calls:
         for owner in self.resolver.mro(name):
             key, colon, inside = owner.partition("::")
             module = self.resolver.by_path.get(key) if colon else None
-            if module is not None:
+            if module is not None and inside in module.classes:  # a module may stand among the bases, by mistake
                 yield from ((module, inside, method) for method in module.classes[inside].methods)
 
     def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
