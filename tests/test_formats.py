@@ -162,7 +162,7 @@ def test_text_marks_the_span(project: Project) -> None:
     [
         ("    return 'é', F.grid_sample(x, g)", "F.grid_sample(x, g)"),
         ("    return '中文', F.grid_sample(x, g)", "F.grid_sample(x, g)"),
-        ("    é = F.grid_sample('é', g)", "F.grid_sample('é', g)"),
+        ("    é = F.grid_sample('é', g); return é", "F.grid_sample('é', g)"),
         ("    return    F.grid_sample(x,g)   ", "F.grid_sample(x,g)"),
     ],
 )
@@ -225,6 +225,17 @@ def test_text_folds_what_one_switch_answers(project: Project) -> None:
     assert "11 more" in text
     assert "12  DET402  switchable-operator  warning" in text
     assert output("concise").count("DET402") == 12
+
+
+def test_text_folds_what_is_said_again_and_again(project: Project) -> None:
+    draws = "".join(f"    b{n} = torch.rand(3, device='cuda')\n" for n in range(8))
+    project(**{"a.py": f"import torch\n\n\ndef f():\n{draws}    c = torch.randn(3, device='cuda')\n    return c\n"})
+    out = output("text", "--select", "DET501", "a.py")
+    assert out.count("warning[DET501]") == 2
+    assert "= also: 7 more, in the same words; --output-format concise lists them" in out
+    assert "a.py: lines 6, 7, 8, 9, 10, 11 and 1 more" in out
+    assert out.endswith("Found 9 warnings in 1 file.\n")
+    assert output("concise", "--select", "DET501", "a.py").count("DET501") == 9
 
 
 def test_paths_are_relative_to_the_current_folder(project: Project) -> None:

@@ -15,24 +15,35 @@ from detlint.report.view import View
 from detlint.source import Source
 
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
-FOLDED: Final = frozenset({"DET402", "DET406"})
+SWITCHED: Final = frozenset({"DET402", "DET406"})
 """One switch answers them all: they are shown once, with where else they stand."""
-FEWEST_TO_FOLD: Final = 4
+FEWEST_SWITCHED: Final = 4
+FEWEST_ALIKE: Final = 8
+"""So many findings in the same words, none with a path of its own, are shown once too."""
 MOST_FILES: Final = 8
 WIDEST: Final = 160
 
 
 def lines(view: View) -> Iterator[str]:
-    """A paragraph a finding, then the summary. What one switch answers is shown once, with where else it stands."""
+    """A paragraph a finding, then the summary. What one switch answers, and what is said in the same words again and again, is
+    shown once, with where else it stands."""
     sources, visible = view.sources, view.findings
-    folded = {code: [f for f in visible if f.code == code] for code in FOLDED}
+    alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in visible:
-        others = folded.get(finding.code, [])
-        if len(others) < FEWEST_TO_FOLD:
+        alike.setdefault(_kind(finding), []).append(finding)
+    for finding in visible:
+        others = alike[_kind(finding)]
+        fewest = FEWEST_SWITCHED if finding.code in SWITCHED else FEWEST_ALIKE
+        if len(others) < fewest or finding.steps:
             yield from _paragraph(finding, [], sources)
         elif finding is others[0]:
             yield from _paragraph(finding, others[1:], sources)
     yield from summary(view)
+
+
+def _kind(finding: Finding) -> tuple[str, str]:
+    """What findings have in common that are shown as one."""
+    return finding.code, "" if finding.code in SWITCHED else f"{finding.message}\n{finding.remedy}{finding.severity}"
 
 
 def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Iterator[str]:
@@ -81,7 +92,8 @@ def _applicability(finding: Finding, sources: Sources) -> str:
 def _elsewhere(folded: list[Finding], mark: str, sources: Sources) -> Iterator[str]:
     """Where else the same rule was found, file by file."""
     files = Counter(finding.path for finding in folded)
-    yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, which the same switch answers; --output-format concise lists them"
+    why = "which the same switch answers" if folded[0].code in SWITCHED else "in the same words"
+    yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, {why}; --output-format concise lists them"
     for path, count in files.most_common(MOST_FILES):
         cells = sources.cells.get(path, ())
         lines = [line_in(cells, finding.span.line) for finding in folded if finding.path == path]
