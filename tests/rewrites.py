@@ -88,15 +88,22 @@ def resolve(program: Program, importer: str, dotted: str, level: int = 0) -> str
         for _ in range(level - 1):
             bases[0] = folder_of(bases[0])
     else:
+        inside = []
         while bases[0] and below(bases[0], "__init__.py") in program:
+            inside.append(bases[0])
             bases[0] = folder_of(bases[0])
-        bases += ["", "src"]
+        bases += ["", "src", *(folder for folder in inside if _has_script(program, folder))]
     for base in bases:
         place = below(base, dotted.replace(".", "/")) if dotted else base
         for candidate in (below(place, "__init__.py"), f"{place}.py"):
             if candidate in program:
                 return candidate
     return None
+
+
+def _has_script(program: Program, folder: str) -> bool:
+    """Whether Python puts a folder on its path for a script in it, though the folder is a package."""
+    return any(folder_of(name) == folder and "__main__" in program[name] for name in sources(program))
 
 
 def dotted_name(node: cst.BaseExpression | None) -> str:

@@ -124,12 +124,19 @@ def verdicts_of(folder: Path) -> Verdicts:
     return verdicts(read(folder))
 
 
-def assert_same(folder: Path, program: Program) -> None:
-    """A rewritten program compiles, is another text, and is judged as before."""
+def assert_same(
+    folder: Path, program: Program, may_come: Callable[[str, str], bool] = lambda code, level: False
+) -> None:
+    """A rewritten program compiles, is another text, and is judged as before.
+
+    Args:
+        may_come: whether a code of some level may be told of now, and was not before.
+    """
     assume(program != read(folder))
     for name in sources(program):
         compile(program[name], name, "exec", dont_inherit=True)
     expected, found = verdicts_of(folder), verdicts(program, folder)
+    found -= Counter({key: count for key, count in (found - expected).items() if may_come(*key[1:])})
     changed = "\n".join(f"--- {name}\n{text}" for name, text in program.items() if text != read(folder).get(name))
     assert found == expected, f"{folder.name}: lost {expected - found}, new {found - expected}\n{changed}"
 
@@ -251,7 +258,10 @@ def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
     assume(found)
     name, definition = data.draw(st.sampled_from(found))
     stem = data.draw(st.sampled_from(["apart", "z_apart"]))
-    assert_same(folder, rewrites.split(program, name, definition, stem))
+    # A file that no run passes is told of its draws in a note, and this one may have been a part of one that is passed.
+    assert_same(
+        folder, rewrites.split(program, name, definition, stem), lambda code, level: code < "DET110" and level == "note"
+    )
 
 
 @few
