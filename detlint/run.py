@@ -253,7 +253,9 @@ class Run:
         paths = paths & self.reported
         report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
-        findings = _once(finding for path in sorted(self.inside) for finding in _found(record, path, path in paths))
+        # Runs that reach none of the files say nothing of them, though they may be known: they were followed for others.
+        starts = self._reaching(paths)
+        findings = _once(f for path in sorted(self.inside) for f in _found(record, path, path in starts, path in paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         report.findings = sorted(
@@ -600,10 +602,12 @@ class Run:
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
-        everything = self.reported >= self.inside
-        for path in self._starting():
-            if everything or not self.reported.isdisjoint(self.links.reached(path)):
-                yield path
+        reaching = self._reaching(self.reported)
+        return (path for path in self._starting() if path in reaching)
+
+    def _reaching(self, paths: set[str]) -> set[str]:
+        """The files of the program from which runs may reach some of them."""
+        return self.inside if paths >= self.inside else self.links.reaching(paths)
 
     def _starting(self) -> Iterator[str]:
         """The files in which runs start."""
@@ -821,9 +825,9 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
     return Followed(reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings)
 
 
-def _found(record: Record, path: str, reported: bool) -> Iterator[Finding]:
-    """What is known of a file: of the runs that start in it, and of itself if it is to be reported on."""
-    for followed in record.followed.get(path, ()):
+def _found(record: Record, path: str, reaches: bool, reported: bool) -> Iterator[Finding]:
+    """What is known of a file: of the runs that start in it, if they reach what is reported on, and of itself if it is."""
+    for followed in record.followed.get(path, ()) if reaches else ():
         yield from followed.findings
     if reported and path in record.judged:
         yield from record.judged[path].findings

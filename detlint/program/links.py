@@ -30,9 +30,9 @@ class Links(msgspec.Struct):
         self.imports[path] = found
         return found
 
-    def reached(self, path: str) -> set[str]:
-        """Everything that importing a file imports, itself included."""
-        return _closure([path], self.imports)
+    def reaching(self, paths: Iterable[str]) -> set[str]:
+        """The files that import some files, however indirectly, these included. To be asked when all is linked."""
+        return _closure(paths, self._backwards())
 
     def importers(self, path: str) -> Sequence[str]:
         """The files that import a file, sorted. To be asked when all is linked."""
