@@ -162,6 +162,7 @@ class _Reader:
         "stand_ins",
         "stars",
         "steps",
+        "trained",
         "use",
         "waiting",
         "whole",
@@ -195,6 +196,8 @@ class _Reader:
         self.keys = 0
         """How many such sites there are; none before the file imports what knows such keys."""
         self.has_keys = False
+        self.trained = 0
+        """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._shows: bool | None = None
         self.worthless: list[tuple[int, ast.Call]] = []
@@ -279,7 +282,7 @@ class _Reader:
             directives=directives(self.data, lower),
             options=self.options,
             mentions=mentions(lower),
-            learns=b"requires_grad" in self.data and _ASKS.search(self.data) is not None,
+            learns=b"requires_grad" in self.data and len(_ASKS.findall(self.data)) > self.trained,
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -576,6 +579,8 @@ class _Reader:
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
+        if target.attr == "requires_grad":
+            self.trained += _is_parameter(base) and value != Const(False)
         if self.keys and base is not None:
             self.steps.append(Branch("rebind", member(base, target.attr), ()))
         if isinstance(base, Instance) and base.of.startswith(self.prefix):
@@ -2040,6 +2045,13 @@ def member(base: Value | None, attr: str) -> Value | None:
     return Member(base, attr)
 
 
+def _is_parameter(value: Value | None) -> bool:
+    """Whether a value is one of a layer's parameters: `for name, parameter in layer.named_parameters()`."""
+    while type(value) is Member and value.attr.startswith("["):
+        value = value.base
+    return type(value) is Result and _tail(value.of) in _PARAMETERS
+
+
 def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     if left is COMPARED and right is COMPARED:
@@ -2222,6 +2234,7 @@ def _with_use(site: Site, use: str) -> Site:
 
 _ASKS: Final = re.compile(rb"requires_grad(?:_\((?!False\b)|\s*=(?!=)(?!\s*False\b))")
 """Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't."""
+_PARAMETERS: Final = frozenset({"named_parameters", "parameters"})
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
 """Values that are short to write down, whatever is in them."""
