@@ -11,6 +11,8 @@ from detlint.facts.loops import dotted
 
 SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
 _SHOWS: Final = frozenset({"print", "pprint"})
+_STOPS: Final = frozenset({"breakpoint", "set_trace"})
+"""Debuggers: whoever left them there looked at it himself."""
 _PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
 _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_grad_", "train"})
 """Methods that put a network into a mode, or on a device."""
@@ -56,6 +58,8 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
                 ):
                     return False
                 shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
+            elif last in _STOPS:
+                shown = True
             elif last not in _SETS_UP and not (last in _MODES and not call.args):
                 return False
     return shown
