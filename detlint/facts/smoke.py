@@ -16,6 +16,8 @@ _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 _PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
 _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_grad_", "train"})
 """Methods that put a network into a mode, or on a device."""
+_FORWARD: Final = "forward"
+"""How the names of methods begin that only run a network."""
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
 
@@ -81,8 +83,11 @@ def _networks(body: Sequence[ast.stmt]) -> set[str]:
 def _runs(statement: ast.stmt, networks: set[str]) -> bool:
     """Whether a statement only runs one of some networks, and keeps what comes out under a name."""
     call = statement.value if isinstance(statement, ast.Assign) else None
-    named = isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets)
-    return named and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in networks
+    if not isinstance(call, ast.Call) or not all(isinstance(target, ast.Name) for target in statement.targets):  # type: ignore[attr-defined]
+        return False
+    if isinstance(call.func, ast.Attribute):  # `features = net.forward_features(x)`
+        return isinstance(call.func.value, ast.Name) and call.func.attr.startswith(_FORWARD)
+    return isinstance(call.func, ast.Name) and call.func.id in networks
 
 
 def _is_shape(node: ast.expr) -> bool:
