@@ -204,6 +204,33 @@ def test_text_shows_the_path_and_the_remedy(project: Project) -> None:
     assert re.search(r"^ += help: .+\.$", text, re.M)
 
 
+METRICS = """\
+import random
+
+
+def metric(function):
+    METRICS[function.__name__] = function
+    return function
+
+
+METRICS = dict()
+
+
+@metric
+def draw(options):
+    return random.random()
+
+
+if __name__ == "__main__":
+    print(METRICS["draw"](1))
+"""
+
+
+def test_text_says_what_is_called_without_a_name(project: Project) -> None:
+    project(**{"a.py": METRICS})
+    assert "  = path: a.py:18: calls an item of `METRICS`\n" in output("text", "a.py")
+
+
 def test_text_summary(project: Project) -> None:
     project(**{"a.py": SOURCE, "b.py": SOURCE.replace("warp", "bend"), "c.py": "x = 1\n"})
     text = output("text", "--select", "DET403")

@@ -307,7 +307,20 @@ def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
     """The way from the entry point to a place, call by call."""
     entry = reach.entry
     start = Step(entry.module.path, entry.span, f"the run starts here ({entry.kind})")
-    return (start, *(Step(p.module.path, _span(p), f"calls `{written(p)}`") for p in path))
+    return (start, *(Step(p.module.path, _span(p), f"calls {_called(p)}") for p in path))
+
+
+def _called(place: Place) -> str:
+    """What a call on the way calls, as people would say it."""
+    target = place.module.sites[place.site].target
+    if isinstance(target, (Result, Expression)):
+        return "what another call gives"
+    if not isinstance(target, Member) or not target.attr.startswith("["):
+        return f"`{written(place)}`"
+    base = target.base
+    table = base.name if isinstance(base, Ref) else base.attr if isinstance(base, Member) else ""
+    named = plain(table.removeprefix(f"{place.module.facts.module}."))
+    return f"an item of `{named}`" if named else "an item of a table"
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:
