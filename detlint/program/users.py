@@ -176,12 +176,25 @@ class Users:
         return chain(self.texts.saying(word, folder) if anywhere else (), outside)
 
     def home(self, module: Module) -> str:
-        """The folder of what belongs to a module: the next one above its packages in which a run starts."""
-        folder, root = os.path.dirname(self.package(module) or os.path.dirname(module.path)), self.resolver.modules.root
+        """The folder of what belongs to a module: the next one above its packages in which a run starts, or one of these itself, if
+        runs start in it and no file outside imports it."""
+        folder, root = os.path.dirname(module.path), self.resolver.modules.root
+        while self.texts.has(os.path.join(folder, "__init__.py")):
+            if self._starts(folder) and self._is_for_itself(folder):
+                self.asked.add(ANYWHERE)
+                self.resolver.opened.add(self._starts(folder))
+                return folder + os.sep
+            folder = os.path.dirname(folder)
+        folder = folder if self.package(module) else os.path.dirname(folder)
         while folder.startswith(root + os.sep) and not self._starts(folder):
             folder = os.path.dirname(folder)
         self.resolver.opened.update({self._starts(folder)} - {""})
         return folder + os.sep
+
+    def _is_for_itself(self, package: str) -> bool:
+        """Whether no file outside a package imports it."""
+        importers = self.importers(os.path.join(package, "__init__.py"))
+        return all(path.startswith(package + os.sep) for path in importers)
 
     def _starts(self, folder: str) -> str:
         """The first file of a folder itself in which a run starts; "" for none."""
