@@ -21,6 +21,7 @@ from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
 from detlint.checks.unnamed import Unnamed
+from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
 from detlint.facts.model import Branch, Either, Ref, Site, Span
@@ -82,6 +83,7 @@ class Engine:
         self.unused = Unused(self.matcher, users, attributes)
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.templates = Templates(users)
+        self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
@@ -182,6 +184,10 @@ class Engine:
         if severity != "note" and not passed and self.templates.is_template(module):
             severity = "note"
             yield severity, "another file is generated from this one, and runs in its place"
+        backward = match.entry.pass_ == "backward" and not any(outcome.trains for outcome in through)
+        if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
+            severity = "note"
+            yield severity, "nothing trains in the project that it belongs to"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):

@@ -154,7 +154,7 @@ class Unnamed:
 
     def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
-        if name.startswith("_") or not self._is_in_library(module):
+        if name.startswith("_") or not self.is_in_library(module):
             return False
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name):
@@ -231,7 +231,7 @@ class Unnamed:
         if self._users.is_imported(module):
             return True
         # What is installed is imported by its whole name.
-        if self._is_in_library(module):
+        if self.is_in_library(module):
             return False
         return self._users.is_said_to_be_imported(module) or self._is_left_out(module)
 
@@ -306,7 +306,7 @@ class Unnamed:
     def _is_given_out(self, module: Module, name: str) -> bool:
         """Whether a library gives a definition to whoever uses it, without saying its name: it stands in no package, or has
         `from .module import *`."""
-        if name.startswith("_") or not self._is_in_library(module):
+        if name.startswith("_") or not self.is_in_library(module):
             return False
         if not self._users.package(module):
             return True
@@ -316,7 +316,7 @@ class Unnamed:
             return False
         return any(path.endswith(INIT) for path in self._carriers(module))
 
-    def _is_in_library(self, module: Module) -> bool:
+    def is_in_library(self, module: Module) -> bool:
         """Whether a file is part of what is installed, so that others use it who are not in sight."""
         package = self._users.package(module)
         outside = os.path.dirname(package or module.path)

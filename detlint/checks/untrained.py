@@ -1,0 +1,53 @@
+"""Projects in which nothing trains: what varies in a backward pass is nobody's concern there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from detlint.catalog import Catalog
+from detlint.program.resolve import Module
+from detlint.program.users import ANYWHERE, Users
+
+OPTIMIZERS: Final = rb"(?i:optim)"
+"""Whoever trains names an optimizer, its module or its options."""
+_TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
+"""A method that trains; without arguments it only sets a mode."""
+
+
+class Untrained:
+    """Looks for what trains in the texts of a file's project.
+
+    Args:
+        in_library: whether a file is part of what others install, and may train.
+    """
+
+    def __init__(self, catalog: Catalog, users: Users, in_library: Callable[[Module], bool]) -> None:
+        self._users = users
+        self._in_library = in_library
+        words = sorted({name.rpartition(".")[2] for name in catalog.with_context("trains")} - {"train"})
+        self._words = words
+        self._trains = re.compile(b"|".join([OPTIMIZERS, _TRAIN, *(rb"\b%s\b" % word.encode() for word in words)]))
+        self._known: dict[str, str] = {}
+        """Folder -> the first file below it in which something may train; "" for none."""
+
+    def holds(self, module: Module) -> bool:
+        """Whether scripts lead to a file, nothing trains in the project that it belongs to, and nobody else is to use it."""
+        users, texts = self._users, self._users.texts
+        if self._in_library(module) or not any(
+            users.starts(end) for end in users.ends(module.path) or () if end != module.path
+        ):
+            return False
+        home = users.home(module)
+        if home not in self._known:
+            texts_below = ((path, texts.of(path)) for path in texts.below(home))
+            training = (path for path, text in texts_below if text is None or self._trains.search(text))
+            self._known[home] = next(training, "")
+        training_file = self._known[home]
+        if training_file:
+            users.resolver.opened.add(training_file)
+            return False
+        users.asked.add(ANYWHERE)
+        texts.sought.update((*self._words, "optim", "Optim", "train"))
+        return True
