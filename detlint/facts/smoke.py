@@ -81,10 +81,12 @@ def _networks(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _runs(statement: ast.stmt, networks: set[str]) -> bool:
-    """Whether a statement only runs one of some networks, and keeps what comes out under a name."""
+    """Whether a statement only builds something, or runs one of some networks and keeps what comes out under a name."""
     call = statement.value if isinstance(statement, ast.Assign) else None
     if not isinstance(call, ast.Call) or not all(isinstance(target, ast.Name) for target in statement.targets):  # type: ignore[attr-defined]
         return False
+    if [target.id for target in statement.targets] == ["_"] and _last(call)[:1].isupper():  # type: ignore[attr-defined]
+        return True  # `_ = Net()`: it is built, and that is all
     if isinstance(call.func, ast.Attribute):  # `features = net.forward_features(x)`
         return isinstance(call.func.value, ast.Name) and call.func.attr.startswith(_FORWARD)
     return isinstance(call.func, ast.Name) and call.func.id in networks
