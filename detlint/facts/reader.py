@@ -682,19 +682,29 @@ class _Reader:
         """
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         by, negated = self.decider(test) if kind == "if" and len(bodies) == 2 else ("", False)
+        told, where = _given(test) if kind == "if" else ("", False)
+        default = self.scope.names.get(told)
+        narrows = type(default) is Param and default.default == Const(None)
+        given = Param(default.name) if narrows else None  # type: ignore[union-attr]
         noted = self.noted
         for i, body in enumerate(bodies):
             self.steps, self.noted = [], noted.copy()
             arms.start()
             if names and names[i]:
                 self.scope.bind(names[i], None)
+            if given is not None and (i == 0) is where:
+                self.scope.bind(told, given)
             stopped = bool(body) and self.block(body)
+            if given is not None and self.scope.names.get(told) is given:
+                self.scope.bind(told, default)
             arms.end(stopped and kind != "loop")
             all_steps.append(tuple(self.steps))
             stops = stops and stopped
         self.steps, self.noted = outer, noted
         carried = self.carried(arms.ends[0], self.keys > keys, renewed) if kind == "loop" and arms.ends[0] else None
         arms.join(by if len(arms.ends) == 2 else "", negated)
+        if given is not None and not where and len(arms.ends) == 1 and self.scope.log is None and not bodies[-1]:
+            self.scope.bind(told, given)  # behind `if seed is None: return`
         if any(all_steps):
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
                 all_steps[0] = ()  # never runs
@@ -2043,6 +2053,18 @@ def member(base: Value | None, attr: str) -> Value | None:
     if kind is Mapping and attr in base.keys:  # type: ignore[union-attr]
         return base.values[base.keys.index(attr)]  # type: ignore[union-attr]
     return Member(base, attr)
+
+
+def _given(test: ast.expr | None) -> tuple[str, bool]:
+    """The name that a test tells to be something else than None, "" for none, and whether it does where it holds: else it does
+    where it fails."""
+    if isinstance(test, ast.Call) and dotted(test.func) == "isinstance" and test.args:
+        return dotted(test.args[0]), True
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return "", False
+    none = test.comparators[0]
+    told = isinstance(none, ast.Constant) and none.value is None
+    return (dotted(test.left), isinstance(test.ops[0], ast.IsNot)) if told else ("", False)
 
 
 def _is_parameter(value: Value | None) -> bool:
