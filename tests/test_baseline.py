@@ -91,7 +91,7 @@ def test_lines_may_move(project: Project, inserted: dict[int, str]) -> None:
     [
         ("return F.grid_sample(x, g)", "return F.grid_sample(x, 2 * g)"),
         ("def warp(", "def bend("),
-        ("return F", "y = F"),
+        ("return F", "x.y = F"),
     ],
 )
 def test_code_that_changes_is_told_of(project: Project, old: str, new: str) -> None:

@@ -70,9 +70,9 @@ def annotated(project: Project, body: str) -> str:
         ('return F.grid_sample(x, """\n  text""")', 'return F.grid_sample(x, """\n  text""")  # noqa: DET403'),
         ('return F.grid_sample(x, f"""\n{g}""")', 'return F.grid_sample(x, f"""\n{g}""")  # noqa: DET403'),
         ("return F.grid_sample(x, g) if 1 \\\n    else x", ""),
-        ("y = '''\n''', F.grid_sample(x, g), '''\n'''", ""),
+        ("g.y = '''\n''', F.grid_sample(x, g), '''\n'''", ""),
         (
-            "y = F.grid_sample(x, g), '''\n'''\nz = F.grid_sample(x, g)",
+            "g.y = F.grid_sample(x, g), '''\n'''\ng.z = F.grid_sample(x, g)",
             "",
         ),
     ],

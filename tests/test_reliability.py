@@ -142,8 +142,11 @@ def test_imported_file_that_has_vanished(project: Project) -> None:
     assert ("DET403", 8, 12) in places(of(check(root, "package/use.py"), "use.py"))
 
 
+HELPER = "import data\nfrom a_good import warp as good\nfrom bad import warp\n\nwarp(data.x, good(data.x, data.grid)).backward()\n"
+
+
 def test_file_that_vanishes_between_two_runs_with_a_cache(project: Project) -> None:
-    root = project(**{"a_good.py": GOOD, "bad.py": GOOD, "helper.py": "from bad import warp\n\nwarp(1, 2)\n"})
+    root = project(**{"a_good.py": GOOD, "bad.py": GOOD, "helper.py": HELPER})
     arguments = ["check", "--isolated", "--cache-dir", str(root / "cache"), "--output-format", "concise"]
     assert detlint(*arguments).exit_code == 1
     (root / "bad.py").unlink()
@@ -264,7 +267,7 @@ def test_no_end_of_the_last_line(project: Project) -> None:
         "return '中文字', F.grid_sample(x, g)",
         "return '🙂🙂', F.grid_sample(x, g)",
         "return 'e\u0301', F.grid_sample(x, g)",
-        "ä = F.grid_sample(x, g)",
+        "x.ä = F.grid_sample(x, g)",
         "return\tF.grid_sample(x, g)",
     ],
 )
