@@ -32,9 +32,8 @@ class Templates:
         return all(map(self._is_one, importers))
 
     def _is_one(self, path: str) -> bool:
-        generated, stem = self._generated(path), os.path.basename(path).partition(".")[0]
-        self._users.asked.add(stem)
-        self._texts.sought.add(stem)
+        generated = self._generated(path)
+        self._texts.sought.add(os.path.basename(path))  # with its ending: few files say that
         self._users.resolver.opened.update({generated} - {""})
         return bool(generated)
 
