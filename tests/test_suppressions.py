@@ -61,7 +61,7 @@ def unused(rows: list[tuple[str, int]]) -> list[int]:
     ],
 )
 def test_covers_its_line(project: Project, comment: str) -> None:
-    rows = found(project, f"a = F.grid_sample(x, g)  {comment}\nreturn F.grid_sample(x, g)")
+    rows = found(project, f"a = F.grid_sample(x, g)  {comment}\nreturn a + F.grid_sample(x, g)")
     assert [row for row in rows if row[0] == "DET403"] == [("DET403", 2)]
 
 
@@ -113,7 +113,7 @@ def test_a_blanket_noqa_on_the_next_line_does_not_count(project: Project) -> Non
 # -- a call over several lines --------------------------------------------------------------------------------------
 
 
-MULTI = ["y = F.interpolate(", "    x,", "    scale_factor=2,", '    mode="bicubic",', "    align_corners=False,", ")"]
+MULTI = ["return F.interpolate(", "    x,", "    scale_factor=2,", '    mode="bicubic",', "    align_corners=False,", ")"]
 
 
 @pytest.mark.parametrize("comment", ["# noqa", "# noqa: DET401", "# detlint: ignore[DET401] reason"])
@@ -138,7 +138,7 @@ def test_the_argument_of_a_call_over_three_lines(project: Project) -> None:
 
 def test_the_argument_of_a_call_in_other_scripts(project: Project) -> None:
     body = (
-        'é = "ééé", F.interpolate("ж",\n    scale_factor={"中": 1},\n'
+        'return "ééé", F.interpolate("ж",\n    scale_factor={"中": 1},\n'
         '    mode="bicubic",  # noqa: DET401\n    antialias=False,\n)'
     )
     assert found(project, body) == []
@@ -153,7 +153,7 @@ def test_the_argument_over_several_lines(project: Project) -> None:
 
 
 def test_the_last_line_of_an_inner_call_is_not_the_outer_ones(project: Project) -> None:
-    body = "y = F.grid_sample(\n    F.interpolate(\n        x, 2, mode='bicubic'\n    ),  # noqa: DET401\n    g,\n)"
+    body = "return F.grid_sample(\n    F.interpolate(\n        x, 2, mode='bicubic'\n    ),  # noqa: DET401\n    g,\n)"
     assert found(project, body) == [("DET403", 1)]
 
 
@@ -345,7 +345,7 @@ def test_the_rest_of_the_file_does_not_change_what_a_comment_means(project: Proj
 )
 @pytest.mark.parametrize("comment", ["# noqa", "# noqa: DET403", "# detlint: ignore[DET403] reason"])
 def test_line_ends(project: Project, end: str, comment: str) -> None:
-    text = f"{HEAD}def f(x, g):\n    a = F.grid_sample(x, g)  {comment}\n    return F.grid_sample(x, g)\n"
+    text = f"{HEAD}def f(x, g):\n    a = F.grid_sample(x, g)  {comment}\n    return a + F.grid_sample(x, g)\n"
     project(**{"a.py": text.replace("\n", end).encode()})
     assert [(row["code"], row["location"]["row"]) for row in findings("a.py")] == [("DET403", 7)]
 
