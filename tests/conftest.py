@@ -9,10 +9,17 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import settings
 
 from detlint.cli import main
 
 REPOSITORY = Path(__file__).parent.parent
+
+# Properties draw the same examples in every run, so that only a change can make a test fail;
+# `pytest --hypothesis-profile explore` draws new ones.
+settings.register_profile("repeat", derandomize=True, database=None, deadline=None)
+settings.register_profile("explore", derandomize=False, deadline=None)
+settings.load_profile("repeat")
 
 
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:

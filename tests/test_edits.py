@@ -115,7 +115,7 @@ def edit(root: Path, random: Random) -> None:
         file.rename(folder / file.name)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(program=st.sampled_from(PROGRAMS), random=st.randoms(use_true_random=False))
 def test_edits(program: Path, random: Random) -> None:
     before = os.getcwd()

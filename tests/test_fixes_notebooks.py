@@ -228,7 +228,7 @@ def layouts(draw: st.DrawFn) -> dict[str, Any]:
     return {"indent": indent, "separators": separators, "ensure_ascii": draw(st.booleans())}
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(
     st.lists(cells(), max_size=5),
     layouts(),

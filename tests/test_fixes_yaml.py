@@ -240,7 +240,7 @@ def tables(draw: st.DrawFn, depth: int = 0) -> list[str]:
     return lines
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(tables(), min_size=1, max_size=2),
     st.sampled_from(["\n", "\r\n"]),

@@ -475,9 +475,6 @@ def test_circles(project: Project) -> None:
 CATALOG = load()
 FEW = settings(
     max_examples=120,
-    deadline=None,
-    derandomize=True,
-    database=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )

@@ -425,7 +425,7 @@ def fingerprints(text: str) -> list[tuple[str, str]]:
     return sorted((row["check_name"], row["fingerprint"]) for row in json.loads(result.stdout))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.integers(0, len(FLOW.splitlines())), st.sampled_from(["", "# text", "    # text"]), max_size=8)
 )

@@ -113,7 +113,14 @@ def test_a_blanket_noqa_on_the_next_line_does_not_count(project: Project) -> Non
 # -- a call over several lines --------------------------------------------------------------------------------------
 
 
-MULTI = ["return F.interpolate(", "    x,", "    scale_factor=2,", '    mode="bicubic",', "    align_corners=False,", ")"]
+MULTI = [
+    "return F.interpolate(",
+    "    x,",
+    "    scale_factor=2,",
+    '    mode="bicubic",',
+    "    align_corners=False,",
+    ")",
+]
 
 
 @pytest.mark.parametrize("comment", ["# noqa", "# noqa: DET401", "# detlint: ignore[DET401] reason"])

@@ -35,9 +35,6 @@ Verdicts = Counter[tuple[str, str, str]]
 
 few = settings(
     max_examples=40,
-    deadline=None,
-    derandomize=True,
-    database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 NUMBERS = st.integers(0, 10_000)
