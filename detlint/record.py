@@ -24,13 +24,16 @@ class Row(msgspec.Struct, array_like=True):
     """Whether it is one of the program's own, rather than something that they import."""
     head: Head | None
     """Without what only linking asks of a file, which links that were noted make needless."""
+    module: str = ""
+    """The dotted name of what the gate keeps out, which has no head to say it."""
 
     def holds(self, file: File, before: int) -> bool:
         """Whether a file of this size, time of change and dotted name is surely still the same, if it was looked at `before`.
 
-        What the gate keeps out has no name here; a YAML file has the same one wherever it stands.
+        A YAML file has the same name wherever it stands.
         """
-        same_name = is_yaml(file.path) if self.head is None else self.head.module == file.module
+        name = self.module if self.head is None else self.head.module
+        same_name = name == file.module or (self.head is None and is_yaml(file.path))
         return same_name and (self.size, self.changed) == (file.size, file.changed) and file.changed < before
 
 

@@ -560,9 +560,12 @@ class Run:
         """All that was found out."""
         record = self.record
         record.files = {
-            path: Row(file.size, file.changed, file.key, path in self.inside, file.head and file.head.brief())
+            path: Row(
+                file.size, file.changed, file.key, path in self.inside,
+                file.head and file.head.brief(), "" if file.head else file.module,
+            )
             for path, file in self.store.files.items()
-        }
+        }  # fmt: skip
         record.imports, record.written = self.links.imports, time.time_ns()
         record.missed = sorted(self.missed.union(record.missed))
         record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}

@@ -487,3 +487,21 @@ def test_a_folder_that_becomes_a_package_gives_its_files_other_names(project: Pr
     assert report(cache=cache) == report() != before
     (root / "__init__.py").unlink()
     assert report(cache=cache) == before
+
+
+def test_a_run_that_finds_everything_as_it_was_writes_nothing(project: Project) -> None:
+    root = project(
+        **{
+            "detlint.toml": "",
+            "main.py": "import torch\n\nprint(torch.rand(1))\n",
+            "plain.py": "VERSION = 1\n",
+            "conf.yaml": "lr: 0.1\n",
+        }
+    )
+    cache, long_ago = root / "cache", 1_600_000_000
+    for path in root.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    report(cache=cache)
+    written = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
+    report(cache=cache)
+    assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == written
