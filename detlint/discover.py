@@ -120,11 +120,12 @@ class _Walker:
                 continue
             real_folder = self.real_folder(folder)
             ignores = self.ignores_of(real_folder, {entry.name for entry in entries}) if self.gitignore else ()
+            start, real_start = os.path.join(folder, "") if folder != "." else "", os.path.join(real_folder, "")
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(SUFFIXES):
                     continue
-                path = os.path.join(folder, entry.name) if folder != "." else entry.name
+                path = start + entry.name
                 if (
                     entry.name in self.names
                     or (patterns and self.excluded(path))
@@ -139,7 +140,7 @@ class _Walker:
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
                 elif entry.is_file():
-                    yield path, os.path.join(real_folder, entry.name)
+                    yield path, real_start + entry.name
 
     def real(self, file: str) -> str:
         """The path of a file without links, which is the same file under any name."""

@@ -172,7 +172,7 @@ class Run:
         self.problems = problems
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
-        """The absolute paths of folders, by how they were named."""
+        """The absolute paths of folders, by how they were named; both with a separator at the end."""
         self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script)
         self.links = Links()
         self.inside: set[str] = set()
@@ -209,11 +209,11 @@ class Run:
             texts: what stands for the content of some files, by absolute path.
         """
         path = os.fspath(path)
-        folder, name = os.path.split(path)
-        above = self.folders.get(folder)
+        length = len(path) - len(os.path.basename(path))
+        above = self.folders.get(path[:length])
         if above is None:
-            above = self.folders[folder] = os.path.abspath(folder)
-        real = os.path.join(above, name)
+            above = self.folders[path[:length]] = os.path.join(os.path.abspath(path[:length]), "")
+        real = above + path[length:]
         if real not in self.store.files:
             text = texts.get(real) if texts else None
             self.store.files[real] = File(path, *self.names.of(real), text=text)
@@ -576,7 +576,7 @@ class Run:
     def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
         before, jobs = self.before, processes(self.config.settings.jobs)
-        starting = {*self._starting()}  # a script that another file imports now starts no run any more
+        starting = self._starting  # a script that another file imports now starts no run any more
         self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         unjudged = self._unjudged()
@@ -606,26 +606,29 @@ class Run:
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
         reaching = self._reaching(self.reported)
-        return (path for path in self._starting() if path in reaching)
+        return (path for path in self._starting if path in reaching)
 
     def _reaching(self, paths: set[str]) -> set[str]:
         """The files of the program from which runs may reach some of them."""
         return self.inside if paths >= self.inside else self.links.reaching(paths)
 
-    def _starting(self) -> Iterator[str]:
+    @cached_property
+    def _starting(self) -> set[str]:
         """The files in which runs start."""
         # To name something of a script in a YAML file is not to import it.
         imported = set[str]().union(*(others for path, others in self.links.imports.items() if not is_yaml(path)))
-        named = self.named
-        for path in self.inside:
-            head = self.store.files[path].head
-            if head is not None and (
+        named, heads = self.named, ((path, self.store.files[path].head) for path in self.inside)
+        return {
+            path
+            for path, head in heads
+            if head is not None
+            and (
                 path in named
                 or head.starts in ("main", "notebook")
                 or path.endswith("__main__.py")
                 or (head.starts == "script" and path not in imported)
-            ):
-                yield path
+            )
+        }
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
