@@ -503,8 +503,12 @@ class _Alias(cst.CSTTransformer):
 
 
 def separable(program: Program, name: str) -> list[str]:
-    """The definitions of a file that use nothing of it but what it imports before them, at its top level."""
+    """The definitions of a file that use nothing of it but what it imports before them, at its top level.
+
+    Of several that are decorated none is: a decorator may register them, and which comes first then depends on the imports.
+    """
     module = cst.parse_module(program[name])
+    decorated = sum(bool(s.decorators) for s in module.body if isinstance(s, (cst.FunctionDef, cst.ClassDef)))
     if any(part == "*" for _, _, part in imports_of(program[name]).parts):
         return []
     bound = bindings(module)
@@ -520,7 +524,8 @@ def separable(program: Program, name: str) -> list[str]:
             used = {word for word in re.findall(r"\w+", text) if word in bound}  # in quoted annotations too
             called = statement.name.value
             private = re.search(r"\b(global|__name__|__file__|globals|__main__)\b", text)
-            if bound[called] == 1 and used - {called} <= imported and not private:
+            in_order = bool(statement.decorators) and decorated > 1
+            if bound[called] == 1 and used - {called} <= imported and not private and not in_order:
                 found.append(called)
     return found
 
