@@ -202,6 +202,8 @@ class Unnamed:
             imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
             if has == own and any(path.endswith(INIT) or alias.search(found) for found in imports):
                 return True
+            if has == own and imports and (self._is_given_out(other, name) or not self._is_imported(other)):
+                return True  # it may hand the name on to somebody who isn't in sight
             rest = _IMPORT.sub(b"", block.text)
             if has == own:
                 named = block.name != name and bool(word.search(rest))
