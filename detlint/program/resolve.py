@@ -38,6 +38,7 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
+from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
 
@@ -439,7 +440,7 @@ class Resolver:
         if base is None:
             return None
         if isinstance(base, Ref):
-            return self._member_of_name(base.name, attr)
+            return self._member_of_name(base.name, attr) if base.name != UNKNOWN_RECEIVER.name else Member(base, attr)
         if isinstance(base, Mapping):
             if attr == "[*]":
                 return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
