@@ -28,6 +28,7 @@ from detlint.facts.model import (
     Site,
     Step,
     Value,
+    flag_of,
 )
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -269,12 +270,12 @@ def _way_to(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]] | Non
             if step == index:
                 return passed
             continue
-        flag = step.test.name if step.kind == "if" and isinstance(step.test, Param) and len(step.arms) == 2 else ""
+        flag, first = flag_of(step.test) if step.kind == "if" and len(step.arms) == 2 else ("", True)
         for number, arm in enumerate(step.arms):
             way = _way_to(arm, index)
             if way is not None:
-                return [*passed, *([(flag, number == 0)] if flag else ()), *way]
+                return [*passed, *([(flag, (number == 0) is first)] if flag else ()), *way]
         if flag:
             leaves = [arm[-1:] == (-1,) for arm in step.arms]
-            passed += [(flag, not leaves[0])] if leaves[0] is not leaves[1] else ()
+            passed += [(flag, leaves[0] is not first)] if leaves[0] is not leaves[1] else ()
     return None
