@@ -293,13 +293,15 @@ class Matcher:
         return self._method_of_base(owner, last)
 
     def _method_of_base(self, owner: str, last: str) -> list[tuple[str, list[int]]]:
-        """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`)."""
+        """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`), or on all layers."""
         for i in self.catalog.calls.get(owner, ()):
             base = self.catalog.entries[i].returns
             if base and f"{base}.{last}" in self.catalog.calls:
                 name = f"{base}.{last}"
                 return [(name, self.catalog.calls[name])]
-        return []
+        layer = self.resolver.layer(owner)
+        name = f"{layer.module}.{last}" if layer is not None else ""
+        return [(name, self.catalog.calls[name])] if name in self.catalog.calls else []
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""

@@ -629,7 +629,7 @@ class Resolver:
             return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(value, Member) and value.attr.startswith("["):
             kind = self.type_of(value.base)
-            return kind if kind in self.tensors else ""
+            return kind if kind in self.tensors else self._type_of_item(value)
         if isinstance(value, Param):
             return self.type_of(value.default) if value.default not in (None, Const(None)) else ""
         return self._type_of_result(value.of) if isinstance(value, Result) else ""
@@ -664,6 +664,21 @@ class Resolver:
             return self._returned[of.name]
         layer = self.layer(self.type_of(of))
         return layer.tensor if layer is not None else ""
+
+    def _type_of_item(self, value: Member) -> str:
+        """The class of one of several things that a function of the program returns: `model, sampler = make()`."""
+        of = value.base.of if isinstance(value.base, Result) else None
+        if not isinstance(of, Ref) or "::" not in of.name:
+            return ""
+        key = f"{of.name}{value.attr}"
+        if key not in self._returned:
+            self._returned[key] = ""
+            path, _, inside = of.name.partition("::")
+            function = self.known(path).functions.get(inside)
+            if function is not None and isinstance(function.returns, Items):
+                returned = self.normal(path, function.returns, function)
+                self._returned[key] = self.type_of(self.member(returned, value.attr))
+        return self._returned[key]
 
     def _returned_by(self, name: str) -> str:
         """The class of what a callable returns."""
