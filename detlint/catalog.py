@@ -319,6 +319,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions that choose some of many, by their last component."""
     shows: list[str] = []
     """Libraries, and methods and functions by their last component, that only show people what they are handed."""
+    paints: list[str] = []
+    """Functions that paint on the picture that is their first argument; without a dot: parts of the names of those that plot."""
+    colours: list[str] = []
+    """Parameters by which whoever paints or plots is handed a colour."""
     looks: list[str] = []
     """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
     pipelines: list[str] = []
@@ -683,9 +687,27 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.shows)
 
     @cached_property
+    def paints(self) -> frozenset[str]:
+        """Functions that paint on the picture that is their first argument."""
+        return frozenset(name for framework in self.frameworks for name in framework.paints if "." in name)
+
+    @cached_property
+    def plots(self) -> re.Pattern[str]:
+        """Finds parts of the names of functions that paint or plot."""
+        parts = {name.rpartition(".")[2] for framework in self.frameworks for name in framework.paints}
+        return re.compile("|".join(map(re.escape, sorted(parts))))
+
+    @cached_property
+    def colours(self) -> frozenset[str]:
+        """Parameters by which whoever paints or plots is handed a colour."""
+        return frozenset(name for framework in self.frameworks for name in framework.colours)
+
+    @cached_property
     def plotters(self) -> re.Pattern[bytes]:
         """Finds what imports, or calls by its name, something that shows pictures."""
-        return re.compile(rb"\b(?:" + "|".join(map(re.escape, sorted(self.shows - {"print"}))).encode() + rb")\b")
+        painting = {name.rpartition(".")[2] for name in self.paints}
+        words = sorted((self.shows - {"print"}) | self.colours | painting)
+        return re.compile(rb"\b(?:" + "|".join(map(re.escape, words)).encode() + rb")\b")
 
     @cached_property
     def looks(self) -> tuple[str, ...]:

@@ -28,12 +28,15 @@ from detlint.facts.model import (
     Site,
     Step,
     Value,
+    flag_of,
 )
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
+DEEPEST: Final = 3
+"""So many functions may hand a parameter on, one to the next."""
 ANEW: Final = ("cls(", "__class__(", "type(self)(")
 """By what a class is built without its name."""
 
@@ -77,6 +80,34 @@ class Constants:
                 if self._matcher.judge.fulfilled(match.entry, arguments) is False:
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
+
+    def handed_on(self, module: Module, index: int) -> Iterator[Match]:
+        """The operators that a site is by what some call gives the function around it, and by default isn't: a wrapper that hands
+        `mode` on."""
+        function = module.function_of(module.sites[index])
+        for match in self._matcher.undecided(module, index) if function.name else ():
+            for parameter in match.entry.when:
+                written = self._matcher.written(module, index, match, parameter)
+                given = self._given_by_some(module, function, written.name) if isinstance(written, Param) else ()
+                if any(self._matcher.settled(match, {parameter: value}) for value in given):
+                    yield match
+                    break
+
+    def _given_by_some(self, module: Module, function: Function, name: str, depth: int = 0) -> Iterator[Value]:
+        """The constants that calls of a function give a parameter, or calls of functions that hand theirs on to it."""
+        used = function.owner if function.name.endswith(".__init__") else function.name
+        for use in self._gradients.uses(module, used) or ():
+            if not use.called or use.site < 0:
+                continue
+            site = use.module.sites[use.site]
+            passed = self._passed(site, module, function, name)
+            if passed is None or not passed.given:
+                continue
+            caller = use.module.function_of(site)
+            if isinstance(passed.value, Param) and depth < DEEPEST:
+                yield from self._given_by_some(use.module, caller, passed.value.name, depth + 1)
+            elif isinstance(value := settle(self._resolver.normal(use.module.path, passed.value, caller)), Const):
+                yield value
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
@@ -269,12 +300,12 @@ def _way_to(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]] | Non
             if step == index:
                 return passed
             continue
-        flag = step.test.name if step.kind == "if" and isinstance(step.test, Param) and len(step.arms) == 2 else ""
+        flag, first = flag_of(step.test) if step.kind == "if" and len(step.arms) == 2 else ("", True)
         for number, arm in enumerate(step.arms):
             way = _way_to(arm, index)
             if way is not None:
-                return [*passed, *([(flag, number == 0)] if flag else ()), *way]
+                return [*passed, *([(flag, (number == 0) is first)] if flag else ()), *way]
         if flag:
             leaves = [arm[-1:] == (-1,) for arm in step.arms]
-            passed += [(flag, not leaves[0])] if leaves[0] is not leaves[1] else ()
+            passed += [(flag, leaves[0] is not first)] if leaves[0] is not leaves[1] else ()
     return None

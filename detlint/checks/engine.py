@@ -152,12 +152,17 @@ class Engine:
 
     def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
         for index in self.matcher.suspects(module, self._words):
-            for match in self.matcher.matches(module, index):
+            for match in self.matches(module, index):
                 if match.entry.rule in self.on:
                     *_, (severity, _) = self.verdict(module, index, match, passages)
                     if severity is not None:
                         rule = self.catalog.rules[match.entry.rule]
                         yield self._finding(module, module.sites[index], match, rule, severity)
+
+    def matches(self, module: Module, index: int) -> Iterator[Match]:
+        """What a site is, by itself and by what those who call the function around it hand to it."""
+        yield from self.matcher.matches(module, index)
+        yield from self.constants.handed_on(module, index)
 
     def verdict(self, module: Module, index: int, match: Match, passages: Sequence[Passage]) -> Iterator[Judgement]:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""

@@ -30,6 +30,7 @@ from detlint.facts.model import (
     Result,
     Site,
     Value,
+    flag_of,
 )
 from detlint.facts.model import Step as Taken
 from detlint.program.reach import Place
@@ -258,10 +259,10 @@ class _Walk:
             return branch.kind == "exit"
         self.branches += 1
         number, before, ends, outer = self.branches, self.state, list[_State](), self.under
-        flag = branch.test.name if branch.kind == "if" and isinstance(branch.test, Param) else ""
+        flag, first = flag_of(branch.test) if branch.kind == "if" else ("", True)
         for i, arm in enumerate(branch.arms):
             self.state = before.copy()
-            self.under = outer | {(flag, i == 0)} if flag else outer
+            self.under = outer | {(flag, (i == 0) is first)} if flag else outer
             if not self.steps(arm, (*way, (number, i))):
                 ends.append(self.state)
         self.state, self.under = before, outer

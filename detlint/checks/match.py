@@ -33,6 +33,8 @@ SAME_NUMBERS: Final = frozenset({
     "view", "view_as",
 })  # fmt: skip
 """Methods of tensors that give the same numbers in another shape, or as floating-point ones."""
+OPERATORS: Final = "DET4"
+"""The rules of operators begin with it."""
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -293,13 +295,15 @@ class Matcher:
         return self._method_of_base(owner, last)
 
     def _method_of_base(self, owner: str, last: str) -> list[tuple[str, list[int]]]:
-        """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`)."""
+        """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`), or on all layers."""
         for i in self.catalog.calls.get(owner, ()):
             base = self.catalog.entries[i].returns
             if base and f"{base}.{last}" in self.catalog.calls:
                 name = f"{base}.{last}"
                 return [(name, self.catalog.calls[name])]
-        return []
+        layer = self.resolver.layer(owner)
+        name = f"{layer.module}.{last}" if layer is not None else ""
+        return [(name, self.catalog.calls[name])] if name in self.catalog.calls else []
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""
@@ -367,24 +371,41 @@ class Matcher:
 
     def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
         found = []
-        applicable = self._applicable(module, entries)
-        if not applicable:
-            return []
-        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
-        for entry in applicable:
-            if self._has_other_dimensions(module, site, name, entry):
-                continue
-            verdict: Verdict = not entry.when or self.judge.fulfilled(entry, passed.arguments)
+        for entry, verdict, passed in self._verdicts(module, site, function, name, entries):
             if verdict is None:
-                # Undecided because the caller, or the command line, may choose: then the default is what to expect.
-                usual = {
-                    name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()
-                }
-                if entry.unsure == "report" or self.judge.fulfilled(entry, usual):
+                if entry.unsure == "report" or self._holds_by_default(module, entry, passed):
                     found.append(Match(entry, name, False, passed))
             elif verdict:
                 found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed))
         return found
+
+    def _verdicts(
+        self, module: Module, site: Site, function: Function, name: str, entries: list[int]
+    ) -> Iterator[tuple[Entry, Verdict, Passed]]:
+        """Whether the conditions of the entries that are about the file hold, with what the site passes."""
+        applicable = self._applicable(module, entries)
+        if not applicable:
+            return
+        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        for entry in applicable:
+            if not self._has_other_dimensions(module, site, name, entry):
+                yield entry, not entry.when or self.judge.fulfilled(entry, passed.arguments), passed
+
+    def _holds_by_default(self, module: Module, entry: Entry, passed: Passed) -> bool:
+        """Whether what the caller, or the command line, may choose is harmful by default, as is to be expected."""
+        usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
+        return bool(self.judge.fulfilled(entry, usual))
+
+    def undecided(self, module: Module, index: int) -> Iterator[Match]:
+        """The operators that a site may be if a caller gives what the function around it hands on: `resize(x, mode=mode)`."""
+        site = module.sites[index]
+        if site.kind not in CALLS or not any(isinstance(argument.value, Param) for argument in site.args):
+            return
+        for name, entries in self.candidates(module, index):
+            operators = [i for i in entries if self.catalog.entries[i].rule.startswith(OPERATORS)]
+            for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, operators):
+                if verdict is None and entry.unsure != "report" and not self._holds_by_default(module, entry, passed):
+                    yield Match(entry, name, False, passed)
 
     def _has_other_dimensions(self, module: Module, site: Site, name: str, entry: Entry) -> bool:
         """Whether a tensor that a site passes surely has a number of dimensions for which an entry doesn't hold."""

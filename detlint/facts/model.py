@@ -194,6 +194,17 @@ class Branch(Record, frozen=True):
     """Where the test stands, if it is known, or begins a `__main__` block."""
 
 
+def flag_of(test: Value | None) -> tuple[str, bool]:
+    """The parameter whose truth is what an `if` asks, "" for none, and whether its first arm is for what is true."""
+    if isinstance(test, Param):
+        return test.name, True
+    if not isinstance(test, Expression):
+        return "", True
+    asked = test.text.removeprefix("not ")
+    named = test.names.get(asked)
+    return (named.name, asked == test.text) if isinstance(named, Param) else ("", True)
+
+
 Step = int | Branch
 """A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: the first of `Body.runs` at -2, and so
 on; or a branch."""

@@ -388,6 +388,10 @@ class _Reader:
         name = self.called(call)
         if not self.catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])):
             return "ends"
+        painted = name in self.catalog.paints and value not in call.args[:1]
+        word = next((word.arg for word in call.keywords if word.value is value), None)
+        if painted or (word in self.catalog.colours and self.catalog.plots.search(name.rpartition(".")[2])):
+            return "ends"
         return "passes" if self.looks_at(name.rpartition(".")[2]) else ""
 
     def looks_at(self, name: str) -> bool:

@@ -203,7 +203,7 @@ class Spare:
 
 _WORTH_NO_MORE: Final = (
     ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Slice, ast.JoinedStr, ast.FormattedValue, ast.ListComp,
-    ast.GeneratorExp,
+    ast.GeneratorExp, ast.DictComp, ast.BoolOp,
 )  # fmt: skip
 """Expressions whose value is worth no more than what is in them."""
 

@@ -34,6 +34,7 @@ from detlint.facts.model import (
     Site,
     Step,
     Value,
+    flag_of,
     is_made_by,
     options,
     surely_after,
@@ -480,11 +481,12 @@ class _Run:
             self.state = after
             return False
         taken, cause = None, None
-        if isinstance(branch.test, Param):
-            taken, cause = self.values.flag(self.frame, branch.test)
-            if taken is not None and cause is None:
-                return self.steps(branch.arms[0 if taken else 1])  # as the call says
-        elif branch.test is not None:
+        name, first = flag_of(branch.test)
+        if name:
+            taken, cause = self.values.flag(self.frame, Param(name))
+            if taken is not None and cause is None and len(branch.arms) == 2:
+                return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
+        if branch.test is not None and not isinstance(branch.test, Param):
             taken, cause = self.flow.taken(self.frame, branch.test, self.values)
         if taken is not None and len(branch.arms) == 2:
             if cause is None and branch.span is not None:
@@ -787,8 +789,12 @@ class _Run:
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
         if "trains" in entry.contexts and not self.making:
             self.result.trains = True
-        elif "trains" in entry.contexts or "readies" in entry.contexts:
-            self.ready.update(self.making or ("",))
+        elif "trains" in entry.contexts:
+            self.ready.update(self.making)
+        elif (
+            "readies" in entry.contexts and not self.making
+        ):  # what a layer tells its parts, it is told itself before it trains
+            self.ready.add("")
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         self.result.communicates = self.result.communicates or "starts-communication" in entry.contexts
         if "loader" in entry.contexts:

@@ -38,6 +38,7 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
+from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
 
@@ -439,7 +440,7 @@ class Resolver:
         if base is None:
             return None
         if isinstance(base, Ref):
-            return self._member_of_name(base.name, attr)
+            return self._member_of_name(base.name, attr) if base.name != UNKNOWN_RECEIVER.name else Member(base, attr)
         if isinstance(base, Mapping):
             if attr == "[*]":
                 return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
@@ -628,7 +629,7 @@ class Resolver:
             return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(value, Member) and value.attr.startswith("["):
             kind = self.type_of(value.base)
-            return kind if kind in self.tensors else ""
+            return kind if kind in self.tensors else self._type_of_item(value)
         if isinstance(value, Param):
             return self.type_of(value.default) if value.default not in (None, Const(None)) else ""
         return self._type_of_result(value.of) if isinstance(value, Result) else ""
@@ -663,6 +664,21 @@ class Resolver:
             return self._returned[of.name]
         layer = self.layer(self.type_of(of))
         return layer.tensor if layer is not None else ""
+
+    def _type_of_item(self, value: Member) -> str:
+        """The class of one of several things that a function of the program returns: `model, sampler = make()`."""
+        of = value.base.of if isinstance(value.base, Result) else None
+        if not isinstance(of, Ref) or "::" not in of.name:
+            return ""
+        key = f"{of.name}{value.attr}"
+        if key not in self._returned:
+            self._returned[key] = ""
+            path, _, inside = of.name.partition("::")
+            function = self.known(path).functions.get(inside)
+            if function is not None and isinstance(function.returns, Items):
+                returned = self.normal(path, function.returns, function)
+                self._returned[key] = self.type_of(self.member(returned, value.attr))
+        return self._returned[key]
 
     def _returned_by(self, name: str) -> str:
         """The class of what a callable returns."""

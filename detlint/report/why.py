@@ -103,7 +103,7 @@ class Verdicts:
             yield FLOW.get(finding.code, FIRST if finding.code.startswith("DET10") else "the flow of a run says so")
             return
         for index in indexes:
-            for match in self.engine.matcher.matches(self.module, index):
+            for match in self.engine.matches(self.module, index):
                 if match.entry.rule == finding.code and self.module.sites[index].span == finding.span:
                     yield from (
                         f"{s}: {why}" for s, why in self.engine.verdict(self.module, index, match, self.passages)
@@ -122,7 +122,7 @@ class Verdicts:
 
     def _silent(self, index: int, codes: set[str]) -> Iterator[Verdict]:
         """Rules whose entries hold, and that say nothing all the same."""
-        for match in self.engine.matcher.matches(self.module, index):
+        for match in self.engine.matches(self.module, index):
             code = match.entry.rule
             if not code or code in codes:
                 continue
