@@ -152,7 +152,7 @@ class Matcher:
         """Whether what a site draws is an example for a tracer."""
         return self._probes.only_shown(module, index)
 
-    def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
+    def settled(self, match: Match, values: Mapping[str, Value | None]) -> Verdict:
         """Whether a match's conditions hold when some parameters are given values that are known."""
         given = {name: Argument(value, True) for name, value in values.items()}
         return self.judge.fulfilled(match.entry, {**match.arguments, **given})
