@@ -506,8 +506,11 @@ class _Reader:
             self.assign(node.target, value, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self.use = use = f"data-loop:{dotted(node.target)}"
+        name, before = dotted(node.target), self.judged
+        self.use = use = f"data-loop:{name}"
         value = self.value(node.value)
+        if self.judged > before and name:
+            self.watch(name)
         if isinstance(node.op, ast.Add):
             self.order("builtins.iter", self.unordered(value), node.value, use)
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
@@ -516,8 +519,8 @@ class _Reader:
         if isinstance(node.target, ast.Subscript) and isinstance(node.target.slice, ast.Constant):
             self.written(self.expression(node.target.value), constant(node.target.slice.value), None, node)
         if isinstance(node.target, ast.Name):
-            before = self.scope.look_up(node.target.id)
-            self.scope.bind(node.target.id, None if isinstance(before, Missing) else _operation(before, None))
+            held = self.scope.look_up(node.target.id)
+            self.scope.bind(node.target.id, None if isinstance(held, Missing) else _operation(held, None))
 
     def assign(self, target: ast.expr, value: Value | None, statement: ast.stmt) -> None:
         """Bind a target: a name, an attribute of `self` or of an import, `os.environ[...]`, or several of them."""
