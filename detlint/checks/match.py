@@ -417,8 +417,11 @@ class Matcher:
         return self._current[key]
 
     def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, object]]:
+        """The parameters of what is called by a name; by its last component alone, a method's rather than the function's that
+        takes the object first."""
         signatures = self.catalog.signatures
-        names = (n for entry in entries for n in entry.names if n.endswith(name))
+        names = [n for entry in entries for n in entry.names if n.endswith(name)]
+        names.sort(key=lambda n: not n.rpartition(".")[0].rpartition(".")[2][:1].isupper())
         return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
 
     def _bound(
