@@ -1464,6 +1464,8 @@ class _Reader:
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
+            if kind is Param:  # `Model(...).act(x)`: what a class makes that a function is handed
+                return root is not callee.base and root.name[:1].isupper()  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
