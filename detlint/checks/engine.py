@@ -20,6 +20,7 @@ from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
+from detlint.checks.tests import is_collected
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
@@ -101,7 +102,7 @@ class Engine:
             declared: functions of it that are said to be entry points.
         """
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
-        if found or module.path.endswith("__init__.py"):
+        if found or module.path.endswith("__init__.py") or is_collected(module, self.root):
             return found
         entry = script(module) if self.flow.acts(module) else None
         reaches = self.flow.reach(entry) if entry is not None else []

@@ -154,7 +154,7 @@ class Matcher:
         """Whether what a site draws is an example for a tracer."""
         return self._probes.only_shown(module, index)
 
-    def settled(self, match: Match, values: Mapping[str, Value]) -> Verdict:
+    def settled(self, match: Match, values: Mapping[str, Value | None]) -> Verdict:
         """Whether a match's conditions hold when some parameters are given values that are known."""
         given = {name: Argument(value, True) for name, value in values.items()}
         return self.judge.fulfilled(match.entry, {**match.arguments, **given})
@@ -438,8 +438,11 @@ class Matcher:
         return self._current[key]
 
     def _signature(self, name: str, entries: list[Entry]) -> list[tuple[str, object]]:
+        """The parameters of what is called by a name; by its last component alone, a method's rather than the function's that
+        takes the object first."""
         signatures = self.catalog.signatures
-        names = (n for entry in entries for n in entry.names if n.endswith(name))
+        names = [n for entry in entries for n in entry.names if n.endswith(name)]
+        names.sort(key=lambda n: not n.rpartition(".")[0].rpartition(".")[2][:1].isupper())
         return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
 
     def _bound(

@@ -510,8 +510,11 @@ class _Reader:
             self.assign(node.target, value, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self.use = use = f"data-loop:{dotted(node.target)}"
+        name, before = dotted(node.target), self.judged
+        self.use = use = f"data-loop:{name}"
         value = self.value(node.value)
+        if self.judged > before and name:
+            self.watch(name)
         if isinstance(node.op, ast.Add):
             self.order("builtins.iter", self.unordered(value), node.value, use)
         target = self.expression(node.target) if not isinstance(node.target, ast.Name) else None
@@ -520,8 +523,8 @@ class _Reader:
         if isinstance(node.target, ast.Subscript) and isinstance(node.target.slice, ast.Constant):
             self.written(self.expression(node.target.value), constant(node.target.slice.value), None, node)
         if isinstance(node.target, ast.Name):
-            before = self.scope.look_up(node.target.id)
-            self.scope.bind(node.target.id, None if isinstance(before, Missing) else _operation(before, None))
+            held = self.scope.look_up(node.target.id)
+            self.scope.bind(node.target.id, None if isinstance(held, Missing) else _operation(held, None))
 
     def assign(self, target: ast.expr, value: Value | None, statement: ast.stmt) -> None:
         """Bind a target: a name, an attribute of `self` or of an import, `os.environ[...]`, or several of them."""
@@ -1465,6 +1468,8 @@ class _Reader:
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
+            if kind is Param:  # `Model(...).act(x)`: what a class makes that a function is handed
+                return root is not callee.base and root.name[:1].isupper()  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)

@@ -52,7 +52,7 @@ class Knowledge(Protocol):
     def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
         """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
 
-    def settled(self, effect: Any, values: Mapping[str, Value]) -> bool | None:
+    def settled(self, effect: Any, values: Mapping[str, Value | None]) -> bool | None:
         """Whether an entry's conditions hold when some parameters are given values that are known."""
 
     def target(self, module: Module, index: int) -> Value | None:

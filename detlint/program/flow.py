@@ -776,10 +776,13 @@ class _Run:
         return effects
 
     def may_hold(self, effect: Effect, place: Place) -> bool:
-        """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`."""
+        """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`.
+
+        Whether a parameter is given at all (`seed=seed`) is known of what isn't: a caller has handed something on.
+        """
         given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
         looked = {name: self.written(effect, place, name).value for name in given}
-        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        known = {n: v for n, v in looked.items() if isinstance(v, Const) or effect.entry.when[n].given is not None}
         return not known or self.flow.knowledge.settled(effect, known) is not False
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:

@@ -370,7 +370,7 @@ class Resolver:
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = self._contexts(of.name)
-            if "returns-self" in contexts and isinstance(value.of, Member):
+            if isinstance(value.of, Member) and self.returns_self(of.name):
                 return self.normal(path, value.of.base, function)
             if "returns-first" in contexts and value.site >= 0:
                 module = self.module(path)
@@ -404,6 +404,10 @@ class Resolver:
         options = classes.values if isinstance(classes, Items) else (classes,)
         named = options[int(index)] if int(index) < len(options) else None
         return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
+
+    def returns_self(self, name: str) -> bool:
+        """Whether a method of a library, by its canonical name, gives the object that it is called on."""
+        return "returns-self" in self._contexts(name)
 
     def _contexts(self, name: str) -> set[str]:
         if name not in self._known_contexts:

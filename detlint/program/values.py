@@ -211,6 +211,8 @@ class Values:
             return Origin(None)
         if isinstance(of.value, Ref) and "::" in of.value.name:
             return self._called(frame, value, of.value)
+        if isinstance(of.value, Ref) and isinstance(value.of, Member) and self.resolver.returns_self(of.value.name):
+            return self.look(frame, value.of.base)  # `Model(...).to(device)`
         if isinstance(of.value, Member) and of.value.attr == "get" and value.site >= 0:
             # `options.get("seed")` is None unless there is one.
             site = frame.module.sites[value.site]
