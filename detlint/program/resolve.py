@@ -368,7 +368,7 @@ class Resolver:
                 return entries
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
-            contexts = self._contexts(of.name)
+            contexts = self.contexts(of.name)
             if "returns-self" in contexts and isinstance(value.of, Member):
                 return self.normal(path, value.of.base, function)
             if "returns-first" in contexts and value.site >= 0:
@@ -390,7 +390,7 @@ class Resolver:
     def _record(self, base: Result, index: str) -> Value | None:
         """One of the objects that a parser fills of the classes that it was made with:
         `HfArgumentParser((Arguments, Options)).parse_args_into_dataclasses()[0]`."""
-        if not (isinstance(base.of, Ref) and index.isdigit() and "parses-records" in self._contexts(base.of.name)):
+        if not (isinstance(base.of, Ref) and index.isdigit() and "parses-records" in self.contexts(base.of.name)):
             return None
         place = self.place(base.site)
         parser = place[1].target.base if place is not None and isinstance(place[1].target, Member) else None
@@ -404,7 +404,8 @@ class Resolver:
         named = options[int(index)] if int(index) < len(options) else None
         return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
 
-    def _contexts(self, name: str) -> set[str]:
+    def contexts(self, name: str) -> set[str]:
+        """What the catalog says of calls of a name, by all its entries."""
         if name not in self._known_contexts:
             entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
             self._known_contexts[name] = {context for entry in entries for context in entry.contexts}
@@ -600,7 +601,7 @@ class Resolver:
             self._datasets[name] = False  # where bases lead in a circle
             bases = self.bases(name)
             self._datasets[name] = any(
-                "dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
+                "dataset" in self.contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
             )
         return self._datasets[name]
 
