@@ -214,7 +214,12 @@ class Resolver:
         target = self.module(place[0])
         if target is None:
             return None
-        return self._inside(target, place[1]) if place[1] else Ref(f"{target.path}::")
+        if not place[1]:
+            return Ref(f"{target.path}::")
+        found = self._inside(target, place[1])
+        # A package may get names when it is imported, or be another release than the one that its examples are for.
+        known = found is None and (canonical := self.catalog.canonical(name)) in self.catalog.calls
+        return Ref(canonical) if known else found
 
     @cached_property
     def _standard(self) -> frozenset[str]:
