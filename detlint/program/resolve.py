@@ -437,7 +437,7 @@ class Resolver:
             layer = self.layer(f"{module.path}::{function.owner}") if module is not None else None
             given = value.default is None or value.default == Const(None)
             if given and layer is not None and function.name.rpartition(".")[2] == layer.forward:
-                return Instance(layer.tensor)
+                return Instance(layer.tensor, value.name)
         return Param(value.name, self.normal(path, value.default, function))
 
     def member(self, base: Value | None, attr: str) -> Value | None:
