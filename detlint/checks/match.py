@@ -516,7 +516,7 @@ class Matcher:
         return next((a.value for a in self._arguments_of(global_site) if a.name == name), None)
 
     def _indexable(self, value: Value) -> Verdict:
-        """Whether a value has items by position: a generator and a class that only iterates have not."""
+        """Whether a value has items by position: functions, generators, and classes that only iterate have none."""
         if isinstance(value, (Items, Const)):
             return True
         target = value.of if isinstance(value, Result) else value
@@ -527,7 +527,7 @@ class Matcher:
         if module is None:
             return None
         if inside in module.functions:
-            return False if module.functions[inside].yields else None
+            return False if target is value or module.functions[inside].yields else None
         found = self.resolver.attribute_of_class(target.name, "__getitem__")
         return True if found is not None else False if self.resolver.is_surely_no_layer(target.name) else None
 

@@ -83,7 +83,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
     if not training or not reach.trains:
         return
-    place, match = training[0]
+    place, match = next((found for found in training if not _is_imported(*found, reach)), training[0])
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, levels)
     active = sorted(hardware & set(switch.targets))
@@ -219,6 +219,12 @@ def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Pl
         for match in matcher.matches(place.module, place.site)
         if context in match.entry.contexts
     ]
+
+
+def _is_imported(place: Place, match: Match, reach: Reach) -> bool:
+    """Whether importing a module makes something ready to train, for whoever calls it."""
+    top = not place.module.sites[place.site].function
+    return top and place.module is not reach.entry.module and "prepares" in match.entry.contexts
 
 
 def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:

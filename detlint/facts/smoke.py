@@ -23,13 +23,21 @@ _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device",
 
 TRIES: Final = "test"
 """How the names of functions begin that only try something out."""
+_RUNNER: Final = "pytest.mark."
+"""How the decorators begin by which a test runner knows what to hand a function."""
 
 
 def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is a smoke test: it is handed nothing, and gives back and keeps nothing."""
-    if not node.name.startswith(TRIES) or node.args.args or node.args.kwonlyargs or node.decorator_list:
+    """Whether a function is a smoke test: it is handed nothing, but by a test runner, and gives back and keeps nothing."""
+    runner = [_decorator(decorator).startswith(_RUNNER) for decorator in node.decorator_list]
+    handed = (node.args.args or node.args.kwonlyargs) and not runner
+    if not node.name.startswith(TRIES) or handed or not all(runner):
         return False
     return only_shows_shapes(node.body) and not any(map(_keeps, ast.walk(node)))
+
+
+def _decorator(node: ast.expr) -> str:
+    return dotted(node.func if isinstance(node, ast.Call) else node)
 
 
 def _keeps(node: ast.AST) -> bool:
@@ -106,12 +114,21 @@ def _is_shape(node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_shape(node.left) and _is_shape(node.right)
     if isinstance(node, ast.Compare):
-        return all(map(_is_shape, (node.left, *node.comparators)))
+        return _compares_shapes(node)
     if isinstance(node, (ast.List, ast.Tuple)):
         return all(map(_is_shape, node.elts))
     if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         return _is_shape(node.elt)
     return isinstance(node, ast.Constant)
+
+
+def _compares_shapes(node: ast.Compare) -> bool:
+    """Whether a comparison says nothing of numbers: `x.shape == (size, 3)`, `x is not None`."""
+    sides = (node.left, *node.comparators)
+    if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
+        return any(isinstance(side, ast.Constant) and side.value is None for side in sides)
+    told = any(_is_shape(side) and not isinstance(side, ast.Constant) for side in sides)
+    return told and all(_is_shape(side) or not any(isinstance(n, ast.Call) for n in ast.walk(side)) for side in sides)
 
 
 def _last(call: ast.Call) -> str:

@@ -36,6 +36,7 @@ HOOKS: Final = re.compile(
     r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
 )
 CALLS: Final = ("call", "partial", "config")
+PREPARES: Final = "prepares"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
 BARE: Final = "<bare>"
@@ -229,6 +230,9 @@ class Calls:
         if site.kind not in CALLS:
             return
         target = self.dispatched(module, index, receiver)
+        if self.is_prepared(target):
+            yield None
+            return
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
             yield None
             return
@@ -253,6 +257,16 @@ class Calls:
                     own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
                 yield home, callee, own if callee.owner else ""
                 yield from self._wrappers(home, callee)
+
+    def is_prepared(self, target: Value | None) -> bool:
+        """Whether calling a value takes gradients, because what it holds was made for that: `grad_fn = value_and_grad(net)`."""
+        return any(
+            isinstance(option, Result)
+            and isinstance(option.of, Ref)
+            and "::" not in option.of.name
+            and PREPARES in self.resolver.contexts(option.of.name)
+            for option in options(target)
+        )
 
     def _accessed(self, module: Module, target: Member, receiver: str, what: str = "") -> Iterator[Callee | None]:
         """What reading an attribute runs, or setting it; None where that can't be known, and such a property matters."""

@@ -42,6 +42,7 @@ from detlint.facts.model import (
 from detlint.program.calls import (
     BARE,
     CALLS,
+    PREPARES,
     Callee,
     Calls,
     Knowledge,
@@ -687,6 +688,8 @@ class _Run:
         for effect, made in effects:
             # A partial only prepares a call, and a configuration describes one.
             self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
+        if self.flow.is_prepared(target):
+            self.train()
         if site.kind == "config":
             self.described(target, effects, place)
         if site.kind != "call":
@@ -790,14 +793,12 @@ class _Run:
         entry = effect.entry
         self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
-        if "trains" in entry.contexts and not self.making:
-            self.result.trains = True
-        elif "trains" in entry.contexts:
-            self.ready.update(self.making)
-        elif (
-            "readies" in entry.contexts and not self.making
-        ):  # what a layer tells its parts, it is told itself before it trains
-            self.ready.add("")
+        if "trains" in entry.contexts:
+            # What an import makes ready may never be called.
+            if not (self.importing and PREPARES in entry.contexts):
+                self.train()
+        elif "readies" in entry.contexts and not self.making:
+            self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         self.result.communicates = self.result.communicates or "starts-communication" in entry.contexts
         if "loader" in entry.contexts:
@@ -835,6 +836,13 @@ class _Run:
                     self.result.again.append((switch, place))
                 self.result.switches[switch] = (chosen, place)
                 self.state.switches[switch] = chosen
+
+    def train(self) -> None:
+        """Gradients are taken here: by the run, or by a layer that is being built, when it is called."""
+        if self.making:
+            self.ready.update(self.making)
+        else:
+            self.result.trains = True
 
     def load(self, effect: Effect, place: Place) -> None:
         """Note whether a loader has workers, and what it runs in them."""

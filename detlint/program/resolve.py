@@ -215,7 +215,12 @@ class Resolver:
         target = self.module(place[0])
         if target is None:
             return None
-        return self._inside(target, place[1]) if place[1] else Ref(f"{target.path}::")
+        if not place[1]:
+            return Ref(f"{target.path}::")
+        found = self._inside(target, place[1])
+        # A package may get names when it is imported, or be another release than the one that its examples are for.
+        known = found is None and (canonical := self.catalog.canonical(name)) in self.catalog.calls
+        return Ref(canonical) if known else found
 
     @cached_property
     def _standard(self) -> frozenset[str]:
@@ -369,7 +374,7 @@ class Resolver:
                 return entries
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
-            contexts = self._contexts(of.name)
+            contexts = self.contexts(of.name)
             if isinstance(value.of, Member) and self.returns_self(of.name):
                 return self.normal(path, value.of.base, function)
             if "returns-first" in contexts and value.site >= 0:
@@ -391,7 +396,7 @@ class Resolver:
     def _record(self, base: Result, index: str) -> Value | None:
         """One of the objects that a parser fills of the classes that it was made with:
         `HfArgumentParser((Arguments, Options)).parse_args_into_dataclasses()[0]`."""
-        if not (isinstance(base.of, Ref) and index.isdigit() and "parses-records" in self._contexts(base.of.name)):
+        if not (isinstance(base.of, Ref) and index.isdigit() and "parses-records" in self.contexts(base.of.name)):
             return None
         place = self.place(base.site)
         parser = place[1].target.base if place is not None and isinstance(place[1].target, Member) else None
@@ -407,9 +412,10 @@ class Resolver:
 
     def returns_self(self, name: str) -> bool:
         """Whether a method of a library, by its canonical name, gives the object that it is called on."""
-        return "returns-self" in self._contexts(name)
+        return "returns-self" in self.contexts(name)
 
-    def _contexts(self, name: str) -> set[str]:
+    def contexts(self, name: str) -> set[str]:
+        """What the catalog says of calls of a name, by all its entries."""
         if name not in self._known_contexts:
             entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
             self._known_contexts[name] = {context for entry in entries for context in entry.contexts}
@@ -436,7 +442,7 @@ class Resolver:
             layer = self.layer(f"{module.path}::{function.owner}") if module is not None else None
             given = value.default is None or value.default == Const(None)
             if given and layer is not None and function.name.rpartition(".")[2] == layer.forward:
-                return Instance(layer.tensor)
+                return Instance(layer.tensor, value.name)
         return Param(value.name, self.normal(path, value.default, function))
 
     def member(self, base: Value | None, attr: str) -> Value | None:
@@ -605,7 +611,7 @@ class Resolver:
             self._datasets[name] = False  # where bases lead in a circle
             bases = self.bases(name)
             self._datasets[name] = any(
-                "dataset" in self._contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
+                "dataset" in self.contexts(b) or ("::" in b and self.is_dataset(b)) for b in bases
             )
         return self._datasets[name]
 
