@@ -158,6 +158,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
     unless_under: str = ""
     """A context: silent inside a `with` block that means it."""
+    unless_set: str = ""
+    """A switch: silent where every run that comes by has set it."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""

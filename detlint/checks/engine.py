@@ -213,6 +213,8 @@ class Engine:
             return reason
         if match.entry.unless_under and self.matcher.is_under(module, site, match.entry.unless_under):
             return "the block around it chooses a kernel whose order is fixed"
+        if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
+            return "every run that passes here has chosen a kernel whose order is fixed"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
