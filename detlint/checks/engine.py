@@ -24,7 +24,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Branch, Either, Ref, Site, Span
+from detlint.facts.model import Branch, Either, Ref, Site, Span, Step
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
@@ -125,7 +125,7 @@ class Engine:
         found = [*workers.findings(module, self.matcher, self.settings, runs)]
         if not passages:
             strict = self.settings.library == "strict"
-            found += library.findings(module, self.matcher, self._drawing, self.root, strict)
+            found += library.findings(module, self.matcher, self._drawing, self.root, strict, self._is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         at_sites = [*self._sites(module, passages)]
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
@@ -221,8 +221,8 @@ class Engine:
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
-        if code.startswith(STREAMS) and self._is_tried(module, index):
-            return "it only tries something out: no more than shapes are shown"
+        if (code.startswith(STREAMS) or code in ON_DEVICE) and self._is_tried(module, index):
+            return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and site.use == "looked-at":
@@ -259,10 +259,12 @@ class Engine:
 
     @staticmethod
     def _is_tried(module: Module, index: int) -> bool:
-        """Whether a site stands in a `__main__` block, or a function, that only shows shapes."""
-        blocks = [step for step in module.steps(module.function_of(module.sites[index])) if isinstance(step, Branch)]
+        """Whether a site stands in a `__main__` block, or a function, that only shows shapes, or where only tests come."""
+        blocks = _branches(module.steps(module.function_of(module.sites[index])))
         tried = (
-            block for block in blocks if block.kind == "trial" or (block.kind == "main" and block.test is not None)
+            block
+            for block in blocks
+            if block.kind in ("trial", "tests") or (block.kind == "main" and block.test is not None)
         )
         return any(index in sites(block.arms[0]) for block in tried)
 
@@ -408,6 +410,15 @@ def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:
     if len(alike) != 1:
         return msgspec.structs.replace(recipe, applicability="display", text=f"<{owner}.{known[0]}>")
     return msgspec.structs.replace(recipe, text=f"<{owner}.{alike[0]}>")
+
+
+def _branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
+    """All branches under some steps."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield step
+            for arm in step.arms:
+                yield from _branches(arm)
 
 
 def _holds(outer: Span, inner: Span) -> bool:

@@ -665,7 +665,8 @@ class _Reader:
         bodies.append(rest)
         if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
             self.ordered.update(loops.alone(test, holds=False))
-        return self.branch("if", test, bodies)
+        under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
+        return self.branch("tests" if under_tests else "if", test, bodies)
 
     def branch(
         self,
@@ -2290,6 +2291,8 @@ _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
+_MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
+"""Kinds of tests that may ask whether tests run."""
 _OPAQUE: Final = frozenset({
     ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,

@@ -4,13 +4,14 @@ of what comes out."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from detlint.facts.loops import dotted
 
 SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
 _SHOWS: Final = frozenset({"print", "pprint"})
+_LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 """Debuggers: whoever left them there looked at it himself."""
 _PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
@@ -30,6 +31,28 @@ def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     if not node.name.startswith(TRIES) or node.args.args or node.args.kwonlyargs or node.decorator_list:
         return False
     return only_shows_shapes(node.body) and not any(map(_keeps, ast.walk(node)))
+
+
+def asks_for_tests(test: ast.expr, testing: Collection[str]) -> bool:
+    """Whether a test of an `if` only holds while tests run: `"PYTEST_CURRENT_TEST" in os.environ`, or `os.getenv` of it.
+
+    Args:
+        testing: environment variables, and modules, that are only there then.
+    """
+    if isinstance(test, ast.BoolOp):
+        asked = (asks_for_tests(part, testing) for part in test.values)
+        return any(asked) if isinstance(test.op, ast.And) else all(asked)
+    if isinstance(test, ast.Compare):
+        return isinstance(test.ops[0], ast.In) and _is_one_of(test.left, testing)
+    return (
+        isinstance(test, ast.Call)
+        and _last(test) in _LOOKS_UP
+        and any(_is_one_of(arg, testing) for arg in test.args[:1])
+    )
+
+
+def _is_one_of(node: ast.expr, words: Collection[str]) -> bool:
+    return isinstance(node, ast.Constant) and node.value in words
 
 
 def _keeps(node: ast.AST) -> bool:
