@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
-from detlint.checks.tests import is_test
+from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
 from detlint.facts.model import (
     Const,
@@ -163,10 +164,15 @@ class SeedRules:
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """The findings of one entry point."""
-        yield from self._unseeded(reach)
-        yield from self.entropy(reach.seedings, _path(reach, ()))
-        yield from self._optional(reach)
-        yield from self._late(reach)
+        found = chain(
+            self._unseeded(reach),
+            self.entropy(reach.seedings, _path(reach, ())),
+            self._optional(reach),
+            self._late(reach),
+        )
+        # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
+        by_hand = has_tests(reach.entry.module, self.root)
+        return (finding.with_severity("note") for finding in found) if by_hand else found
 
     def _unseeded(self, reach: Reach) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]

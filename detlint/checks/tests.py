@@ -18,6 +18,12 @@ def is_test(path: str, root: str) -> bool:
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
 
 
+def has_tests(module: Module, root: str) -> bool:
+    """Whether a test runner runs a file: it is test code by its path, and a function or method of it is called a test."""
+    names = (function.name.rpartition(".")[2] for function in module.facts.functions)
+    return is_test(module.path, root) and any(name.startswith("test_") for name in names)
+
+
 def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:
     """The uses of a module's definition that tell how it is used: what tests do with it doesn't, unless it is one of theirs."""
     tests = is_test(module.path, root)
