@@ -24,7 +24,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Branch, Either, Ref, Site, Span, Step
+from detlint.facts.model import SHAPES, Branch, Either, Ref, Site, Span, Step
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
@@ -264,7 +264,7 @@ class Engine:
         tried = (
             block
             for block in blocks
-            if block.kind in ("trial", "tests") or (block.kind == "main" and block.test is not None)
+            if block.kind in ("trial", "tests") or (block.kind == "main" and block.test == SHAPES)
         )
         return any(index in sites(block.arms[0]) for block in tried)
 

@@ -17,6 +17,8 @@ from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
 from detlint.facts.model import (
+    PRINTS,
+    Branch,
     Const,
     Either,
     Expression,
@@ -171,8 +173,9 @@ class SeedRules:
             self._late(reach),
         )
         # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
-        by_hand = has_tests(reach.entry.module, self.root)
-        return (finding.with_severity("note") for finding in found) if by_hand else found
+        tests = has_tests(reach.entry.module, self.root)
+        for finding in found:
+            yield finding.with_severity("note") if tests or _is_only_printed(finding, reach) else finding
 
     def _unseeded(self, reach: Reach) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
@@ -277,6 +280,15 @@ class SeedRules:
         if is_test(path, self.root):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+
+
+def _is_only_printed(finding: Finding, reach: Reach) -> bool:
+    """Whether something is drawn in the `__main__` block of a package's module, to print what the module makes of it."""
+    module = reach.entry.module
+    if reach.trains or "." not in module.facts.module or finding.path != module.path or len(finding.steps) > 1:
+        return False
+    blocks = (step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch))
+    return any(block.kind == "main" and block.test == PRINTS for block in blocks)
 
 
 def _seeding(rule: Rule, streams: Sequence[str], runtime: bool) -> Recipe | None:

@@ -26,8 +26,10 @@ from detlint.facts.model import (
     COMPARED,
     ENCODER,
     OPERATED,
+    PRINTS,
     SCALED,
     SETTER,
+    SHAPES,
     Arg,
     Body,
     Branch,
@@ -716,8 +718,9 @@ class _Reader:
                 asked = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps)
-            elif kind == "main" and smoke.only_shows_shapes(bodies[0]):
-                asked = Const("shapes")
+            elif kind == "main":
+                only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
+                asked = SHAPES if smoke.only_shows_shapes(bodies[0]) else only_prints
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"

@@ -90,6 +90,13 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
     return shown
 
 
+def only_prints(body: Sequence[ast.stmt]) -> bool:
+    """Whether the only calls of a block whose results it drops are those that print, and some do."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    dropped = {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    return not dropped.isdisjoint(_SHOWS) and dropped <= _SHOWS | _SETS_UP | _MODES
+
+
 def _networks(body: Sequence[ast.stmt]) -> set[str]:
     """The names of what is built, by a class, and called: printed, a network shows its layers."""
     nodes = [node for statement in body for node in ast.walk(statement)]

@@ -20,6 +20,7 @@ import msgspec
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     SETTER,
+    SHAPES,
     Branch,
     Const,
     Either,
@@ -456,7 +457,7 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
-            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test is not None)
+            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test == SHAPES)
             self.steps(branch.arms[0])
             return False
         if branch.kind == "trial":
