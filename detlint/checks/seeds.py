@@ -173,7 +173,7 @@ class SeedRules:
             self._late(reach),
         )
         # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
-        tests = has_tests(reach.entry.module, self.root)
+        tests = has_tests(reach.entry.module, self.root, self.catalog.testing)
         for finding in found:
             yield finding.with_severity("note") if tests or _is_only_printed(finding, reach) else finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from detlint.program.resolve import Module
@@ -18,10 +18,18 @@ def is_test(path: str, root: str) -> bool:
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
 
 
-def has_tests(module: Module, root: str) -> bool:
-    """Whether a test runner runs a file: it is test code by its path, and a function or method of it is called a test."""
-    names = (function.name.rpartition(".")[2] for function in module.facts.functions)
-    return is_test(module.path, root) and any(name.startswith("test_") for name in names)
+def has_tests(module: Module, root: str, testing: Collection[str]) -> bool:
+    """Whether a test runner runs a file: it is in a folder of tests or imports a runner, and a function or method of it is called
+    a test. A script `test_net.py` elsewhere may be what evaluates a network.
+
+    Args:
+        testing: modules that are only there while tests run.
+    """
+    if not is_test(module.path, root):
+        return False
+    within = is_test(os.path.join(os.path.dirname(module.path), ""), root)
+    runs = within or any(name.partition(".")[0] in testing for name in module.facts.imports)
+    return runs and any(f.name.rpartition(".")[2].startswith("test_") for f in module.facts.functions)
 
 
 def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:
