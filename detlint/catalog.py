@@ -158,6 +158,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
     unless_under: str = ""
     """A context: silent inside a `with` block that means it."""
+    unless_set: str = ""
+    """A switch: silent where every run that comes by has set it."""
     targets: list[Target] = []
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
@@ -315,6 +317,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parts of the names of functions that make examples for tracers."""
     ids: list[str] = []
     """Names of variables that only tell runs, processes and files apart."""
+    testing: list[str] = []
+    """Environment variables, and modules, that are only there while tests run."""
     chooses: list[str] = []
     """Functions that choose some of many, by their last component."""
     shows: list[str] = []
@@ -675,6 +679,11 @@ class Catalog:
     def ids(self) -> frozenset[str]:
         """Names of variables that only tell runs, processes and files apart."""
         return frozenset(name for framework in self.frameworks for name in framework.ids)
+
+    @cached_property
+    def testing(self) -> frozenset[str]:
+        """Environment variables, and modules, that are only there while tests run."""
+        return frozenset(name for framework in self.frameworks for name in framework.testing)
 
     @cached_property
     def chooses(self) -> frozenset[str]:

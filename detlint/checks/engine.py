@@ -20,12 +20,11 @@ from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
-from detlint.checks.tests import is_collected
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import Branch, Either, Ref, Site, Span
+from detlint.facts.model import SHAPES, Branch, Either, Ref, Site, Span, Step
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
@@ -102,7 +101,7 @@ class Engine:
             declared: functions of it that are said to be entry points.
         """
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
-        if found or module.path.endswith("__init__.py") or is_collected(module, self.root):
+        if found or module.path.endswith("__init__.py"):
             return found
         entry = script(module) if self.flow.acts(module) else None
         reaches = self.flow.reach(entry) if entry is not None else []
@@ -126,7 +125,7 @@ class Engine:
         found = [*workers.findings(module, self.matcher, self.settings, runs)]
         if not passages:
             strict = self.settings.library == "strict"
-            found += library.findings(module, self.matcher, self._drawing, self.root, strict)
+            found += library.findings(module, self.matcher, self._drawing, self.root, strict, self._is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         at_sites = [*self._sites(module, passages)]
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
@@ -219,14 +218,16 @@ class Engine:
             return reason
         if match.entry.unless_under and self.matcher.is_under(module, site, match.entry.unless_under):
             return "the block around it chooses a kernel whose order is fixed"
+        if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
+            return "every run that passes here has chosen a kernel whose order is fixed"
         if match.entry.targets and "cpu" not in match.entry.targets and self.matcher.on_cpu(match):
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
         if "only-gives" in match.entry.contexts and site.use == "dropped":
             return "what it gives is dropped"
-        if code.startswith(STREAMS) and self._is_tried(module, index):
-            return "it only tries something out: no more than shapes are shown"
+        if (code.startswith(STREAMS) or code in ON_DEVICE) and self._is_tried(module, index):
+            return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and site.use == "looked-at":
@@ -263,10 +264,12 @@ class Engine:
 
     @staticmethod
     def _is_tried(module: Module, index: int) -> bool:
-        """Whether a site stands in a `__main__` block, or a function, that only shows shapes."""
-        blocks = [step for step in module.steps(module.function_of(module.sites[index])) if isinstance(step, Branch)]
+        """Whether a site stands in a `__main__` block, or a function, that only shows shapes, or where only tests come."""
+        blocks = _branches(module.steps(module.function_of(module.sites[index])))
         tried = (
-            block for block in blocks if block.kind == "trial" or (block.kind == "main" and block.test is not None)
+            block
+            for block in blocks
+            if block.kind in ("trial", "tests") or (block.kind == "main" and block.test == SHAPES)
         )
         return any(index in sites(block.arms[0]) for block in tried)
 
@@ -412,6 +415,15 @@ def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:
     if len(alike) != 1:
         return msgspec.structs.replace(recipe, applicability="display", text=f"<{owner}.{known[0]}>")
     return msgspec.structs.replace(recipe, text=f"<{owner}.{alike[0]}>")
+
+
+def _branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
+    """All branches under some steps."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield step
+            for arm in step.arms:
+                yield from _branches(arm)
 
 
 def _holds(outer: Span, inner: Span) -> bool:

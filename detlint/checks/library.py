@@ -3,7 +3,7 @@ differ in every run whoever calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
@@ -14,19 +14,27 @@ from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
 
 
-def findings(module: Module, matcher: Matcher, words: frozenset[str], root: str, strict: bool) -> Iterator[Finding]:
+def findings(
+    module: Module,
+    matcher: Matcher,
+    words: frozenset[str],
+    root: str,
+    strict: bool,
+    tried: Callable[[Module, int], bool],
+) -> Iterator[Finding]:
     """One finding for each rule whose streams a module draws from, at its first draw: a note.
 
     Args:
         words: the last components of what draws, by any name.
         root: the project's root, for telling test files.
         strict: whether such draws are judged as if nothing seeded them.
+        tried: whether what a site draws only tries something out.
     """
     rules = {stream: rule for rule in matcher.catalog.rules.values() for stream in rule.streams}
     drawn: dict[str, list[tuple[int, Match]]] = {}
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
-            if _draws(match, matcher) and module.sites[index].use != "looked-at":
+            if _draws(match, matcher) and module.sites[index].use != "looked-at" and not tried(module, index):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
                     drawn.setdefault(code, []).append((index, match))
     for code, draws in sorted(drawn.items()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,9 +14,11 @@ from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.expressions import parse, value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
-from detlint.checks.tests import is_test
+from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
 from detlint.facts.model import (
+    PRINTS,
+    Branch,
     Const,
     Either,
     Expression,
@@ -163,10 +166,16 @@ class SeedRules:
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """The findings of one entry point."""
-        yield from self._unseeded(reach)
-        yield from self.entropy(reach.seedings, _path(reach, ()))
-        yield from self._optional(reach)
-        yield from self._late(reach)
+        found = chain(
+            self._unseeded(reach),
+            self.entropy(reach.seedings, _path(reach, ())),
+            self._optional(reach),
+            self._late(reach),
+        )
+        # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
+        tests = has_tests(reach.entry.module, self.root, self.catalog.testing)
+        for finding in found:
+            yield finding.with_severity("note") if tests or _is_only_printed(finding, reach) else finding
 
     def _unseeded(self, reach: Reach) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
@@ -271,6 +280,15 @@ class SeedRules:
         if is_test(path, self.root):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+
+
+def _is_only_printed(finding: Finding, reach: Reach) -> bool:
+    """Whether something is drawn in the `__main__` block of a package's module, to print what the module makes of it."""
+    module = reach.entry.module
+    if reach.trains or "." not in module.facts.module or finding.path != module.path or len(finding.steps) > 1:
+        return False
+    blocks = (step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch))
+    return any(block.kind == "main" and block.test == PRINTS for block in blocks)
 
 
 def _seeding(rule: Rule, streams: Sequence[str], runtime: bool) -> Recipe | None:

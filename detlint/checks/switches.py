@@ -147,7 +147,8 @@ def _answered(reach: Reach, matcher: Matcher) -> str:
     """The operators on the way of a run that the switch answers, and those that an environment variable answers."""
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     for place in reach.places:
-        names = {match.entry.category: match.name for match in matcher.matches(place.module, place.site)}
+        matches = matcher.matches(place.module, place.site)
+        names = {m.entry.category: m.name for m in matches if not reach.held.get(m.entry.unless_set)}
         category = next((category for category in found if category in names), None)
         if category is not None:
             found[category][names[category]] += 1

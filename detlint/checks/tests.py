@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from detlint.facts.model import Ref
 from detlint.program.resolve import Module
 from detlint.program.users import Use
 
@@ -19,14 +18,18 @@ def is_test(path: str, root: str) -> bool:
     return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
 
 
-def is_collected(module: Module, root: str) -> bool:
-    """Whether a file is run by pytest, which imports it and calls its tests: nothing at its top level is a run of its own, unless
-    that calls a test itself."""
-    functions = {function.name for function in module.facts.functions if function.name.startswith("test")}
-    if not is_test(module.path, root) or not (functions or any(name.startswith("Test") for name in module.classes)):
+def has_tests(module: Module, root: str, testing: Collection[str]) -> bool:
+    """Whether a test runner runs a file: it is in a folder of tests or imports a runner, and a function or method of it is called
+    a test. A script `test_net.py` elsewhere may be what evaluates a network.
+
+    Args:
+        testing: modules that are only there while tests run.
+    """
+    if not is_test(module.path, root):
         return False
-    called = (site.target.name for site in module.sites if not site.function and isinstance(site.target, Ref))
-    return functions.isdisjoint(name.removeprefix(module.prefix) for name in called)
+    within = is_test(os.path.join(os.path.dirname(module.path), ""), root)
+    runs = within or any(name.partition(".")[0] in testing for name in module.facts.imports)
+    return runs and any(f.name.rpartition(".")[2].startswith("test_") for f in module.facts.functions)
 
 
 def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:

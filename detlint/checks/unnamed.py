@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
-from detlint.facts.model import Branch, Const, Items, Member, Ref, Result, Value
+from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Value
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import MAIN, TOP, Block, whole
 from detlint.program.users import ANYWHERE, Users
@@ -367,7 +367,7 @@ def _only_shows_shapes(module: Module) -> bool:
     """Whether a file has a `__main__` block, which shows no more than shapes."""
     steps = module.steps(module.facts.functions[0])
     mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
-    return bool(mains) and all(step.test is not None for step in mains)
+    return bool(mains) and all(step.test == SHAPES for step in mains)
 
 
 def _last(name: str) -> str:

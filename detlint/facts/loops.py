@@ -59,7 +59,7 @@ def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gat
     for node in nodes:
         for name, in_order in _growth(node, set(targets), anew, counters - {""}):
             # What is made anew in every turn gathers nothing over the turns.
-            if name not in anew and name.partition(".")[0] not in own:
+            if name.lstrip(INSIDE + NUMBERED) not in anew and name.partition(".")[0] not in own:
                 names[name] = names.get(name, False) or in_order
     return Gathered(tuple(names), tuple(n for n, in_order in names.items() if in_order)) if names else None
 

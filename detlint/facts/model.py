@@ -104,6 +104,9 @@ OPERATED: Final = "<op>"
 """Stands for a method: what arithmetic makes of a value and of others."""
 SCALED: Final = "<number>"
 """What arithmetic makes of a value and of numbers."""
+SHAPES: Final = Const("shapes")
+PRINTS: Final = Const("prints")
+"""What the test of a `__main__` block says of it (`Branch.test`)."""
 COMPARED: Final = Result(Ref("operator.eq"))
 """What a comparison gives: of tensors, zeros and ones."""
 
@@ -183,11 +186,12 @@ class Branch(Record, frozen=True):
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
-    that shows no more than the shapes of what it makes, "shapes". A `trial` is the body of a function that does the same. A `yield`,
-    a `rebind`, and an `exit` of the process, have no arms.
+    that shows no more than the shapes of what it makes, `SHAPES`, or that only prints, `PRINTS`. A `trial` is the body of a function
+    that shows no more than shapes. `tests` is an `if` whose first arm only runs while tests do. A `yield`, a `rebind`, and an `exit`
+    of the process, have no arms.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "trial", "yield", "exit", "rebind"]
+    kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "exit", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None

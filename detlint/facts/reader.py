@@ -26,8 +26,10 @@ from detlint.facts.model import (
     COMPARED,
     ENCODER,
     OPERATED,
+    PRINTS,
     SCALED,
     SETTER,
+    SHAPES,
     Arg,
     Body,
     Branch,
@@ -672,7 +674,8 @@ class _Reader:
         bodies.append(rest)
         if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
             self.ordered.update(loops.alone(test, holds=False))
-        return self.branch("if", test, bodies)
+        under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
+        return self.branch("tests" if under_tests else "if", test, bodies)
 
     def branch(
         self,
@@ -722,8 +725,9 @@ class _Reader:
                 asked = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps)
-            elif kind == "main" and smoke.only_shows_shapes(bodies[0]):
-                asked = Const("shapes")
+            elif kind == "main":
+                only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
+                asked = SHAPES if smoke.only_shows_shapes(bodies[0]) else only_prints
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
@@ -2299,6 +2303,8 @@ _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
+_MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
+"""Kinds of tests that may ask whether tests run."""
 _OPAQUE: Final = frozenset({
     ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,

@@ -4,13 +4,14 @@ of what comes out."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from detlint.facts.loops import dotted
 
 SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
 _SHOWS: Final = frozenset({"print", "pprint"})
+_LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 """Debuggers: whoever left them there looked at it himself."""
 _PUTS_TOGETHER: Final = frozenset({"format", "list", "str", "sum", "tuple"})
@@ -38,6 +39,28 @@ def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _decorator(node: ast.expr) -> str:
     return dotted(node.func if isinstance(node, ast.Call) else node)
+
+
+def asks_for_tests(test: ast.expr, testing: Collection[str]) -> bool:
+    """Whether a test of an `if` only holds while tests run: `"PYTEST_CURRENT_TEST" in os.environ`, or `os.getenv` of it.
+
+    Args:
+        testing: environment variables, and modules, that are only there then.
+    """
+    if isinstance(test, ast.BoolOp):
+        asked = (asks_for_tests(part, testing) for part in test.values)
+        return any(asked) if isinstance(test.op, ast.And) else all(asked)
+    if isinstance(test, ast.Compare):
+        return isinstance(test.ops[0], ast.In) and _is_one_of(test.left, testing)
+    return (
+        isinstance(test, ast.Call)
+        and _last(test) in _LOOKS_UP
+        and any(_is_one_of(arg, testing) for arg in test.args[:1])
+    )
+
+
+def _is_one_of(node: ast.expr, words: Collection[str]) -> bool:
+    return isinstance(node, ast.Constant) and node.value in words
 
 
 def _keeps(node: ast.AST) -> bool:
@@ -73,6 +96,13 @@ def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
             elif last not in _SETS_UP and not (last in _MODES and not call.args):
                 return False
     return shown
+
+
+def only_prints(body: Sequence[ast.stmt]) -> bool:
+    """Whether the only calls of a block whose results it drops are those that print, and some do."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    dropped = {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    return not dropped.isdisjoint(_SHOWS) and dropped <= _SHOWS | _SETS_UP | _MODES
 
 
 def _networks(body: Sequence[ast.stmt]) -> set[str]:

@@ -20,6 +20,7 @@ import msgspec
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import (
     SETTER,
+    SHAPES,
     Branch,
     Const,
     Either,
@@ -458,12 +459,14 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
-            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test is not None)
+            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test == SHAPES)
             self.steps(branch.arms[0])
             return False
         if branch.kind == "trial":
             self.tried(branch.arms[0])
             return False
+        if branch.kind == "tests":  # no run but that of the tests takes its first arm
+            return self.branch(Branch("if", None, branch.arms[1:]))
         if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
