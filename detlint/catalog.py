@@ -79,10 +79,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """`whole`: a tensor that surely holds whole numbers or booleans."""
     not_type: Literal["whole"] | None = None
     """It is none of these, or may be none."""
-    under: str = ""
-    """A parameter: the value is smaller than what that one gets, in some dimension. Left out it counts as the same."""
-    at_least: str = ""
-    """A parameter: the value is as large as what that one gets, or larger, in every dimension."""
+    dense_for: str = ""
+    """A parameter, a kernel's size: with the value as stride, some place is in more than two windows of that size. Left out it
+    counts as the same size."""
+    sparse_for: str = ""
+    """A kernel's size: no place is in more than two windows, so that sums over them are the same in any order."""
     not_only: list[str] = []
     """It isn't surely a list of nothing but calls of these."""
     contains: str | None = None
