@@ -39,6 +39,7 @@ TABLES = {
 """What a catalog file may hold."""
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
+UNORDERED = frozenset({"DET305", "DET306"})
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -755,6 +756,13 @@ class Catalog:
         """The last component of what is judged by what becomes of its result."""
         judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
         return self._last(name for entry in judged for name in entry.names)
+
+    @cached_property
+    def listing_words(self) -> tuple[bytes, ...]:
+        """The last components of what gives items in no order."""
+        return tuple(
+            word.encode() for word in self._last(n for e in self.entries if e.rule in UNORDERED for n in e.names)
+        )
 
     @cached_property
     def ordering(self) -> frozenset[str]:
