@@ -39,6 +39,7 @@ TABLES = {
 """What a catalog file may hold."""
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
+UNORDERED = frozenset({"DET305", "DET306"})
 JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
 """Rules whose findings depend on what becomes of a call's result."""
 
@@ -79,10 +80,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """`whole`: a tensor that surely holds whole numbers or booleans."""
     not_type: Literal["whole"] | None = None
     """It is none of these, or may be none."""
-    under: str = ""
-    """A parameter: the value is smaller than what that one gets, in some dimension. Left out it counts as the same."""
-    at_least: str = ""
-    """A parameter: the value is as large as what that one gets, or larger, in every dimension."""
+    dense_for: str = ""
+    """A parameter, a kernel's size: with the value as stride, some place is in more than two windows of that size. Left out it
+    counts as the same size."""
+    sparse_for: str = ""
+    """A kernel's size: no place is in more than two windows, so that sums over them are the same in any order."""
     not_only: list[str] = []
     """It isn't surely a list of nothing but calls of these."""
     contains: str | None = None
@@ -785,6 +787,13 @@ class Catalog:
         """The last component of what is judged by what becomes of its result."""
         judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
         return self._last(name for entry in judged for name in entry.names)
+
+    @cached_property
+    def listing_words(self) -> tuple[bytes, ...]:
+        """The last components of what gives items in no order."""
+        return tuple(
+            word.encode() for word in self._last(n for e in self.entries if e.rule in UNORDERED for n in e.names)
+        )
 
     @cached_property
     def ordering(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapped
 
@@ -225,10 +226,10 @@ class Judge:
             verdicts.append(self._each(value, ask))
         if condition.not_type is not None:
             verdicts.append(not is_comparison(value) and self._each(value, self._is_whole) is not True)
-        if condition.under or condition.at_least:
-            other = argument_of(bound, condition.under or condition.at_least) or MISSING
-            enough = _at_least(settle(value), settle(other.value))
-            verdicts.append(None if enough is None else enough is bool(condition.at_least))
+        if condition.dense_for or condition.sparse_for:
+            kernel = argument_of(bound, condition.dense_for or condition.sparse_for) or MISSING
+            sparse = _is_sparse(settle(value), settle(kernel.value))
+            verdicts.append(None if sparse is None else sparse is bool(condition.sparse_for))
         if condition.draws and not (False in verdicts or value is None):
             verdicts.append(self.draws(value, frozenset(condition.draws)))
         elif condition.draws:
@@ -385,17 +386,24 @@ def _number(value: Value, test: Callable[[float], bool]) -> Verdict:
     return None
 
 
-def _at_least(value: Value | None, other: Value | None) -> Verdict:
-    """Whether a number, or each of several, is as large as another; nothing, or an empty list, stands for the same."""
-    if value in (Const(None), Items(()), Items((), "tuple")) or (value is not None and value == other):
+def _is_sparse(stride: Value | None, kernel: Value | None) -> Verdict:
+    """Whether no place is in more than two windows; no stride, or an empty list, stands for that of the kernel's size.
+
+    In one dimension it is in as many as strides begin within a kernel, in all of them in the product of these.
+    """
+    if stride in (Const(None), Items(()), Items((), "tuple")) or (stride is not None and stride == kernel):
         return True
-    mine, others = _numbers(value), _numbers(other)
-    if not mine or not others or (len(mine) != len(others) and 1 not in (len(mine), len(others))):
+    strides, sizes = _numbers(stride), _numbers(kernel)
+    if not strides or not sizes or (len(strides) != len(sizes) and 1 not in (len(strides), len(sizes))):
         return None
-    size = max(len(mine), len(others))
-    pairs = zip(mine * (size // len(mine)), others * (size // len(others)), strict=True)
-    verdicts = {None if a is None or b is None else a >= b for a, b in pairs}
-    return False if False in verdicts else None if None in verdicts else True
+    dimensions = max(len(strides), len(sizes))
+    pairs = zip(strides * (dimensions // len(strides)), sizes * (dimensions // len(sizes)), strict=True)
+    windows = [None if not step or size is None else math.ceil(size / step) for step, size in pairs]
+    # One number stands for every dimension, of which there may be several.
+    shared = windows * 2 if dimensions == 1 else windows
+    if math.prod(count for count in shared if count is not None) > 2:
+        return False
+    return None if None in windows else True
 
 
 def _numbers(value: Value | None) -> list[float | None]:

@@ -244,7 +244,7 @@ class Engine:
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self.catalog):
             return "its value picks nothing here"
-        if by_order and not listings.matters(module, site, self.matcher):
+        if by_order and not listings.matters(module, index, self.matcher):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
@@ -348,7 +348,7 @@ class Engine:
         """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
-        done = listings.matters(module, module.sites[index], self.matcher)
+        done = listings.matters(module, index, self.matcher)
         if done < listings.CUT:
             return "note", "it is kept in that order, which may not matter to whoever uses it"
         if done == listings.CUT and not match.sure:

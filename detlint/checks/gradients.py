@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.facts.model import Branch, Function, Member, Ref, Result, Site, Span, Step, Value
+from detlint.facts.model import Branch, Function, Member, Partial, Ref, Result, Site, Span, Step, Value
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
 
@@ -154,7 +154,9 @@ class Gradients:
             site = module.sites[index]
             if self._under_no_grad(module, site) or self._is_idle(module, site):
                 found.append(EVALUATED)
-            elif not called and self._is_for_data(site, name.rpartition(".")[2]):
+            elif (
+                self._only_prepares_data(module, index) if called else self._is_for_data(site, name.rpartition(".")[2])
+            ):
                 found.append(BEFORE)
             else:
                 # What is handed on is run sometime later, as what is built is.
@@ -267,6 +269,21 @@ class Gradients:
             return True
         return all(arg.name in words for arg in site.args if word in words_in(arg.value))
 
+    def _only_prepares_data(self, module: Module, index: int) -> bool:
+        """Whether a site makes a partial function that only data pipelines are handed: `dataset.map(partial(f, 2))`."""
+        if module.sites[index].kind != "partial":
+            return False
+        words, handed = self.resolver.catalog.pipelines, False
+        for site in module.sites:
+            if _is_partial(site.target, index):
+                return False
+            for arg in site.args:
+                if _is_partial(arg.value, index):
+                    handed = True
+                    if _called(site) not in words and arg.name not in words:
+                        return False
+        return handed
+
     def _is_handed_a_layer(self, module: Module, function: Function) -> bool:
         annotations = [p.annotation for p in module.detail(function).parameters if p.annotation]
         values = [self.resolver.name(module.path, annotation) for annotation in annotations]
@@ -326,6 +343,11 @@ def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = Fal
             yield from _while_idle(arm, modes, idle or (asks and number == 1))
         # What stands behind `if self.training: return ...` runs only while it doesn't.
         idle = idle or (asks and step.arms[0][-1:] == (-1,))
+
+
+def _is_partial(value: Value | None, index: int) -> bool:
+    """Whether a value is the partial function that a site makes."""
+    return isinstance(value, Partial) and value.site == index
 
 
 def _called(site: Site) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
 from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
-from detlint.facts.model import Const, Either, Function, Site
+from detlint.facts.model import Const, Either, Function, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 
@@ -36,14 +36,15 @@ CUT: Final = 2
 DECIDES: Final = 3
 
 
-def matters(module: Module, site: Site, matcher: Matcher) -> int:
+def matters(module: Module, index: int, matcher: Matcher) -> int:
     """What the order of the items at a site does.
 
     Returns: `NOTHING` where they are only handled one by one (deleted, copied, printed), tested or sorted; `KEPT` where they
     are gathered, returned or put somewhere as they come; `CUT` where some are taken by position, or all made an array;
     `DECIDES` where the order surely shows: they are counted, drawn from, written to a file, or a loop over them draws.
     """
-    return _Order(module, module.function_of(site), matcher, site.kind == "order").of(site.use)
+    site = module.sites[index]
+    return _Order(module, module.function_of(site), matcher, site.kind == "order", index).of(site.use)
 
 
 def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
@@ -66,6 +67,8 @@ class _Order(msgspec.Struct):
     matcher: Matcher
     of_set: bool
     """Whether it is that of a set, which is gone through everywhere; rounding alone is not worth a word there."""
+    index: int
+    """The site."""
     seen: set[str] = set()
     """Names that were followed."""
 
@@ -161,6 +164,8 @@ class _Order(msgspec.Struct):
             if last in self.catalog.all_drawing_words:
                 return DECIDES
             return NOTHING if last in LOOKS or last.startswith("assert") else KEPT
+        if (inside := self._inside(callee)) is not None:
+            return inside
         if not callee or last in ("sorted", "natsorted", "len", "set", "sort") or last.endswith(ERRORS):
             return NOTHING
         name = self.catalog.canonical(callee)
@@ -169,6 +174,24 @@ class _Order(msgspec.Struct):
         if any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ())):
             return DECIDES
         return CUT if name in self.catalog.keeps_order else KEPT
+
+    def _inside(self, callee: str) -> int | None:
+        """What a function of the file does with the order of the items that it is given; None for any other."""
+        function = self.module.functions.get(callee.removeprefix(f"{self.module.facts.module}."))
+        if function is None or function.owner or callee == function.name:
+            return None
+        parameters = [parameter.name for parameter in self.module.detail(function).parameters]
+        given = {
+            argument.name or (parameters[position] if position < len(parameters) else "")
+            for site in self.module.sites
+            if site.function == self.function.number and site.target == Ref(callee)
+            for position, argument in enumerate(site.args)
+            if is_made_by(argument.value, self.index)
+        }
+        if not given or not given.issubset(parameters):
+            return None
+        there = _Order(self.module, function, self.matcher, self.of_set, self.index)
+        return max(map(there._held, sorted(given)))
 
     def _draws(self, first: int, end: int) -> bool:
         """Whether one of some sites draws when it is passed, so that the order says who gets which number."""

@@ -76,6 +76,7 @@ class Origins:
         self._inputs = catalog.inputs
         self._tensors = tensors
         self._ranks, self._coordinates = catalog.with_context("ranks"), catalog.with_context("coordinates")
+        self._permutes = catalog.with_context("permutes")
         self._one_hot = catalog.with_context("one-hot")
         self._loaders = catalog.with_context("loader")
         self._passing = catalog.passing
@@ -91,22 +92,39 @@ class Origins:
         return bool(tensors) and all(self._is_free(place, value, known) for value in tensors)
 
     def never_collide(self, module: Module, index: int, match: Match) -> bool:
-        """Whether the indices of a call surely differ: ranks, or what stands in one row of a one-hot mask."""
-        return self._is_distinct(module, self._written(module, index, match, match.entry.collides))
+        """Whether the indices of a call surely differ: ranks, a permutation, or what stands in one row of a one-hot mask."""
+        return self._is_distinct(module, index, self._written(module, index, match, match.entry.collides))
 
-    def _is_distinct(self, module: Module, value: Value | None) -> bool:
-        if isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SAME_INDICES:
-            return self._is_distinct(module, value.of.base)
+    def _is_distinct(self, module: Module, index: int, value: Value | None, depth: int = 0) -> bool:
+        """Whether the numbers of a tensor that a site gets surely differ."""
+        if isinstance(value, Result):
+            if isinstance(value.of, Member) and value.of.attr in SAME_INDICES:
+                return self._is_distinct(module, index, value.of.base, depth)
+            return self._is_called(module, value, self._permutes)
         if not (isinstance(value, Member) and isinstance(value.base, Result)):
             return False
         if value.attr in ("[1]", "indices") and self._is_called(module, value.base, self._ranks):
             return True
+        if (given_back := self._given_back(module, index, value.base, value.attr[1:-1])) is not None:
+            return depth < DEEPEST and self._is_distinct(*given_back, depth + 1)
         if not value.attr.startswith("[") or not self._is_called(module, value.base, self._coordinates):
             return False
         target = module.sites[value.base.site].target if value.base.site >= 0 else None
         given = [argument.value for argument in module.sites[value.base.site].args] if target is not None else []
         mask = target.base if isinstance(target, Member) and not given else given[0] if len(given) == 1 else None
         return self._is_row_of_one_hot(module, mask)
+
+    def _given_back(
+        self, module: Module, index: int, called: Result, item: str
+    ) -> tuple[Module, int, Value | None] | None:
+        """What a function of the program gives back as one of several, with a site of it."""
+        target = self.matcher.resolver.normal(module.path, called.of, module.function_of(module.sites[index]))
+        callee = self.feeds.callee(target)
+        returned = callee[1].returns if callee is not None else None
+        if callee is None or not isinstance(returned, Items) or not item.isdigit() or int(item) >= len(returned.values):
+            return None
+        inside = next((i for i, site in enumerate(callee[0].sites) if site.function == callee[1].number), None)
+        return None if inside is None else (callee[0], inside, returned.values[int(item)])
 
     def _is_row_of_one_hot(self, module: Module, value: Value | None) -> bool:
         """Whether a mask says for one class where it was chosen: `one_hot(chosen).permute(2, 1, 0)[number]`."""

@@ -89,6 +89,8 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     active = sorted(hardware & set(switch.targets))
     if switch.assumed and not certain:
         active = active or [*switch.targets]
+    elif "finds-hardware" in match.entry.contexts and not certain:
+        active = active or sorted(matcher.active(place.module) & set(switch.targets))
     if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
     module = reach.entry.module

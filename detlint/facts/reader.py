@@ -142,6 +142,7 @@ class _Reader:
         "keyed",
         "keys",
         "lambdas",
+        "lists",
         "masks",
         "method_words",
         "module",
@@ -204,6 +205,8 @@ class _Reader:
         self._shows: bool | None = None
         self.worthless: list[tuple[int, ast.Call]] = []
         """Sites of the function that is read whose result may become nothing: what has keys, or chooses."""
+        self.lists = any(word in data for word in catalog.listing_words)
+        """Whether the file may list things in no order, so that it counts what functions do with their parameters."""
         self.bodies: dict[str, ast.FunctionDef] = {}
         """The functions of the top level."""
         self._lines: list[bytes] | None = None
@@ -335,6 +338,10 @@ class _Reader:
         if isinstance(node, ast.Lambda):
             self.returned.append(self.expression(node.body))
         else:
+            if self.lists:
+                self.fates = {
+                    argument.arg: [] for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                }
             self.block(node.body)
             self.tell_spare(node.body)
             if self.steps and smoke.is_trial(node):
@@ -857,11 +864,12 @@ class _Reader:
     def track(self, names: Iterable[str]) -> None:
         """Note from here on how some names are used that things are gathered into."""
         for name in names:
-            if name.isidentifier() and name not in self.fates:
+            uses = self.fates.get(name, [])
+            if name.isidentifier() and "gathered" not in uses:
                 # A parameter that was bound anew is no longer what the caller has.
                 value = self.scope.names.get(name)
                 own = value is not None and type(value) not in (Param, Either)
-                self.fates[name] = ["gathered", "anew"] if own else ["gathered"]
+                self.fates[name] = [*(["gathered", "anew"] if own else ["gathered"]), *uses]
 
     def _while(self, node: ast.While) -> None:
         self.expression(node.test)
@@ -1703,7 +1711,7 @@ class _Reader:
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         item = node.slice
-        if self.use == "shown":
+        if self.use == "shown" or (type(item) is ast.Slice and not (item.lower or item.upper or item.step)):
             pass
         elif type(item) is ast.Name:
             self.use = "turn" if item.id in self.counters else "index"

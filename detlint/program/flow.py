@@ -1275,13 +1275,14 @@ class _Run:
         pool = -1
         if "processes" in contexts:
             how, pool = self.start_method(site, place)
+        made = isinstance(target, Ref) and self.resolver.is_class(target.name)
         for value in functions:
             if how is not None:
                 self.start(value, place, how, pool)
             elif isinstance(value, Ref) and self.resolver.is_class(value.name):
                 if "calls" in contexts:  # who is only told of a class makes no object of it
                     self.offer(value, place)
-            elif isinstance(target, Ref) and self.resolver.is_class(target.name) and "calls" not in contexts:
+            elif "keeps-functions" in contexts or (made and "calls" not in contexts):
                 self.handed.append((value, place, False, frame))
             else:
                 self.run(value, place)

@@ -228,10 +228,10 @@ def condition_text(condition: Condition) -> str:
         parts.append("holds whole numbers" if condition.type == "whole" else f"is a {condition.type}")
     if condition.not_type is not None:
         parts.append("may hold other than whole numbers")
-    if condition.under:
-        parts.append(f"< `{condition.under}`")
-    if condition.at_least:
-        parts.append(f">= `{condition.at_least}`")
+    if condition.dense_for:
+        parts.append(f"puts places into more than two windows of `{condition.dense_for}`")
+    if condition.sparse_for:
+        parts.append(f"puts no place into more than two windows of `{condition.sparse_for}`")
     if condition.not_only:
         parts.append("has more than " + ", ".join(f"`{name}`" for name in condition.not_only))
     if condition.contains is not None:

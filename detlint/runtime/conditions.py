@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
@@ -37,8 +38,8 @@ def _holds(name: str, condition: Condition, bound: Bound) -> bool:
         return False
     if (condition.above is not None or condition.below is not None) and not _between(value, condition):
         return False
-    if condition.under or condition.at_least:
-        return _compared(value, condition, bound)
+    if condition.dense_for or condition.sparse_for:
+        return _has_windows(value, condition, bound)
     return _shaped(value, condition) and _typed(value, condition)
 
 
@@ -75,13 +76,15 @@ def _between(value: Any, condition: Condition) -> bool:
     return False
 
 
-def _compared(value: Any, condition: Condition, bound: Bound) -> bool:
-    other = bound.get(condition.under or condition.at_least)
-    value = other if value is None or value is MISSING else value
-    pairs = [*zip(*_same_length(value, other), strict=False)]
-    if not pairs or not all(isinstance(item, int) for pair in pairs for item in pair):
+def _has_windows(stride: Any, condition: Condition, bound: Bound) -> bool:
+    """Whether places are in more than two windows, or in no more, as the condition says; one number stands for all dimensions."""
+    kernel = bound.get(condition.dense_for or condition.sparse_for)
+    stride = kernel if stride is None or stride is MISSING else stride
+    pairs = [*zip(*_same_length(stride, kernel), strict=False)]
+    if not pairs or not all(isinstance(item, int) and item for pair in pairs for item in pair):
         return False
-    return any(a < b for a, b in pairs) if condition.under else all(a >= b for a, b in pairs)
+    windows = [math.ceil(size / step) for step, size in pairs]
+    return (math.prod(windows * 2 if len(windows) == 1 else windows) > 2) is bool(condition.dense_for)
 
 
 def _same_length(a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
