@@ -195,6 +195,8 @@ class Unnamed:
         if self._users.imports(other, own, name) or self._says_it_imports(other, module, name):
             has = own
         defined = name in other.facts.names or name in other.functions or name in other.classes
+        if has == own and self._hands_on(other, name):
+            return True
         word, alias = whole(name), re.compile(rb"\b%s\s+as\b" % name.encode())
         for block in self._texts.blocks(path):
             if not word.search(block.text):
@@ -202,8 +204,6 @@ class Unnamed:
             imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
             if has == own and any(path.endswith(INIT) or alias.search(found) for found in imports):
                 return True
-            if has == own and imports and (self._is_given_out(other, name) or not self._is_imported(other)):
-                return True  # it may hand the name on to somebody who isn't in sight
             rest = _IMPORT.sub(b"", block.text)
             if has == own:
                 named = block.name != name and bool(word.search(rest))
@@ -213,6 +213,12 @@ class Unnamed:
             if named and not self._is_dark(other, block, asking):
                 return True
         return False
+
+    def _hands_on(self, module: Module, name: str) -> bool:
+        """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight."""
+        if any(whole(name).search(_IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
+            return False
+        return self._is_given_out(module, name) or not self._is_imported(module)
 
     def _is_spelled(self, text: bytes, module: Module, name: str, *, quoted: bool, dotted: bool = False) -> bool:
         """Whether a text has a name that may mean a definition of a module: alone, or as one of that module, or of a package.
