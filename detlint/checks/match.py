@@ -296,14 +296,14 @@ class Matcher:
 
     def _method_of_base(self, owner: str, last: str) -> list[tuple[str, list[int]]]:
         """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`), or on all layers."""
-        for i in self.catalog.calls.get(owner, ()):
-            base = self.catalog.entries[i].returns
+        layer = self.resolver.layer(owner) if last in self.catalog.methods else None
+        owners = (owner, layer.module) if layer is not None else (owner,)
+        bases = [self.catalog.entries[i].returns for name in owners for i in self.catalog.calls.get(name, ())]
+        for base in (*bases, *owners[1:]):
             if base and f"{base}.{last}" in self.catalog.calls:
                 name = f"{base}.{last}"
                 return [(name, self.catalog.calls[name])]
-        layer = self.resolver.layer(owner)
-        name = f"{layer.module}.{last}" if layer is not None else ""
-        return [(name, self.catalog.calls[name])] if name in self.catalog.calls else []
+        return []
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""
