@@ -44,12 +44,16 @@ KEEPS: Final = KEEPS_NUMBERS | {
     "cpu",
     "cuda",
     "double",
+    "flip",
     "half",
     "split",
+    "t",
     "unfold",
 }
 """Methods of tensors that need a gradient if and only if the tensor does."""
 
+HOLDS: Final = frozenset({"copy", "get", "items", "pop", "values"})
+"""Methods of collections that give what is in them."""
 _CALLED_WITH: Final = re.compile(r"([\w.]+)\(\s*(\w+)\s*[,)]")
 """A function and its first argument, where that is a name."""
 
@@ -175,7 +179,9 @@ class Origins:
             return False
         if isinstance(value.of, Member) and value.of.attr in self._cut:
             return True
-        if isinstance(value.of, Member) and value.of.attr in KEEPS:
+        if isinstance(value.of, Either):
+            return all(self._is_free(place, Result(of, value.site), known, depth + 1) for of in value.of.options if of)
+        if isinstance(value.of, Member) and (value.of.attr in KEEPS or value.of.attr in HOLDS):
             return self._is_free(place, value.of.base, known, depth + 1)
         return self._is_drawn_into(place, value) or self._is_result_free(place, value, known, depth)
 

@@ -1909,10 +1909,12 @@ class _Reader:
         return self.expression(node.value)
 
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> None:
+        value = None
         if node.value is not None:
             self.use = "returned"
-            self.expression(node.value)
-        self.returned.append(None)
+            value = self.expression(node.value)
+        # Whoever goes over what passes on all of a loader gets what that gives.
+        self.returned.append(value if type(node) is ast.YieldFrom else None)
         self.yields = True
         self.steps.append(Branch("yield", None, ()))
 
