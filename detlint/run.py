@@ -19,7 +19,7 @@ from detlint import catalog as catalogs
 from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding, Report, Step
+from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
 from detlint.facts import outline
@@ -843,18 +843,16 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     """What several entry points say of one place in the same words is said once, with where the others start."""
     found: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0])
+        key = (finding.path, finding.span, finding.code, finding.severity, finding.message.partition(" (and ")[0])
         known = found.get(key)
         if known == finding:
             continue  # a run and a process that it starts say the same
         if known is None or not finding.steps or finding.family != 1:
             found[key if known is None else (*key, len(found))] = finding
         else:
-            first, other = sorted((known, finding), key=lambda one: -ORDER[one.severity])
-            starts = (other.steps[0], *(step for step in other.steps if step.message == ANOTHER_RUN))
-            others = [msgspec.structs.replace(step, message=ANOTHER_RUN) for step in starts]
-            steps = (*first.steps, *(step for step in others if step not in first.steps))
-            found[key] = msgspec.structs.replace(first, steps=steps)
+            start = msgspec.structs.replace(finding.steps[0], message=ANOTHER_RUN)
+            steps = known.steps if start in known.steps else (*known.steps, start)
+            found[key] = msgspec.structs.replace(known, steps=steps)
     return list(found.values())
 
 
