@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
@@ -30,6 +31,7 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
+from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
@@ -41,15 +43,6 @@ ANEW: Final = ("cls(", "__class__(", "type(self)(")
 """By what a class is built without its name."""
 
 
-class _Known(NamedTuple):
-    """What a parameter always is, with what was looked into for it."""
-
-    value: Value | None
-    files: frozenset[str]
-    asked: frozenset[str]
-    sought: frozenset[str]
-
-
 class Constants:
     """Finds what parameters always are, over all calls of the program."""
 
@@ -59,8 +52,7 @@ class Constants:
         self._users = users
         self._gradients = gradients
         self._unnamed = unnamed
-        self._known: dict[tuple[str, int, str], _Known | None] = {}
-        """None while it is being found out."""
+        self._values: Answers[Value | None] = Answers(users)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
@@ -148,24 +140,8 @@ class Constants:
             if around is None:
                 return None
             function = around
-        key = (module.path, function.number, name)
-        if key not in self._known:
-            self._known[key] = None
-            texts = self._users.texts
-            asked, sought = self._users.asked, texts.sought
-            self._users.asked, texts.sought = set(), set()
-            with self._resolver.looking() as files:
-                value = self._given(module, function, name)
-                found = _Known(value, frozenset(files), frozenset(self._users.asked), frozenset(texts.sought))
-                self._known[key] = found
-            self._users.asked, texts.sought = asked, sought
-        known = self._known[key]
-        if known is None:
-            return None  # it leads to itself
-        self._resolver.opened.update(known.files)
-        self._users.asked.update(known.asked)
-        self._users.texts.sought.update(known.sought)
-        return known.value
+        given = partial(self._given, module, function, name)
+        return self._values.of((module.path, function.number, name), given, None)
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""

@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.facts.model import Branch, Function, Member, Partial, Ref, Result, Site, Span, Step, Value
+from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
 
@@ -63,8 +64,7 @@ class Gradients:
         self.resolver = matcher.resolver
         self.users = users
         self.root = root
-        self._decided: dict[_Key, tuple[Taken, frozenset[str], frozenset[str]]] = {}
-        """Function -> the verdict, the files that were looked into for it, and the names that were asked for."""
+        self._decided: Answers[Taken] = Answers(users)
         self._inferring: dict[str, bool] = {}
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
@@ -101,17 +101,12 @@ class Gradients:
     def _at(self, module: Module, site: Site, about: _About) -> Taken:
         if self._under_no_grad(module, site) or self._is_idle(module, site):
             return EVALUATED
-        key = (module.path, site.function, about)
-        if key not in self._decided:
-            before, self.users.asked = self.users.asked, set()
-            with self.resolver.looking() as files:
-                taken = self._ask(module, module.function_of(site), about, {})
-                self._decided[key] = UNUSED if taken is None else taken, frozenset(files), frozenset(self.users.asked)
-            self.users.asked = before
-        decided, looked_into, asked = self._decided[key]
-        self.resolver.opened.update(looked_into)
-        self.users.asked.update(asked)
-        return decided
+
+        def find() -> Taken:
+            taken = self._ask(module, module.function_of(site), about, {})
+            return UNUSED if taken is None else taken
+
+        return self._decided.of((module.path, site.function, about), find, UNUSED)
 
     def _ask(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         """What a function or those who call it say; None for one that only calls itself.

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
+from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import ANYWHERE, Users
 
 NOWHERE: Final = frozenset[str]()
-
-
-class _Known(NamedTuple):
-    """What is chosen, with the files that were looked into for it."""
-
-    chosen: frozenset[str]
-    files: frozenset[str]
-    alone: bool
-    """Whether no script was seen to import the file, so that those of its package were asked."""
 
 
 class Hardware:
@@ -36,7 +28,7 @@ class Hardware:
         self._catalog: Catalog = resolver.catalog
         self._users = users
         self._root = root
-        self._known: dict[str, _Known] = {}
+        self._chosen: Answers[frozenset[str]] = Answers(users)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
         self._words = sorted({*self._catalog.devices.values()})
 
@@ -46,21 +38,19 @@ class Hardware:
         meant: one of them comes to it by a name that is put together, or by a path that Python is told of."""
         if self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports):
             return NOWHERE
-        users, texts = self._users, self._users.texts
-        if module.path not in self._known:
-            with self._resolver.looking() as files:
-                ends = users.ends(module.path)
-                alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
-                scripts = self._of_package(module) if alone else ends
-                said = self._said(path for path in scripts if path != module.path) if scripts is not None else NOWHERE
-                self._known[module.path] = _Known(said, frozenset(files), alone)
-        known = self._known[module.path]
-        self._resolver.opened.update(known.files)
-        users.asked.update(os.path.basename(path).partition(".")[0] for path in known.files)
-        if known.alone:
+        return self._chosen.of(module.path, lambda: self._by_scripts(module), NOWHERE)
+
+    def _by_scripts(self, module: Module) -> frozenset[str]:
+        users, opened = self._users, self._resolver.opened
+        ends = users.ends(module.path)
+        alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
+        scripts = self._of_package(module) if alone else ends
+        said = self._said(path for path in scripts if path != module.path) if scripts is not None else NOWHERE
+        users.asked.update(os.path.basename(path).partition(".")[0] for path in opened)
+        if alone:
             users.asked.add(ANYWHERE)
-            texts.sought.update(self._words)
-        return known.chosen
+            users.texts.sought.update(self._words)
+        return said
 
     def _of_package(self, module: Module) -> Iterator[str]:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""

@@ -10,12 +10,13 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Value
+from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import MAIN, TOP, Block, whole
 from detlint.program.users import ANYWHERE, Users
@@ -50,15 +51,6 @@ FINDS: Final = [
 """By what a program may come to files without their names."""
 
 
-class _Asked(NamedTuple):
-    """What is known of a definition, and what that depends on."""
-
-    idle: bool
-    opened: frozenset[str]
-    asked: frozenset[str]
-    sought: frozenset[str]
-
-
 class Unnamed:
     """Finds what nothing runs.
 
@@ -86,7 +78,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._known: dict[tuple[str, str, str], _Asked] = {}
+        self._idle: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
         """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
@@ -97,20 +89,10 @@ class Unnamed:
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
 
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
-        key, users, texts = (module.path, name, method), self._users, self._texts
-        if key not in self._known:
-            asked, sought = users.asked, texts.sought
-            users.asked, texts.sought = set(), set()
-            with self._resolver.looking() as files:
-                idle = self._is_never_called(module, name, method) if method else self._is_idle(module, name, set())
-                found = _Asked(idle, frozenset(files), frozenset(users.asked), frozenset(texts.sought))
-                self._known[key] = found
-            users.asked, texts.sought = asked, sought
-        found = self._known[key]
-        self._resolver.opened.update(found.opened)
-        users.asked.update(found.asked)
-        texts.sought.update(found.sought)
-        return found.idle
+        def find() -> bool:
+            return self._is_never_called(module, name, method) if method else self._is_idle(module, name, set())
+
+        return self._idle.of((module.path, name, method), find, False)
 
     def _is_idle(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether nothing that runs names a definition.

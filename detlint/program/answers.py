@@ -1,0 +1,53 @@
+"""Answers about the program that are remembered together with what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, NamedTuple, TypeVar
+
+from detlint.program.users import Users
+
+T = TypeVar("T")
+
+
+class _Rests(NamedTuple):
+    """What an answer rests on."""
+
+    opened: frozenset[str] = frozenset()
+    """The files whose bodies were asked for."""
+    asked: frozenset[str] = frozenset()
+    """The names whose users were searched for."""
+    sought: frozenset[str] = frozenset()
+    """The words that were looked for in texts."""
+
+
+class Answers(Generic[T]):
+    """Remembers answers. Whoever is given one depends on what it rests on, whether it was found out for him or for somebody
+    before him."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._known: dict[Hashable, tuple[T, _Rests]] = {}
+
+    def of(self, key: Hashable, find: Callable[[], T], meanwhile: T) -> T:
+        """The answer to a question.
+
+        Args:
+            find: finds it out.
+            meanwhile: what is answered to who asks the same while it is found out.
+        """
+        users, texts, resolver = self._users, self._users.texts, self._users.resolver
+        if key not in self._known:
+            self._known[key] = meanwhile, _Rests()
+            asked, sought = users.asked, texts.sought
+            users.asked, texts.sought = set(), set()
+            with resolver.looking() as opened:
+                answer = find()
+                rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(texts.sought))
+            self._known[key] = answer, rests
+            users.asked, texts.sought = asked, sought
+        answer, rests = self._known[key]
+        resolver.opened.update(rests.opened)
+        users.asked.update(rests.asked)
+        texts.sought.update(rests.sought)
+        return answer
