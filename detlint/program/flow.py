@@ -1108,7 +1108,7 @@ class _Run:
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
-        self.trained = self.trained or (receiver in self.ready and not self.making)
+        self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
