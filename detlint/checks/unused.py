@@ -7,7 +7,7 @@ from typing import Final
 
 from detlint.checks.attributes import Attributes
 from detlint.checks.match import Matcher
-from detlint.facts.model import Function, Instance, Member, is_made_by
+from detlint.facts.model import Either, Function, Instance, Member, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -42,6 +42,8 @@ class Unused:
         self._resolver = matcher.resolver
         self._users = users
         self._attributes = attributes
+        self._same = {name.rpartition(".")[2] for name in matcher.resolver.catalog.with_context("returns-self")}
+        """Methods that give the object that they are called on: `P.ReduceSum().shard(...)`."""
 
     def is_made_for_nothing(self, module: Module, index: int, generator: bool) -> bool:
         """Whether what a site makes is kept as an attribute, of a layer or as a generator, and nothing reads that.
@@ -50,11 +52,11 @@ class Unused:
             generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either.
         """
         site = module.sites[index]
-        if site.use not in ("kept", "dropped") and not site.use.startswith("assigned:"):
+        if site.use not in ("", "kept", "dropped") and not site.use.startswith("assigned:"):
             return False
         function = module.function_of(site)
         if not function.name:
-            return generator and self._is_said_once(module, self._name_in(module.facts.names, index))
+            return generator and bool(site.use) and self._is_said_once(module, self._name_in(module.facts.names, index))
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
         if layer is not None:
             if not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
@@ -72,11 +74,19 @@ class Unused:
         targets = (module.sites[number].target for number in sites(module.steps(forward)))
         return any(isinstance(t, Member) and isinstance(t.base, Instance) and not t.base.name for t in targets)
 
-    @staticmethod
-    def _name_in(names: Mapping[str, object], index: int) -> str:
-        """The only one of some names that holds what a site makes."""
-        found = [name for name, value in names.items() if is_made_by(value, index)]
+    def _name_in(self, names: Mapping[str, Value | None], index: int) -> str:
+        """The only one of some names that holds what a site makes, at least on one way."""
+        found = [
+            name
+            for name, value in names.items()
+            if any(self._is_made_by(v, index) for v in (value.options if isinstance(value, Either) else (value,)))
+        ]
         return found[0] if len(found) == 1 else ""
+
+    def _is_made_by(self, value: Value | None, index: int) -> bool:
+        while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in self._same:
+            value = value.of.base
+        return is_made_by(value, index)
 
     def _is_said_once(self, module: Module, name: str) -> bool:
         """Whether no other place names something: in its file, or in one that imports that."""
