@@ -57,7 +57,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint, sites
-from detlint.program.reach import HOST, Draws, Effect, Place, Reach, Seeding, Way, agree, is_object
+from detlint.program.reach import HOST, Draws, Effect, Place, Reach, Seeding, Way, agree, asks_mode, is_object
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -828,10 +828,11 @@ class _Run:
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
-            used_later = is_object(effect, weights)
+            by_mode = asks_mode(effect)
+            used_later = by_mode or is_object(effect, weights)
             for stream in entry.draws if used_later or not (kept and self.hollow) else ():
                 if used_later:
-                    self.later.append((stream, place, self.path, weights))
+                    self.later.append((stream, place, self.path, weights or by_mode))
                 elif self.matters(stream, place, entry):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():

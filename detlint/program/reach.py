@@ -8,9 +8,7 @@ from typing import Final, Protocol
 import msgspec
 
 from detlint.catalog import Entry, Scalar
-from detlint.facts.model import (
-    Value,
-)
+from detlint.facts.model import Member, Ref, Value
 from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
@@ -226,6 +224,16 @@ def is_object(effect: Effect, weights: bool) -> bool:
 
 
 def follows_mode(effect: Effect) -> bool:
-    """Whether a call builds a layer that draws while training alone: dropout and its kin."""
+    """Whether a call builds a layer that draws while training alone, dropout and its kin, or does what such a layer does."""
     in_any_case = "draws-always" in effect.entry.contexts
-    return effect.entry.rule.startswith("DET2") and is_object(effect, weights=False) and not in_any_case
+    by_mode = is_object(effect, weights=False) or asks_mode(effect)
+    return effect.entry.rule.startswith("DET2") and by_mode and not in_any_case
+
+
+def asks_mode(effect: Effect) -> bool:
+    """Whether a call is told by the layer around it whether that trains: `F.dropout(x, p, self.training)`."""
+    told = effect.arguments.get("training")
+    value = told.value if told is not None else None
+    return (isinstance(value, Ref) and value.name.endswith(".training")) or (
+        isinstance(value, Member) and value.attr == "training"
+    )

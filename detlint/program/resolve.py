@@ -672,8 +672,22 @@ class Resolver:
                 self._returned[of.name] = ""
                 self._returned[of.name] = self._returned_by(of.name)
             return self._returned[of.name]
-        layer = self.layer(self.type_of(of))
-        return layer.tensor if layer is not None else ""
+        called = self.type_of(of)
+        layer = self.layer(called)
+        return self._given_by_layer(called, layer) if layer is not None else ""
+
+    def _given_by_layer(self, name: str, layer: Framework) -> str:
+        """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
+        path, colon, inside = name.partition("::")
+        key = f"{name}.{layer.forward}"
+        if colon and key not in self._returned:
+            self._returned[key] = layer.tensor  # of one that hands on what it gets itself
+            function = self.known(path).functions.get(f"{inside}.{layer.forward}")
+            value = self.normal(path, function.returns, function) if function is not None else None
+            kind = self.type_of(value) if isinstance(value, Result) else ""
+            if "::" in kind and self.layer(kind) is None:
+                self._returned[key] = kind
+        return self._returned.get(key, layer.tensor)
 
     def _type_of_item(self, value: Member) -> str:
         """The class of one of several things that a function of the program returns: `model, sampler = make()`."""
