@@ -31,7 +31,7 @@ from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage
 from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Users
+from detlint.program.users import Use, Users
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -244,7 +244,7 @@ class Engine:
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self.catalog):
             return "its value picks nothing here"
-        if by_order and not listings.matters(module, index, self.matcher):
+        if by_order and not listings.matters(module, index, self.matcher, self._callers):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
@@ -344,11 +344,15 @@ class Engine:
         is_layer = "layer" in kinds and self.resolver.layer(owner) is not None
         return is_layer or ("dataset" in kinds and self.resolver.is_dataset(owner))
 
+    def _callers(self, module: Module, name: str) -> list[Use] | None:
+        """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
+        return None if self.unnamed.is_in_library(module) else self.levels.gradients.uses(module, name)
+
     def _of_a_set(self, module: Module, index: int, match: Match, severity: Severity) -> Judgement:
         """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
-        done = listings.matters(module, index, self.matcher)
+        done = listings.matters(module, index, self.matcher, self._callers)
         if done < listings.CUT:
             return "note", "it is kept in that order, which may not matter to whoever uses it"
         if done == listings.CUT and not match.sure:

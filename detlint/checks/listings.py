@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -13,6 +14,7 @@ from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
 from detlint.facts.model import Const, Either, Function, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
+from detlint.program.users import Use
 
 ERRORS: Final = ("Error", "Exception", "Warning")
 # Methods that show what they are given, or only look at it, by their names.
@@ -34,9 +36,15 @@ NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
 DECIDES: Final = 3
+DEEPEST: Final = 4
+"""Through so many functions that give it back a listing is followed."""
 
 
-def matters(module: Module, index: int, matcher: Matcher) -> int:
+Callers = Callable[[Module, str], Sequence[Use] | None]
+"""The uses of a function in the program; None where there may be others."""
+
+
+def matters(module: Module, index: int, matcher: Matcher, callers: Callers) -> int:
     """What the order of the items at a site does.
 
     Returns: `NOTHING` where they are only handled one by one (deleted, copied, printed), tested or sorted; `KEPT` where they
@@ -44,7 +52,7 @@ def matters(module: Module, index: int, matcher: Matcher) -> int:
     `DECIDES` where the order surely shows: they are counted, drawn from, written to a file, or a loop over them draws.
     """
     site = module.sites[index]
-    return _Order(module, module.function_of(site), matcher, site.kind == "order", index).of(site.use)
+    return _Order(module, module.function_of(site), matcher, site.kind == "order", index, callers).of(site.use)
 
 
 def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
@@ -69,6 +77,9 @@ class _Order(msgspec.Struct):
     """Whether it is that of a set, which is gone through everywhere; rounding alone is not worth a word there."""
     index: int
     """The site."""
+    callers: Callers
+    depth: int = 0
+    """How many functions have given the items back on the way."""
     seen: set[str] = set()
     """Names that were followed."""
 
@@ -91,7 +102,9 @@ class _Order(msgspec.Struct):
             return self._keyed(what)
         if kind in ("index", "written"):
             return DECIDES if kind == "written" else CUT
-        if kind in ("collected", "returned", "turn"):
+        if kind == "returned":
+            return self._returned()
+        if kind in ("collected", "turn"):
             return KEPT
         if kind in ("data-loop", "put"):
             grown, _, handed = what.partition(";")
@@ -175,6 +188,27 @@ class _Order(msgspec.Struct):
             return DECIDES
         return CUT if name in self.catalog.keeps_order else KEPT
 
+    def _returned(self) -> int:
+        """What those do with the items who call a function that gives them back: nothing, if it is nothing everywhere."""
+        name = self.function.name
+        uses = self.callers(self.module, name) if name and not self.function.owner and self.depth < DEEPEST else None
+        if not uses or any(not use.called or use.site < 0 for use in uses):
+            return KEPT
+        for use in uses:
+            site = use.module.sites[use.site]
+            there = _Order(
+                use.module,
+                use.module.function_of(site),
+                self.matcher,
+                self.of_set,
+                use.site,
+                self.callers,
+                self.depth + 1,
+            )
+            if site.use in ("", "kept") or there.of(site.use):
+                return KEPT
+        return NOTHING
+
     def _inside(self, callee: str) -> int | None:
         """What a function of the file does with the order of the items that it is given; None for any other."""
         function = self.module.functions.get(callee.removeprefix(f"{self.module.facts.module}."))
@@ -190,7 +224,7 @@ class _Order(msgspec.Struct):
         }
         if not given or not given.issubset(parameters):
             return None
-        there = _Order(self.module, function, self.matcher, self.of_set, self.index)
+        there = _Order(self.module, function, self.matcher, self.of_set, self.index, self.callers, self.depth)
         return max(map(there._held, sorted(given)))
 
     def _draws(self, first: int, end: int) -> bool:

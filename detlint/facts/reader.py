@@ -1506,7 +1506,7 @@ class _Reader:
             if tail in self.catalog.ordered_words:
                 self.judged += 1
             else:
-                use = "kept" if use.startswith(("assigned:", "put:")) else use if use in ("dropped", "logged") else ""
+                use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
@@ -2313,6 +2313,10 @@ _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
+_TOLD_OF_ALL: Final = frozenset({
+    "dropped", "logged", *(f"argument:builtins.{name}" for name in ("frozenset", "len", "set", "sorted")),
+})  # fmt: skip
+"""What is told of whatever is called: a function may give back a listing, whose order its callers settle."""
 _MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
 """Kinds of tests that may ask whether tests run."""
 _OPAQUE: Final = frozenset({
