@@ -279,8 +279,8 @@ class _Run:
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
             open_ = [draws for draws in found.values() if id(draws) not in told]
             merged = reduce(Draws.with_other, open_) if open_ else None
-            # Who trains on may start without the checkpoint, or have layers that it doesn't know.
-            if merged is not None and result.loads and not result.trains:
+            # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
+            if merged is not None and (result.loads or result.measures) and not result.trains:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
@@ -800,6 +800,7 @@ class _Run:
         entry = effect.entry
         self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
+        self.result.measures = self.result.measures or "measures" in entry.contexts
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
             if not (self.importing and PREPARES in entry.contexts):
@@ -1006,9 +1007,11 @@ class _Run:
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
     def makes_weights(self, place: Place) -> bool:
-        """Whether a call that draws stands where a layer is built, and what it gives goes on into something."""
-        use = place.module.sites[place.site].use
-        return self.building > 0 and (not use or use.startswith("argument:"))
+        """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in
+        place (`m.weight.data.normal_()`)."""
+        site = place.module.sites[place.site]
+        in_place = site.use == "dropped" and last(site.target).endswith("_")
+        return self.building > 0 and (not site.use or site.use.startswith("argument:") or in_place)
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)

@@ -146,6 +146,8 @@ class Reach(msgspec.Struct):
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
     """Whether it loads weights."""
+    measures: bool = False
+    """Whether it counts the operations and parameters of a network."""
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
