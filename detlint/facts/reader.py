@@ -2312,13 +2312,13 @@ _BUILT_IN: Final = {
 _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 
-# Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _TOLD_OF_ALL: Final = frozenset({
     "dropped", "logged", *(f"argument:builtins.{name}" for name in ("frozenset", "len", "set", "sorted")),
 })  # fmt: skip
 """What is told of whatever is called: a function may give back a listing, whose order its callers settle."""
 _MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
 """Kinds of tests that may ask whether tests run."""
+# Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
 _OPAQUE: Final = frozenset({
     ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred,

@@ -41,11 +41,16 @@ class Answers(Generic[T]):
             self._known[key] = meanwhile, _Rests()
             asked, sought = users.asked, texts.sought
             users.asked, texts.sought = set(), set()
-            with resolver.looking() as opened:
-                answer = find()
-                rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(texts.sought))
-            self._known[key] = answer, rests
-            users.asked, texts.sought = asked, sought
+            try:
+                with resolver.looking() as opened:
+                    answer = find()
+                    rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(texts.sought))
+                self._known[key] = answer, rests
+            except BaseException:
+                del self._known[key]
+                raise
+            finally:
+                users.asked, texts.sought = asked, sought
         answer, rests = self._known[key]
         resolver.opened.update(rests.opened)
         users.asked.update(rests.asked)
