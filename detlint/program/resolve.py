@@ -132,6 +132,8 @@ class Resolver:
         self._starry: dict[str, list[tuple[str, str]]] = {}
         self._offers: dict[str, set[str] | None] = {}
         self._returned: dict[str, str] = {}
+        self._forwarded: dict[str, str] = {}
+        """The classes of what layers of the program give when they are called."""
         self._imported: dict[str, list[Module]] = {}
         self._busy: set[object] = set()
         self.opened: set[str] = set()
@@ -679,15 +681,16 @@ class Resolver:
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
         path, colon, inside = name.partition("::")
-        key = f"{name}.{layer.forward}"
-        if colon and key not in self._returned:
-            self._returned[key] = layer.tensor  # of one that hands on what it gets itself
+        if not colon:
+            return layer.tensor
+        if name not in self._forwarded:
+            self._forwarded[name] = layer.tensor  # of one that hands on what it gets itself
             function = self.known(path).functions.get(f"{inside}.{layer.forward}")
             value = self.normal(path, function.returns, function) if function is not None else None
             kind = self.type_of(value) if isinstance(value, Result) else ""
             if "::" in kind and self.layer(kind) is None:
-                self._returned[key] = kind
-        return self._returned.get(key, layer.tensor)
+                self._forwarded[name] = kind
+        return self._forwarded[name]
 
     def _type_of_item(self, value: Member) -> str:
         """The class of one of several things that a function of the program returns: `model, sampler = make()`."""
