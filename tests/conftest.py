@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from hypothesis import settings
 from detlint.cli import main
 
 REPOSITORY = Path(__file__).parent.parent
+RUNS_KEPT = 25
+_runs = count(1)
 
 # Properties draw the same examples in every run, so that only a change can make a test fail;
 # `pytest --hypothesis-profile explore` draws new ones.
@@ -24,6 +28,8 @@ settings.load_profile("repeat")
 
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
+    if next(_runs) % RUNS_KEPT == 0:
+        gc.collect()  # a run leaves all that it made to the end of its process: thousands of them fill the memory
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
 
 

@@ -41,6 +41,12 @@ def report(*arguments: str, cache: Path | None = None) -> str:
     return result.stdout
 
 
+def age(root: Path) -> None:
+    """As if nobody had written into its files for long: nobody has to look into them again to know what they hold."""
+    for path in root.rglob("*"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+
+
 def rows(text: str) -> list[dict[str, Any]]:
     loaded: list[dict[str, Any]] = json.loads(text)
     return loaded
@@ -60,11 +66,10 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough files for the work to be spread over processes, both in reading and in judging."""
     root = tmp_path_factory.mktemp("many")
     sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
-    for copy in range(-(-450 // len(sources))):
-        for number, path in enumerate(sources):
-            folder = root / f"part{copy}" / f"group{number % 7}"
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder / f"{path.parent.name}_{path.stem.replace('-', '_')}.py")
+    for number, path in enumerate(sources[:: len(sources) // 500]):
+        folder = root / f"part{number % 2}" / f"group{number % 7}"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / f"{path.parent.name}_{path.stem.replace('-', '_')}.py")
     for name, text in PACKAGE.items():
         file = root / name
         file.parent.mkdir(exist_ok=True)
@@ -91,7 +96,7 @@ def test_unreadable_files_too(package: Path) -> None:
 def test_processes(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(many)
     one = report("--jobs", "1")
-    assert len(rows(one)) > 500
+    assert len(rows(one)) > 300
     assert report("--jobs", "3") == one
     assert report("--jobs", "0") == one
 
@@ -403,33 +408,32 @@ def test_from_another_folder(package: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert report(str(package)) == here
 
 
-def test_any_hash_seed(package: Path) -> None:
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_any_hash_seed(many: Path, form: str) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "detlint",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--show-notes",
+        "--output-format",
+        form,
+    ]
     outputs = set()
-    for seed in ("0", "1", "42", "random"):
-        for form in ("json", "text"):
-            result = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "detlint",
-                    "check",
-                    "--isolated",
-                    "--no-cache",
-                    "--show-notes",
-                    "--output-format",
-                    form,
-                    ".",
-                    str(REPOSITORY / "fixtures" / "rules"),
-                ],
-                cwd=package,
-                capture_output=True,
-                timeout=300,
-                check=False,
-                env={**os.environ, "PYTHONHASHSEED": seed},
-            )
-            assert result.returncode == 1, result.stderr
-            outputs.add((form, result.stdout))
-    assert len(outputs) == 2
+    for seed in ("0", "42", "random"):
+        result = subprocess.run(
+            [*command, "--jobs", "1", "part0", "train.py"],
+            cwd=many,
+            capture_output=True,
+            timeout=300,
+            check=False,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        assert result.returncode == 1, result.stderr
+        outputs.add(result.stdout)
+    assert len(outputs) == 1
 
 
 def test_facts_of_one_hash_seed_serve_another(package: Path) -> None:
@@ -479,9 +483,8 @@ def test_a_folder_that_becomes_a_package_gives_its_files_other_names(project: Pr
             "common/noise.py": "import torch\n\n\ndef noise():\n    return torch.rand(1)\n",
         }
     )
-    cache, long_ago = root / "cache", 1_600_000_000
-    for path in root.rglob("*.py"):
-        os.utime(path, (long_ago, long_ago))  # so that nobody has to look into them again
+    cache = root / "cache"
+    age(root)
     before = report(cache=cache)
     (root / "__init__.py").touch()
     assert report(cache=cache) == report() != before
@@ -498,9 +501,8 @@ def test_a_run_that_finds_everything_as_it_was_writes_nothing(project: Project) 
             "conf.yaml": "lr: 0.1\n",
         }
     )
-    cache, long_ago = root / "cache", 1_600_000_000
-    for path in root.iterdir():
-        os.utime(path, (long_ago, long_ago))
+    cache = root / "cache"
+    age(root)
     report(cache=cache)
     written = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
     report(cache=cache)
