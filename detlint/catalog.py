@@ -40,7 +40,8 @@ TABLES = {
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
 UNORDERED = frozenset({"DET305", "DET306"})
-JUDGED_BY_USE = frozenset({"DET103", "DET305", "DET306"})
+"""Rules of what gives items in no order."""
+JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapped
 
@@ -25,6 +24,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import join
+from detlint.windows import are_crowded
 
 Verdict = bool | None
 NO_DEFAULT = "..."
@@ -228,8 +228,8 @@ class Judge:
             verdicts.append(not is_comparison(value) and self._each(value, self._is_whole) is not True)
         if condition.dense_for or condition.sparse_for:
             kernel = argument_of(bound, condition.dense_for or condition.sparse_for) or MISSING
-            sparse = _is_sparse(settle(value), settle(kernel.value))
-            verdicts.append(None if sparse is None else sparse is bool(condition.sparse_for))
+            crowded = _are_crowded(settle(kernel.value), settle(value))
+            verdicts.append(None if crowded is None else crowded is bool(condition.dense_for))
         if condition.draws and not (False in verdicts or value is None):
             verdicts.append(self.draws(value, frozenset(condition.draws)))
         elif condition.draws:
@@ -386,24 +386,11 @@ def _number(value: Value, test: Callable[[float], bool]) -> Verdict:
     return None
 
 
-def _is_sparse(stride: Value | None, kernel: Value | None) -> Verdict:
-    """Whether no place is in more than two windows; no stride, or an empty list, stands for that of the kernel's size.
-
-    In one dimension it is in as many as strides begin within a kernel, in all of them in the product of these.
-    """
+def _are_crowded(kernel: Value | None, stride: Value | None) -> Verdict:
+    """Whether some place is in more than two windows; no stride, or an empty list, stands for that of the kernel's size."""
     if stride in (Const(None), Items(()), Items((), "tuple")) or (stride is not None and stride == kernel):
-        return True
-    strides, sizes = _numbers(stride), _numbers(kernel)
-    if not strides or not sizes or (len(strides) != len(sizes) and 1 not in (len(strides), len(sizes))):
-        return None
-    dimensions = max(len(strides), len(sizes))
-    pairs = zip(strides * (dimensions // len(strides)), sizes * (dimensions // len(sizes)), strict=True)
-    windows = [None if not step or size is None else math.ceil(size / step) for step, size in pairs]
-    # One number stands for every dimension, of which there may be several.
-    shared = windows * 2 if dimensions == 1 else windows
-    if math.prod(count for count in shared if count is not None) > 2:
         return False
-    return None if None in windows else True
+    return are_crowded(_numbers(kernel), _numbers(stride))
 
 
 def _numbers(value: Value | None) -> list[float | None]:

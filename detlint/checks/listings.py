@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
@@ -196,14 +197,9 @@ class _Order(msgspec.Struct):
             return KEPT
         for use in uses:
             site = use.module.sites[use.site]
-            there = _Order(
-                use.module,
-                use.module.function_of(site),
-                self.matcher,
-                self.of_set,
-                use.site,
-                self.callers,
-                self.depth + 1,
+            module, depth = use.module, self.depth + 1
+            there = replace(
+                self, module=module, function=module.function_of(site), index=use.site, depth=depth, seen=set()
             )
             if site.use in ("", "kept") or there.of(site.use):
                 return KEPT
@@ -224,7 +220,7 @@ class _Order(msgspec.Struct):
         }
         if not given or not given.issubset(parameters):
             return None
-        there = _Order(self.module, function, self.matcher, self.of_set, self.index, self.callers, self.depth)
+        there = replace(self, function=function, seen=set())
         return max(map(there._held, sorted(given)))
 
     def _draws(self, first: int, end: int) -> bool:

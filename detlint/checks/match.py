@@ -17,8 +17,20 @@ from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
-from detlint.facts.model import Const, Either, Function, Instance, Items, Member, Param, Ref, Result, Site, Value
-from detlint.facts.reader import UNKNOWN_RECEIVER
+from detlint.facts.model import (
+    UNKNOWN_RECEIVER,
+    Const,
+    Either,
+    Function,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Site,
+    Value,
+)
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.links import Registered

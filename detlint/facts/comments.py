@@ -13,7 +13,7 @@ from typing import Literal
 
 from detlint.facts.model import Directive
 
-# Decides on bytes whether tokens are worth reading: another tool's `# noqa: F401` is none of ours.
+# Decides on bytes whether tokens are worth reading: what another tool is told there is none of ours.
 WORTH_READING = re.compile(
     rb"#[^\n\r]*?(?:detlint\s*:|noqa\s*:[^\n\r#]*DET|(?:flake8|ruff)\s*[:=]\s*noqa)|noqa\s*:[^\n\r#]*DET", re.I
 )

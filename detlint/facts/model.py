@@ -32,6 +32,10 @@ class Ref(Record, frozen=True, tag=1):
     name: str
 
 
+UNKNOWN_RECEIVER: Final = Ref("?")
+"""What a method is called on, where nothing is known of it."""
+
+
 class Member(Record, frozen=True, tag=2):
     """An attribute (`attr`) or an item (`[key]`) of a value."""
 

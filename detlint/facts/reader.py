@@ -30,6 +30,7 @@ from detlint.facts.model import (
     SCALED,
     SETTER,
     SHAPES,
+    UNKNOWN_RECEIVER,
     Arg,
     Body,
     Branch,
@@ -73,7 +74,6 @@ DEEPEST_VALUE: Final = 16
 SHORT_MAPPING: Final = 8
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 FLAGS: Final = "absl.flags.FLAGS"
-UNKNOWN_RECEIVER: Final = Ref("?")
 PLAIN: Final = frozenset({
     "int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None", "type", "Any", "Callable", "Type",
 })  # fmt: skip

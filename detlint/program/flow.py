@@ -788,9 +788,8 @@ class _Run:
         """
         given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
         looked = {name: self.written(effect, place, name).value for name in given}
-        left_out = {
-            n for n, v in looked.items() if isinstance(v, Instance) and v.name
-        }  # a parameter that is annotated, or None
+        # A parameter that is annotated, or None.
+        left_out = {n for n, v in looked.items() if isinstance(v, Instance) and v.name}
         asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None}
         known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
         return not known or self.flow.knowledge.settled(effect, known) is not False

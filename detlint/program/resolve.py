@@ -18,6 +18,7 @@ from detlint.facts.model import (
     ANY,
     OPERATED,
     SCALED,
+    UNKNOWN_RECEIVER,
     Body,
     Class,
     Const,
@@ -38,7 +39,6 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
-from detlint.facts.reader import UNKNOWN_RECEIVER
 from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from detlint.catalog import Condition
 from detlint.runtime.arguments import MISSING
+from detlint.windows import are_crowded
 
 ON: Final = {"npu": "ascend", "hpu": "hpu"}
 """Kind of device, as PyTorch names it -> the catalog's target, where the two differ."""
@@ -77,20 +77,18 @@ def _between(value: Any, condition: Condition) -> bool:
 
 
 def _has_windows(stride: Any, condition: Condition, bound: Bound) -> bool:
-    """Whether places are in more than two windows, or in no more, as the condition says; one number stands for all dimensions."""
-    kernel = bound.get(condition.dense_for or condition.sparse_for)
-    stride = kernel if stride is None or stride is MISSING else stride
-    pairs = [*zip(*_same_length(stride, kernel), strict=False)]
-    if not pairs or not all(isinstance(item, int) and item for pair in pairs for item in pair):
-        return False
-    windows = [math.ceil(size / step) for step, size in pairs]
-    return (math.prod(windows * 2 if len(windows) == 1 else windows) > 2) is bool(condition.dense_for)
+    """Whether places are in more than two windows, or in no more, as the condition says; not where that isn't known.
+
+    No stride, or an empty one, stands for that of the kernel's size.
+    """
+    sizes = _numbers(bound.get(condition.dense_for or condition.sparse_for))
+    steps = [] if stride is None or stride is MISSING else _numbers(stride)
+    return are_crowded(sizes, steps or sizes) is bool(condition.dense_for)
 
 
-def _same_length(a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    long = max(len(x) if isinstance(x, (tuple, list)) else 1 for x in (a, b))
-    first, second = (tuple(x) if isinstance(x, (tuple, list)) else (x,) * long for x in (a, b))
-    return first, second
+def _numbers(value: Any) -> list[float | None]:
+    listed = value if isinstance(value, (tuple, list)) else (value,)
+    return [item if isinstance(item, (int, float)) else None for item in listed]
 
 
 def _shaped(value: Any, condition: Condition) -> bool:
