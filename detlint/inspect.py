@@ -18,7 +18,7 @@ from detlint.discover import program
 from detlint.facts.model import plain
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.flow import Recorder
-from detlint.program.outcome import Passage
+from detlint.program.outcome import Passage, Runs
 from detlint.program.reach import Reach
 from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
@@ -105,9 +105,10 @@ class Inspection:
     def findings(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
         """All findings in a module, those that a comment covers included."""
         reaches = [reach for traced in runs for reach in traced.reaches]
-        passages = passages_of(reaches, module)
         found = [f for reach in reaches for f in self.engine.told(reach) if f.path == module.path]
-        return sorted({*found, *self.engine.judge(module, passages)[0]}, key=Finding.sort_key)
+        return sorted(
+            {*found, *self.engine.judge(module, runs_of(self.engine, reaches, module))[0]}, key=Finding.sort_key
+        )
 
     def reported(self, module: Module, runs: Sequence[Traced]) -> list[Finding]:
         """The findings in a module that no comment covers and no configuration leaves out."""
@@ -117,13 +118,14 @@ class Inspection:
         return [finding for finding in kept if not self.ignored(finding)]
 
 
-def passages_of(reaches: Sequence[Reach], module: Module) -> list[Passage]:
-    """The ways of runs through a module."""
-    return [
+def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
+    """What a module is judged by, of the runs that may reach it."""
+    passages = [
         Passage(reach.outcome(), sites[module.path], reach.seeded().get(module.path, frozenset()))
         for reach in reaches
         if module.path in (sites := reach.sites())
     ]
+    return Runs(passages, any(engine.may_train(reach) for reach in reaches))
 
 
 @contextlib.contextmanager

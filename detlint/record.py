@@ -50,6 +50,8 @@ class Followed(msgspec.Struct, array_like=True):
     imported: frozenset[str]
     """Those besides whose top level it runs."""
     findings: list[Finding]
+    trains: bool = False
+    """Whether it trains, or starts in a file that speaks of it."""
 
 
 class Judged(msgspec.Struct, array_like=True):
@@ -64,6 +66,8 @@ class Judged(msgspec.Struct, array_like=True):
     """The names whose users were searched for, in whatever files."""
     sought: tuple[str, ...] = ()
     """The words that were looked for in the texts of files: whichever comes to say one of them may change the answer."""
+    open: bool = False
+    """Whether it may be another where a run that trains comes to the module by imports, or none does."""
 
 
 class Record(msgspec.Struct, array_like=True):

@@ -29,7 +29,7 @@ from detlint.facts.store import File, Progress, Store, processes, with_deep_stac
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.outcome import Outcome, Passage
+from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.texts import Texts, says
 from detlint.program.users import ANYWHERE, words_of
@@ -51,8 +51,9 @@ JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
 StrPath = str | os.PathLike[str]
-Work = tuple[str, list[Passage] | None]
-"""A module to judge with the runs that pass it; None where the runs that start in it are to be followed."""
+Work = tuple[str, Runs | None]
+"""A module to judge, and the runs that it is judged by; None where the runs that start in it are to be followed."""
+NO_RUNS: Final = Runs()
 
 
 def check(
@@ -278,11 +279,11 @@ class Run:
         """
         followed = {path: [carried(run) for run in runs] for path, runs in self.before.followed.items()}
         followed |= self.record.followed
-        passages = _passages(Record(followed=followed))
+        runs = _runs(followed, self.links)
         engine = self.engine = self.engine or self._engine()
         known = {path: judged for path, judged in self.record.judged.items() if path in self.reported}
         judged = with_deep_stack(
-            lambda: {path: self._judged(engine, path, passages.get(path, [])) for path in self._unjudged()}
+            lambda: {path: self._judged(engine, path, runs.get(path, NO_RUNS)) for path in self._unjudged()}
         )
         return Record(followed=followed, judged=known | judged)
 
@@ -582,20 +583,20 @@ class Run:
         unjudged = self._unjudged()
         self.differs = self.differs or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
         jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
-        then = _passages(before)
+        then = _runs(before.followed, Links(before.imports))
         with self._workers(jobs) as work:
             # Most modules are passed by no run, or not where it matters: several processes judge them while runs are followed.
             early = unjudged if jobs > 1 else []
-            then |= {path: [] for path in early}
-            parts = work(runs + [(path, []) for path in early])
+            then |= dict.fromkeys(early, NO_RUNS)
+            parts = work(runs + [(path, NO_RUNS) for path in early])
             self.store.keep()  # while others work
             for part in parts:
                 self._take(part)
-            now = _passages(self.record)
+            now = _runs(self.record.followed, self.links)
             for path, judged in [*self.record.judged.items()]:
-                if _differ(judged, then.get(path, []), now.get(path, [])):
+                if _differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
                     del self.record.judged[path]
-            for part in work([(path, now.get(path, [])) for path in self._unjudged()]):
+            for part in work([(path, now.get(path, NO_RUNS)) for path in self._unjudged()]):
                 self._take(part)
 
     def _unjudged(self) -> list[str]:
@@ -662,11 +663,11 @@ class Run:
         engine = self.engine = self.engine or self._engine()
         part = _Part()
         known = set(self.store.fresh)
-        for path, passages in work:
-            if passages is None:
+        for path, runs in work:
+            if runs is None:
                 part.followed[path] = self._followed(engine, path)
             else:
-                part.judged[path] = self._judged(engine, path, passages)
+                part.judged[path] = self._judged(engine, path, runs)
         self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
@@ -726,7 +727,7 @@ class Run:
         wanted = visited - engine.resolver.by_path.keys()
         self.store.fetch(file.key for one in sorted(wanted) if (file := self.store.files.get(one)) is not None)
 
-    def _judged(self, engine: Engine, path: str, passages: list[Passage]) -> Judged:
+    def _judged(self, engine: Engine, path: str, runs: Runs) -> Judged:
         facts = self.modules.facts(path)
         module = engine.resolver.module(path)
         if facts is None or module is None:
@@ -737,13 +738,13 @@ class Run:
         engine.users.asked.clear()
         self.texts.sought.clear()
         try:
-            findings, varies = engine.judge(module, passages)
+            findings, varies, is_open = engine.judge(module, runs)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
-            findings, varies = self._fault(path, error), False
+            findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
         asked = tuple(sorted(engine.users.asked))
         sought = tuple(sorted(self.texts.sought))
-        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought)
+        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):
@@ -828,7 +829,10 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
     sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
     told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
     visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
-    return Followed(reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings)
+    return Followed(
+        reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
+        engine.may_train(reach),
+    )  # fmt: skip
 
 
 def _found(record: Record, path: str, reaches: bool, reported: bool) -> Iterator[Finding]:
@@ -856,19 +860,23 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     return list(found.values())
 
 
-def _passages(record: Record) -> dict[str, list[Passage]]:
-    """The runs that pass each module."""
-    found: dict[str, list[Passage]] = {}
-    for _, runs in sorted(record.followed.items()):
+def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str, Runs]:
+    """The runs that each module is judged by."""
+    passages: dict[str, list[Passage]] = {}
+    for _, runs in sorted(followed.items()):
         for run in runs:
             for path, sites in run.sites.items():
-                found.setdefault(path, []).append(Passage(run.outcome, sites, run.seeded.get(path, frozenset())))
-    return found
+                passages.setdefault(path, []).append(Passage(run.outcome, sites, run.seeded.get(path, frozenset())))
+    trained = links.reached(path for path, runs in followed.items() if any(run.trains for run in runs))
+    return {path: Runs(passages.get(path, ()), path in trained) for path in passages.keys() | trained}
 
 
-def _differ(judged: Judged, then: list[Passage], now: list[Passage]) -> bool:
-    """Whether a module may be judged otherwise with other runs that pass it."""
-    return then != now and (judged.varies or any(passage.sites for passage in (*then, *now)))
+def _differ(judged: Judged, then: Runs, now: Runs) -> bool:
+    """Whether a module may be judged otherwise by other runs."""
+    if then.train != now.train and judged.open:
+        return True
+    passages = (*then.passages, *now.passages)
+    return then.passages != now.passages and (judged.varies or any(passage.sites for passage in passages))
 
 
 def _chunks(work: list[Work]) -> list[list[Work]]:

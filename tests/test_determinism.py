@@ -492,6 +492,24 @@ def test_a_folder_that_becomes_a_package_gives_its_files_other_names(project: Pr
     assert report(cache=cache) == before
 
 
+def test_a_run_that_comes_to_train_what_it_imports_is_seen_through_the_cache(project: Project) -> None:
+    grow = (
+        "import torch.nn as nn\n\n\nclass Grow(nn.Module):\n    def forward(self, x):\n"
+        "        return nn.functional.interpolate(x, scale_factor=2, mode='bilinear')\n"
+    )
+    idle = "import sys\n\nimport kit.layers\nimport torch\n\ntorch.manual_seed(1)\nlayer = getattr(kit.layers, sys.argv[1])\n"
+    root = project(**{"detlint.toml": "", "kit/__init__.py": "", "kit/layers.py": grow, "main.py": idle})
+    cache = root / "cache"
+    before = report(cache=cache)
+    assert [(row["code"], row["severity"]) for row in rows(before)] == [("DET402", "note")]
+    (root / "main.py").write_text(idle + "layer(torch.zeros(1)).sum().backward()\n")
+    after = report(cache=cache)
+    assert after == report()
+    assert ("DET402", "warning") in [(row["code"], row["severity"]) for row in rows(after)]
+    (root / "main.py").write_text(idle)
+    assert report(cache=cache) == before
+
+
 def test_a_run_that_finds_everything_as_it_was_writes_nothing(project: Project) -> None:
     root = project(
         **{

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import HARDWARE, Applicability, Catalog, Entry, Recipe, Rule
+from detlint.catalog import HARDWARE, UNORDERED, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
@@ -28,7 +28,7 @@ from detlint.facts.model import SHAPES, Branch, Either, Ref, Site, Span, Step
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
-from detlint.program.outcome import Outcome, Passage
+from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Use, Users
@@ -36,6 +36,8 @@ from detlint.program.users import Use, Users
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
 SWITCHED: Final = frozenset({"DET402", "DET406"})
+OPERATORS: Final = "DET4"
+"""The rules of operators that don't always give the same numbers begin with it."""
 ON_DEVICE: Final = frozenset({"DET501", "DET502"})
 STREAMS: Final = "DET10"
 """The rules of draws that nothing seeds begin with it."""
@@ -93,6 +95,8 @@ class Engine:
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
         self._seeded = self.matcher.telling(self.catalog.seeded_words)
+        self._is_open = False
+        """Whether a verdict on the module at hand hangs on whether a run that trains imports it."""
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -113,25 +117,29 @@ class Engine:
         found += switches.findings(reach, self.matcher, self.levels, self.catalog)
         return self._selected(found)
 
-    def judge(self, module: Module, passages: Sequence[Passage]) -> tuple[list[Finding], bool]:
+    def may_train(self, reach: Reach) -> bool:
+        """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
+        return reach.trains or self.untrained.speaks(reach.entry.module.path)
+
+    def judge(self, module: Module, runs: Runs) -> tuple[list[Finding], bool, bool]:
         """The findings at a module's sites, in no particular order.
 
-        Args:
-            passages: the ways through it of the runs that pass it.
-
-        Returns: the findings, and whether they may be others with any other run, whichever of the sites that passes.
+        Returns: the findings; whether they may be others with any other run, whichever of the sites that passes; and whether with
+            one that trains and comes here by imports alone, or without it.
         """
-        runs = [passage.outcome for passage in passages]
-        found = [*workers.findings(module, self.matcher, self.settings, runs)]
+        passages = runs.passages
+        self._is_open = False
+        outcomes = [passage.outcome for passage in passages]
+        found = [*workers.findings(module, self.matcher, self.settings, outcomes)]
         if not passages:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, self.root, strict, self._is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
-        at_sites = [*self._sites(module, passages)]
+        at_sites = [*self._sites(module, runs)]
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:
             found += self.keys.findings(module)
-        return self._selected([*at_sites, *found]), varies
+        return self._selected([*at_sites, *found]), varies, self._is_open
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
@@ -150,11 +158,11 @@ class Engine:
             for match in self.matcher.matches(module, index)
         )
 
-    def _sites(self, module: Module, passages: Sequence[Passage]) -> Iterator[Finding]:
+    def _sites(self, module: Module, runs: Runs) -> Iterator[Finding]:
         for index in self.matcher.suspects(module, self._words):
             for match in self.matches(module, index):
                 if match.entry.rule in self.on:
-                    *_, (severity, _) = self.verdict(module, index, match, passages)
+                    *_, (severity, _) = self.verdict(module, index, match, runs)
                     if severity is not None:
                         rule = self.catalog.rules[match.entry.rule]
                         yield self._finding(module, module.sites[index], match, rule, severity)
@@ -164,11 +172,11 @@ class Engine:
         yield from self.matcher.matches(module, index)
         yield from self.constants.handed_on(module, index)
 
-    def verdict(self, module: Module, index: int, match: Match, passages: Sequence[Passage]) -> Iterator[Judgement]:
+    def verdict(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[Judgement]:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
-        passed = [passage for passage in passages if index in passage.sites]
+        passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
-        silent = self._silent(module, index, match, passed) or self._hashed_alike(module, match, passages)
+        silent = self._silent(module, index, match, passed) or self._hashed_alike(module, match, runs.passages)
         if silent:
             yield None, silent
             return
@@ -193,6 +201,11 @@ class Engine:
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
             yield severity, "nothing trains in the project that it belongs to"
+        if severity != "note" and self._is_left_open(module, match, through):
+            self._is_open = True
+            if not runs.train:
+                severity = "note"
+                yield severity, "it stands in a package, and no run that trains imports it: the caller decides"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):
@@ -239,7 +252,7 @@ class Engine:
             return "it is an example for a tracer"
         if chosen := self._elsewhere(match.entry, module, through):
             return f"every run that comes here chooses {chosen}"
-        by_order = site.kind == "order" or code in ("DET305", "DET306")
+        by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self.catalog):
@@ -307,6 +320,16 @@ class Engine:
         if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
+
+    def _is_left_open(self, module: Module, match: Match, through: list[Outcome]) -> bool:
+        """Whether those who use a package decide about an operator: by a switch of their run, or where a condition is open, by
+        what they call it with."""
+        code, backward = match.entry.rule, match.entry.pass_ == "backward"
+        if self.settings.library == "strict" or self.settings.profile != "reproduce" or not code.startswith(OPERATORS):
+            return False
+        if any(outcome.trains or not backward for outcome in through):
+            return False
+        return (code in SWITCHED or not match.sure) and self.users.package(module) != ""
 
     def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""

@@ -32,6 +32,11 @@ class Untrained:
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
 
+    def speaks(self, path: str) -> bool:
+        """Whether something may train in a file, by its words."""
+        text = self._users.texts.of(path)
+        return text is None or self._trains.search(text) is not None
+
     def holds(self, module: Module) -> bool:
         """Whether scripts lead to a file, nothing trains in the project that it belongs to, and nobody else is to use it."""
         users, texts = self._users, self._users.texts
@@ -41,9 +46,7 @@ class Untrained:
             return False
         home = users.home(module)
         if home not in self._known:
-            texts_below = ((path, texts.of(path)) for path in texts.below(home))
-            training = (path for path, text in texts_below if text is None or self._trains.search(text))
-            self._known[home] = next(training, "")
+            self._known[home] = next(filter(self.speaks, texts.below(home)), "")
         training_file = self._known[home]
         if training_file:
             users.resolver.opened.add(training_file)

@@ -34,6 +34,10 @@ class Links(msgspec.Struct):
         """The files that import some files, however indirectly, these included. To be asked when all is linked."""
         return _closure(paths, self._backwards())
 
+    def reached(self, paths: Iterable[str]) -> set[str]:
+        """The files that some files import, however indirectly, these included."""
+        return _closure(paths, self.imports)
+
     def importers(self, path: str) -> Sequence[str]:
         """The files that import a file, sorted. To be asked when all is linked."""
         return self._backwards().get(path, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -40,3 +41,12 @@ class Passage(NamedTuple):
     """The sites that it passes and that a rule knows."""
     seeded: frozenset[int]
     """Those of them that make a generator object with a seed."""
+
+
+class Runs(NamedTuple):
+    """The runs that a module is judged by."""
+
+    passages: Sequence[Passage] = ()
+    """Their ways through it."""
+    train: bool = False
+    """Whether one that trains comes to it by imports, whatever it does there."""

@@ -14,7 +14,7 @@ from detlint.checks.seeds import written
 from detlint.checks.suppress import suppress
 from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
-from detlint.inspect import Inspection, Traced, passages_of
+from detlint.inspect import Inspection, Traced, runs_of
 from detlint.program.reach import Place, Reach
 from detlint.report.apis import condition_text
 from detlint.report.place import at
@@ -55,7 +55,7 @@ class Verdicts:
         self.inspection = inspection
         self.module = inspection.module
         self.reaches: list[Reach] = [reach for traced in runs for reach in traced.reaches]
-        self.passages = passages_of(self.reaches, self.module)
+        self.runs = runs_of(self.engine, self.reaches, self.module)
         self.told = {finding: None for reach in self.reaches for finding in self.engine.told(reach)}
         self.found = inspection.findings(self.module, runs)
 
@@ -105,9 +105,7 @@ class Verdicts:
         for index in indexes:
             for match in self.engine.matches(self.module, index):
                 if match.entry.rule == finding.code and self.module.sites[index].span == finding.span:
-                    yield from (
-                        f"{s}: {why}" for s, why in self.engine.verdict(self.module, index, match, self.passages)
-                    )
+                    yield from (f"{s}: {why}" for s, why in self.engine.verdict(self.module, index, match, self.runs))
                     return
 
     def _hidden(self, finding: Finding) -> str:
@@ -129,7 +127,7 @@ class Verdicts:
             if code not in self.engine.on:
                 yield self._none(match.entry, "the rule is not selected")
                 continue
-            *_, (_, why) = self.engine.verdict(self.module, index, match, self.passages)
+            *_, (_, why) = self.engine.verdict(self.module, index, match, self.runs)
             yield self._none(match.entry, why)
 
     def _unfulfilled(self, index: int, codes: set[str]) -> Iterator[Verdict]:
