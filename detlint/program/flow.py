@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detlint.catalog import Entry, Scalar
+from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
     SETTER,
     SHAPES,
@@ -534,8 +534,10 @@ class _Run:
             if exits:
                 self.required.add(cause)
             return gone
-        chosen, self.state = self.state.streams, ran
-        for stream, kind in chosen.items():
+        chosen, self.state = self.state, ran
+        if not gone and chosen.switches.get(HARDWARE) != ran.switches.get(HARDWARE):
+            ran.switches.pop(HARDWARE, None)  # whoever starts the run chooses
+        for stream, kind in chosen.streams.items():
             if kind in ("seeded", "optional") and ran.streams.get(stream, "drawn") == "drawn":
                 seeding = next((s for s in self.result.seedings[seedings:] if stream in s.streams), None)
                 if seeding is not None:
