@@ -38,7 +38,7 @@ class Untrained:
         return text is None or self._trains.search(text) is not None
 
     def holds(self, module: Module) -> bool:
-        """Whether a file is a script or scripts lead to it, nothing trains in the project that it belongs to, and nobody else is to use it."""
+        """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use."""
         users, texts = self._users, self._users.texts
         if self._in_library(module) or not any(users.starts(end) for end in users.ends(module.path) or ()):
             return False
