@@ -23,7 +23,7 @@ class Row(msgspec.Struct, array_like=True):
     inside: bool
     """Whether it is one of the program's own, rather than something that they import."""
     head: Head | None
-    """Without what only linking asks of a file, which links that were noted make needless."""
+    """Without what links that were noted make needless, and without the names that it offers."""
     module: str = ""
     """The dotted name of what the gate keeps out, which has no head to say it."""
 

@@ -367,7 +367,9 @@ class Run:
                     self.links.imports[path] = known[path]
                 elif head is not None:
                     self.links.add(path, head, self.modules)
-                led.update(dict.fromkeys(self.links.imports.get(path, ())))
+                targets = self.links.imports.get(path, ())
+                if not self.inside.issuperset(targets):
+                    led.update(dict.fromkeys(targets))
             waiting = [path for path in led if path not in self.links.imports and path not in self.inside]
             new = [self._outside(path) for path in waiting if path not in files]
             self.store.fill([file for file in new if file is not None], jobs, None)
@@ -563,7 +565,7 @@ class Run:
         record.files = {
             path: Row(
                 file.size, file.changed, file.key, path in self.inside,
-                file.head and file.head.brief(), "" if file.head else file.module,
+                file.head.brief() if file.head and file.whole else file.head, "" if file.head else file.module,
             )
             for path, file in self.store.files.items()
         }  # fmt: skip
@@ -582,20 +584,26 @@ class Run:
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         unjudged = self._unjudged()
         self.differs = self.differs or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
+        same = (
+            not runs and self.record.followed.keys() == before.followed.keys() and self.links.imports == before.imports
+        )
+        if same and not unjudged:
+            return
         jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
-        then = _runs(before.followed, Links(before.imports))
         with self._workers(jobs) as work:
             # Most modules are passed by no run, or not where it matters: several processes judge them while runs are followed.
             early = unjudged if jobs > 1 else []
-            then |= dict.fromkeys(early, NO_RUNS)
             parts = work(runs + [(path, NO_RUNS) for path in early])
             self.store.keep()  # while others work
             for part in parts:
                 self._take(part)
             now = _runs(self.record.followed, self.links)
-            for path, judged in [*self.record.judged.items()]:
-                if _differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
-                    del self.record.judged[path]
+            if early or not same:
+                then = now if same else _runs(before.followed, Links(before.imports))
+                then = then | dict.fromkeys(early, NO_RUNS)
+                for path, judged in [*self.record.judged.items()]:
+                    if _differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
+                        del self.record.judged[path]
             for part in work([(path, now.get(path, NO_RUNS)) for path in self._unjudged()]):
                 self._take(part)
 
@@ -617,7 +625,8 @@ class Run:
     def _starting(self) -> set[str]:
         """The files in which runs start."""
         # To name something of a script in a YAML file is not to import it.
-        imported = set[str]().union(*(others for path, others in self.links.imports.items() if not is_yaml(path)))
+        imports = self.links.imports.items()
+        imported = set[str]().union(*(others for path, others in imports if path.endswith(".py") or not is_yaml(path)))
         named, heads = self.named, ((path, self.store.files[path].head) for path in self.inside)
         return {
             path
@@ -681,7 +690,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog)
+        resolver = Resolver(self.modules, catalog, lambda path, word: self.texts.count(path, word) > 0)
         users = Users(resolver, self.links.importers, self.texts)
         engine = Engine(
             resolver,
@@ -707,7 +716,7 @@ class Run:
 
     def _head(self, path: str) -> Head | None:
         file = self.store.files.get(path)
-        return file.head if file is not None and file.whole else None
+        return file.head if file is not None else None
 
     def _followed(self, engine: Engine, path: str) -> list[Followed]:
         self._fetch(engine, path)
@@ -793,6 +802,8 @@ class Run:
         for path, group in by_file.items():
             file = self.store.files[path]
             directives = file.head.directives if file.head is not None else ()
+            if not group and not directives:
+                continue
             source = Source(path, file.text)
             left, covered = suppress(group, directives, path, source, unused, on)
             report.suppressed += covered

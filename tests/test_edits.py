@@ -271,7 +271,7 @@ KIT = {
     "kit/__init__.py": "",
     "kit/parts.py": PARTS,
     "kit/table.py": "from kit import parts\n\nMODULES = [parts]\n",
-    "train.py": "import kit.table\n\nif __name__ == '__main__':\n    print(kit.table.MODULES)\n",
+    "train.py": "import kit.table\nfrom torch.optim import SGD\n\nif __name__ == '__main__':\n    print(kit.table.MODULES, SGD)\n",
     "plan.py": "import torch\n\nSTEPS = []\n",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Final
 
 from detlint.program.resolve import Module, Resolver
@@ -12,6 +12,12 @@ from detlint.program.users import Users
 
 KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 """What classes of others begin with that read no attributes of those which derive from them."""
+WINDOW: Final = 200
+"""In bytes: so far before an attribute's name stands what it is read of."""
+_OWNER: Final = re.compile(rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*\Z")
+_SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)")
+"""What stands behind the name of an attribute that is set, or behind a part of another name."""
+_NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
 UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
 
@@ -76,12 +82,9 @@ class Attributes:
         """Whether a file reads an attribute of objects that may be of a class."""
         if not path.endswith(".py"):
             return path.endswith(".ipynb")
-        raw = name.encode()
         for block in self._texts.blocks(path):
-            if raw not in block.text:
-                continue  # nearly always, and quickly told
-            for found in _reading(name).finditer(block.text):
-                if not _is_own(found[1]) or self._is_related(path, block, own):
+            for base in _readings(block.text, name.encode()):
+                if not _is_own(base) or self._is_related(path, block, own):
                     return True
         return False
 
@@ -107,11 +110,14 @@ def _outermost(name: str) -> str:
     return name.partition(".")[0]
 
 
-@lru_cache(maxsize=64)
-def _reading(name: str) -> re.Pattern[bytes]:
-    """Finds where an attribute is read, with the name of what it is read of; by its name as a text, too."""
-    word = re.escape(name.encode())
-    return re.compile(
-        rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*%s\b(?!\s*(?::[^=\n]*)?=(?!=))|attr\([^()]*[\"']%s[\"']"
-        % (word, word)
-    )
+def _readings(text: bytes, name: bytes) -> Iterator[bytes | None]:
+    """What an attribute is read of, wherever a text does so; None where it is read by its name as a text."""
+    start = text.find(name)  # most texts don't have it, and a search for a literal is fast
+    while start >= 0:
+        end, window = start + len(name), max(0, start - WINDOW)
+        if (before := _OWNER.search(text, window, start)) is not None:
+            if _SET.match(text, end) is None:
+                yield before[1]
+        elif text[end : end + 1] in (b"'", b'"') and _NAMED.search(text, window, start) is not None:
+            yield None
+        start = text.find(name, end)

@@ -376,8 +376,8 @@ class Head(Record, frozen=True):
     lines: int = 0
     stars: tuple[str, ...] = ()
     """Modules imported with `*`, in order."""
-    offers: str = ""
-    """The names that its top level binds itself and `import *` would take, with spaces between."""
+    offers: str | None = ""
+    """The names that its top level binds itself and `import *` would take, with spaces between; None: left out."""
     cells: tuple[Cell, ...] = ()
     """Of a notebook, the code cells in order; all positions are those in the joined code."""
     properties: tuple[str, ...] = ()
@@ -388,10 +388,10 @@ class Head(Record, frozen=True):
     """The names of registries that it mentions, sorted."""
 
     def brief(self) -> Head:
-        """All but what linking asks; of the imports, those of whichever modules a package has."""
+        """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""
         return Head(
             self.module, tuple(name for name in self.imports if ANY in name), self.aliases, self.starts, self.directives, self.lines,
-            cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
+            self.stars, None, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
         )  # fmt: skip
 
 

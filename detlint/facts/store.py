@@ -134,6 +134,8 @@ class Store(msgspec.Struct):
                     file.head, file.whole = decode_head(known[file.key]), True
                 else:
                     todo.append(file)
+        if not todo:
+            return
         done, total = len(files) - len(todo), len(files)
         # Large files first, so that no process is left with one at the end.
         todo.sort(key=lambda file: (-file.size, file.path))

@@ -84,8 +84,14 @@ class Modules:
         return self._facts[path]
 
     def head(self, path: str) -> Head | None:
-        """The beginning of a file's facts, None where it doesn't exist."""
+        """The beginning of a file's facts, as brief as `Head.brief` makes it; None where it doesn't exist."""
         return self._look(path) or self.facts(path)
+
+    def offers(self, path: str) -> list[str]:
+        """The names that `import *` takes from a file, besides those that it takes so from others."""
+        head = self.head(path)
+        head = self.facts(path) if head is not None and head.offers is None else head
+        return head.offers.split() if head is not None and head.offers else []
 
     def find(self, importer: str, name: str) -> tuple[str, str] | None:
         """The file that holds `name` when `importer` says it, and what of the name is left inside that file."""

@@ -6,7 +6,7 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
@@ -43,6 +43,8 @@ from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
 
 DEEPEST: Final = 24
+FEW_NAMES: Final = 4
+"""So many names are looked for in the texts of files that offer theirs by `*`, before these are gathered."""
 
 
 class Module(msgspec.Struct, eq=False):
@@ -115,10 +117,15 @@ def definitions(value: Value | None) -> Value | None:
 
 
 class Resolver:
-    """Answers what values are. Everything asked once is remembered."""
+    """Answers what values are. Everything asked once is remembered.
 
-    def __init__(self, modules: Modules, catalog: Catalog) -> None:
+    Args:
+        says: whether a file has a word in it, as part of another one too.
+    """
+
+    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
         self.modules = modules
+        self._says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
         self._numbered: list[Module | None] = []
@@ -130,7 +137,10 @@ class Resolver:
         self._datasets: dict[str, bool] = {}
         self._known_contexts: dict[str, set[str]] = {}
         self._starry: dict[str, list[tuple[str, str]]] = {}
+        self._star_reached: dict[str, list[str] | None] = {}
         self._offers: dict[str, set[str] | None] = {}
+        self._said: dict[str, dict[str, bool]] = {}
+        """Names that files may offer -> which of them do."""
         self._returned: dict[str, str] = {}
         self._forwarded: dict[str, str] = {}
         """The classes of what layers of the program give when they are called."""
@@ -293,23 +303,36 @@ class Resolver:
     def _may_offer(self, path: str, name: str) -> bool:
         """Whether a file may bind a name, by `*` too; where packages import hundreds so, most files don't."""
         if path not in self._offers:
-            self._offers[path] = self._offered(path)
+            reached = self._reached_by_stars(path)
+            if reached is None:
+                self._offers[path] = None
+            elif name in self._said or len(self._said) < FEW_NAMES:  # as after an edit of one file
+                return any(self._may_bind(other, name) for other in reached)
+            else:
+                self._offers[path] = {n for o in reached for n in (*self.modules.offers(o), *self.modules.beside(o))}
         offered = self._offers[path]
         return offered is None or name in offered
 
-    def _offered(self, path: str) -> set[str] | None:
-        """The names that a file and those it imports with `*` may bind; None: any, one of them is not the program's."""
-        names, seen, waiting = set[str](), {path}, [path]
-        for path in waiting:
-            head = self.modules.head(path)
-            names.update(head.offers.split() if head is not None else (), self.modules.beside(path))
-            for _, target in self.stars(path):
-                if not target:
+    def _may_bind(self, path: str, name: str) -> bool:
+        """Whether a file has a name in its text, or a module of that name beside it."""
+        said = self._said.setdefault(name, {})
+        if path not in said:
+            said[path] = self._says(path, name) or name in self.modules.beside(path)
+        return said[path]
+
+    def _reached_by_stars(self, path: str) -> list[str] | None:
+        """A file and those from which it imports with `*`, however indirectly; None where one of them is not the program's."""
+        if path not in self._star_reached:
+            reached, seen = [path], {path}
+            for other in reached:
+                targets = {target: None for _, target in self.stars(other) if target not in seen}
+                if "" in targets:
+                    self._star_reached[path] = None
                     return None
-                if target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
-        return names
+                seen.update(targets)
+                reached += targets
+            self._star_reached[path] = reached
+        return self._star_reached[path]
 
     # -- values -------------------------------------------------------------------------------------------------
 
