@@ -27,6 +27,7 @@ from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
+from detlint.program.copies import Copies
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -259,9 +260,8 @@ class Run:
         findings = _once(f for path in sorted(self.inside) for f in _found(record, path, path in starts, path in paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
-        report.findings = sorted(
-            (f for f in self._unsuppressed(findings, report) if not self._ignored(f)), key=Finding.sort_key
-        )
+        findings = [self._as_copy(f) for f in self._unsuppressed(findings, report) if not self._ignored(f)]
+        report.findings = sorted(findings, key=Finding.sort_key)
         report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
         report.texts = {path: file.text for path, file in files.items() if file.text is not None}
@@ -810,6 +810,20 @@ class Run:
             kept += left
         level = severity_of(self.config.settings, "DET002")
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
+
+    @cached_property
+    def copies(self) -> Copies:
+        """Knows which files are copies of others."""
+        files, inside = self.store.files, self.inside
+        return Copies(
+            self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
+        )
+
+    def _as_copy(self, finding: Finding) -> Finding:
+        """A finding in a copy of another file is told there, and a note here."""
+        if finding.severity == "note" or severity_of(self.config.settings, finding.code):
+            return finding
+        return finding.with_severity("note") if self.copies.original(finding.path) else finding
 
     def unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")

@@ -205,7 +205,7 @@ class Engine:
             self._is_open = True
             if not runs.train:
                 severity = "note"
-                yield severity, "it stands in a package, and no run that trains imports it: the caller decides"
+                yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):
@@ -322,14 +322,14 @@ class Engine:
         return severity, ""
 
     def _is_left_open(self, module: Module, match: Match, through: list[Outcome]) -> bool:
-        """Whether those who use a package decide about an operator: by a switch of their run, or where a condition is open, by
+        """Whether those who use a library decide about an operator: by a switch of their run, or where a condition is open, by
         what they call it with."""
         code, backward = match.entry.rule, match.entry.pass_ == "backward"
         if self.settings.library == "strict" or self.settings.profile != "reproduce" or not code.startswith(OPERATORS):
             return False
         if any(outcome.trains or not backward for outcome in through):
             return False
-        return (code in SWITCHED or not match.sure) and self.users.package(module) != ""
+        return (code in SWITCHED or not match.sure) and self.unnamed.is_in_library(module)
 
     def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""

@@ -14,6 +14,8 @@ OPTIMIZERS: Final = rb"(?i:optim)"
 """Whoever trains names an optimizer, its module or its options."""
 _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
 """A method that trains; without arguments it only sets a mode."""
+_GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
+"""Whoever asks for gradients by hand."""
 
 
 class Untrained:
@@ -28,7 +30,9 @@ class Untrained:
         self._in_library = in_library
         words = sorted({name.rpartition(".")[2] for name in catalog.with_context("trains")} - {"train"})
         self._words = words
-        self._trains = re.compile(b"|".join([OPTIMIZERS, _TRAIN, *(rb"\b%s\b" % word.encode() for word in words)]))
+        self._trains = re.compile(
+            b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *(rb"\b%s\b" % word.encode() for word in words)])
+        )
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
 
@@ -50,5 +54,5 @@ class Untrained:
             users.resolver.opened.add(training_file)
             return False
         users.asked.add(ANYWHERE)
-        texts.sought.update((*self._words, "optim", "Optim", "train"))
+        texts.sought.update((*self._words, "optim", "Optim", "train", "requires_grad"))
         return True

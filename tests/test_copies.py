@@ -1,0 +1,71 @@
+"""What stands in a copy of a file, as launch scripts make them, is told of the file alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import findings
+
+Project = Callable[..., Path]
+
+DRAWS = "import numpy as np\n\n\ndef order(n):\n    return np.random.permutation(n)\n"
+TRAIN = "from src.data import order\n\nif __name__ == '__main__':\n    print(order(3))\n"
+LAUNCHED = {
+    "detlint.toml": "",
+    "train.py": TRAIN,
+    "src/data.py": DRAWS,
+    "runs/device0/train.py": TRAIN,
+    "runs/device0/src/data.py": DRAWS,
+    "runs/device1/train.py": TRAIN,
+    "runs/device1/src/data.py": DRAWS,
+}
+HERE, THERE = "src/data.py", "runs/device0/src/data.py"
+
+
+@pytest.fixture
+def severities(project: Project) -> Callable[..., dict[str, set[str]]]:
+    """The severities of what is found in each file."""
+
+    def check(files: dict[str, str], *arguments: str) -> dict[str, set[str]]:
+        root = project(**files)
+        found: dict[str, set[str]] = {}
+        for row in findings(*(arguments or ["."]), isolated=False):
+            name = os.path.relpath(row["filename"], root).replace(os.sep, "/")
+            found.setdefault(name, set()).add(row["severity"])
+        return found
+
+    return check
+
+
+def test_copies_are_notes(severities: Callable[..., dict[str, set[str]]]) -> None:
+    found = severities(LAUNCHED)
+    assert found[HERE] == {"error"}
+    assert found[THERE] == found["runs/device1/src/data.py"] == {"note"}
+
+
+def test_a_copy_alone_is_judged_as_in_the_full_run(severities: Callable[..., dict[str, set[str]]]) -> None:
+    assert severities(LAUNCHED, "runs/device0") == {THERE: {"note"}}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (THERE, DRAWS.replace("return", "return 1 +")),
+        ("runs/device0/train.py", TRAIN.replace("3", "4")),
+        ("runs/device0/other.py", "from src.data import order\n\nif __name__ == '__main__':\n    order(3)\n"),
+    ],
+    ids=["edited", "run by another script", "run by one more"],
+)
+def test_what_is_no_copy_any_more(severities: Callable[..., dict[str, set[str]]], file: str, text: str) -> None:
+    found = severities({**LAUNCHED, file: text})
+    assert "error" in found[THERE]
+    assert found["runs/device1/src/data.py"] == {"note"}
+
+
+def test_files_beside_each_other_are_no_copies(severities: Callable[..., dict[str, set[str]]]) -> None:
+    projects = {f"{folder}/{name}": text for folder in "ab" for name, text in (("train.py", TRAIN), (HERE, DRAWS))}
+    found = severities({"detlint.toml": "", **projects})
+    assert found == {f"a/{HERE}": {"error"}, f"b/{HERE}": {"error"}}
