@@ -115,6 +115,7 @@ class Opened(NamedTuple):
     """The files in which runs start that may reach what was asked for -> the functions that are declared to start one."""
     ignored: Callable[[Finding], bool]
     """Whether `per-file-ignores` turns a rule off for a finding's file."""
+    copies: Copies
 
 
 @contextlib.contextmanager
@@ -143,7 +144,8 @@ def opened(
         store.fill(run._look(Record()), jobs, None)
         run._link({}, set(), jobs)
         named = run.named
-        yield Opened(run._engine(), {start: named.get(start, ()) for start in sorted(run._starts())}, run._ignored)
+        starts: dict[str, Sequence[str]] = {start: named.get(start, ()) for start in sorted(run._starts())}
+        yield Opened(run._engine(), starts, run._ignored, run.copies)
         store.keep()
     finally:
         store.cache.close()

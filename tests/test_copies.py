@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import findings
+from conftest import detlint, findings
 
 Project = Callable[..., Path]
 
@@ -44,6 +44,11 @@ def test_copies_are_notes(severities: Callable[..., dict[str, set[str]]]) -> Non
     found = severities(LAUNCHED)
     assert found[HERE] == {"error"}
     assert found[THERE] == found["runs/device1/src/data.py"] == {"note"}
+
+
+def test_explain_says_of_what_it_is_a_copy(project: Project) -> None:
+    project(**LAUNCHED)
+    assert f"note: the file is a copy of {HERE}" in detlint("explain", f"{THERE}:5").stdout
 
 
 def test_a_copy_alone_is_judged_as_in_the_full_run(severities: Callable[..., dict[str, set[str]]]) -> None:

@@ -17,7 +17,7 @@ from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, runs_of
 from detlint.program.reach import Place, Reach
 from detlint.report.apis import condition_text
-from detlint.report.place import at
+from detlint.report.place import at, shown
 
 FLOW: Final = {
     "DET110": "the seed flow of a run found a seed that isn't the same in every run",
@@ -92,6 +92,10 @@ class Verdicts:
         chosen = severity_of(self.engine.settings, finding.code)
         if chosen is not None:
             reasons.append(f"{chosen}: the configuration's `severity` says so")
+        original = self.inspection.copies.original(finding.path)
+        if original and chosen is None and finding.severity != "note":
+            finding = finding.with_severity("note")
+            reasons.append(f"note: the file is a copy of {shown(original)}, where it is told")
         hidden = self._hidden(finding)
         if hidden:
             reasons.append(hidden)
