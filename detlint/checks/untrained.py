@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from detlint.catalog import Catalog
+from detlint.notebook import is_notebook
 from detlint.program.resolve import Module
 from detlint.program.users import ANYWHERE, Users
 
@@ -42,9 +43,13 @@ class Untrained:
         return text is None or self._trains.search(text) is not None
 
     def holds(self, module: Module) -> bool:
-        """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use."""
+        """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use.
+
+        In notebooks people try things out, and train by hand later.
+        """
         users, texts = self._users, self._users.texts
-        if self._in_library(module) or not any(users.starts(end) for end in users.ends(module.path) or ()):
+        starts = [end for end in users.ends(module.path) or () if users.starts(end)]
+        if not starts or any(map(is_notebook, starts)) or self._in_library(module):
             return False
         home = users.home(module)
         if home not in self._known:
