@@ -510,6 +510,11 @@ class Run:
         """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
         return bool(word) and bool(self.texts.count(path, word) or self.texts.count(path, "import *"))
 
+    def _has(self, path: str, word: str) -> bool:
+        """Whether a word occurs in a file, as part of another one too. Its text isn't kept: thousands are asked for few words."""
+        text = self._text(path)
+        return text is None or word.encode("utf-8", "replace") in text
+
     def _text(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read."""
         try:
@@ -692,7 +697,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, lambda path, word: self.texts.count(path, word) > 0)
+        resolver = Resolver(self.modules, catalog, self._has)
         users = Users(resolver, self.links.importers, self.texts)
         engine = Engine(
             resolver,

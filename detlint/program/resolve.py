@@ -307,17 +307,18 @@ class Resolver:
             if reached is None:
                 self._offers[path] = None
             elif name in self._said or len(self._said) < FEW_NAMES:  # as after an edit of one file
-                return any(self._may_bind(other, name) for other in reached)
+                return any(self._binds(other, name) for other in reached)
             else:
                 self._offers[path] = {n for o in reached for n in (*self.modules.offers(o), *self.modules.beside(o))}
         offered = self._offers[path]
         return offered is None or name in offered
 
-    def _may_bind(self, path: str, name: str) -> bool:
-        """Whether a file has a name in its text, or a module of that name beside it."""
+    def _binds(self, path: str, name: str) -> bool:
+        """Whether a file offers a name, or a module of that name stands beside it; most files don't even say it."""
         said = self._said.setdefault(name, {})
         if path not in said:
-            said[path] = self._says(path, name) or name in self.modules.beside(path)
+            offered = self._says(path, name) and name in self.modules.offers(path)
+            said[path] = offered or name in self.modules.beside(path)
         return said[path]
 
     def _reached_by_stars(self, path: str) -> list[str] | None:
