@@ -74,3 +74,9 @@ def test_files_beside_each_other_are_no_copies(severities: Callable[..., dict[st
     projects = {f"{folder}/{name}": text for folder in "ab" for name, text in (("train.py", TRAIN), (HERE, DRAWS))}
     found = severities({"detlint.toml": "", **projects})
     assert found == {f"a/{HERE}": {"error"}, f"b/{HERE}": {"error"}}
+
+
+def test_what_cannot_be_read_is_no_copy(project: Project) -> None:
+    root = project(**{"detlint.toml": "", "sub/main.py": "import torch\n"})
+    (root / "sub" / "lost.py").symlink_to(root / "nowhere.py")
+    assert [(row["code"], row["severity"]) for row in findings(".", isolated=False)] == [("DET001", "warning")]

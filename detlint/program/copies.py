@@ -35,7 +35,8 @@ class Copies:
 
     def _same(self, path: str) -> str:
         if path not in self._known:
-            there = (other for other in self._above(path) if self._size(other) == self._size(path))
+            size = self._size(path)
+            there = (other for other in self._above(path) if size is not None and self._size(other) == size)
             self._known[path] = next((other for other in there if self._read(other) == self._read(path)), "")
         return self._known[path]
 
