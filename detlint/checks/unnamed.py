@@ -259,16 +259,26 @@ class Unnamed:
         return isinstance(named, Ref) and "::" in named.name
 
     def _says_it_imports(self, module: Module, other: Module, name: str) -> bool:
-        """Whether a file imports a name from a module that is called like another one, and that isn't found beside that: where
-        its script is run from decides what it is."""
-        stem, home = _last(other.facts.module), self._users.home(other)
-        for said in module.facts.imports:
-            if f".{said}".endswith(f".{stem}.{name}"):
-                value = self._resolver.name(module.path, said)
-                if not isinstance(value, Ref) or not value.name.startswith(home):
-                    return True
+        """Whether a file imports a name from a module that is called like one which has it, and that isn't found beside that:
+        where its script is run from decides what it is."""
+        home = self._users.home(other)
         stars = self._resolver.stars(module.path) if not name.startswith("_") else ()
-        return any(_last(star) == stem and not path.startswith(home) for star, path in stars)
+        stems = {_last(star) for star, path in stars if not path.startswith(home)}
+        for said in module.facts.imports:
+            source, _, last = said.rpartition(".")
+            value = self._resolver.name(module.path, said) if last == name else Ref(home)
+            if not isinstance(value, Ref) or not value.name.startswith(home):
+                stems.add(_last(source))
+        return bool(stems) and not stems.isdisjoint(_last(has.facts.module) for has in self._having(other, name))
+
+    def _having(self, module: Module, name: str) -> Iterator[Module]:
+        """A module, and the files that import a name from it."""
+        yield module
+        for path in self._users.saying(module, name) or ():
+            other = self._resolver.module(path) if path.endswith(".py") and path != module.path else None
+            if other is not None and self._users.imports(other, Ref(f"{module.path}::{name}"), name):
+                self._resolver.opened.add(path)
+                yield other
 
     def _may_be(self, module: Module, base: str, other: Module) -> bool:
         """Whether a name stands for a module that is called like another one."""

@@ -344,7 +344,7 @@ class _Reader:
                 }
             self.block(node.body)
             self.tell_spare(node.body)
-            if self.steps and smoke.is_trial(node):
+            if self.steps and smoke.is_trial(node, [*map(_name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
         deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)

@@ -28,17 +28,17 @@ _RUNNER: Final = "pytest.mark."
 """How the decorators begin by which a test runner knows what to hand a function."""
 
 
-def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is a smoke test: it is handed nothing, but by a test runner, and gives back and keeps nothing."""
-    runner = [_decorator(decorator).startswith(_RUNNER) for decorator in node.decorator_list]
+def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef, decorators: Sequence[str]) -> bool:
+    """Whether a function is a smoke test: it is handed nothing, but by a test runner, and gives back and keeps nothing.
+
+    Args:
+        decorators: their names, whatever the file calls them.
+    """
+    runner = [decorator.startswith(_RUNNER) for decorator in decorators]
     handed = (node.args.args or node.args.kwonlyargs) and not runner
     if not node.name.startswith(TRIES) or handed or not all(runner):
         return False
     return only_shows_shapes(node.body) and not any(map(_keeps, ast.walk(node)))
-
-
-def _decorator(node: ast.expr) -> str:
-    return dotted(node.func if isinstance(node, ast.Call) else node)
 
 
 def asks_for_tests(test: ast.expr, testing: Collection[str]) -> bool:
