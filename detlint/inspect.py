@@ -63,7 +63,7 @@ class Inspection:
         self.source = Source(path, text)
         self.starts = opened.starts
         self.ignored = opened.ignored
-        self.copies = opened.copies
+        self.original = opened.original
         module = self.engine.resolver.module(path)
         if module is None:
             facts = self.engine.resolver.modules.facts(path)

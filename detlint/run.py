@@ -115,7 +115,8 @@ class Opened(NamedTuple):
     """The files in which runs start that may reach what was asked for -> the functions that are declared to start one."""
     ignored: Callable[[Finding], bool]
     """Whether `per-file-ignores` turns a rule off for a finding's file."""
-    copies: Copies
+    original: Callable[[Finding], str]
+    """The file that a finding's file is a copy of, so that it is told there and a note here; "" for none."""
 
 
 @contextlib.contextmanager
@@ -145,7 +146,7 @@ def opened(
         run._link({}, set(), jobs)
         named = run.named
         starts: dict[str, Sequence[str]] = {start: named.get(start, ()) for start in sorted(run._starts())}
-        yield Opened(run._engine(), starts, run._ignored, run.copies)
+        yield Opened(run._engine(), starts, run._ignored, run._original)
         store.keep()
     finally:
         store.cache.close()
@@ -262,7 +263,8 @@ class Run:
         findings = _once(f for path in sorted(self.inside) for f in _found(record, path, path in starts, path in paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
-        findings = [self._as_copy(f) for f in self._unsuppressed(findings, report) if not self._ignored(f)]
+        findings = [f for f in self._unsuppressed(findings, report) if not self._ignored(f)]
+        findings = [f.with_severity("note") if self._original(f) else f for f in findings]
         report.findings = sorted(findings, key=Finding.sort_key)
         report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
@@ -590,10 +592,9 @@ class Run:
         self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
         runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
         unjudged = self._unjudged()
-        self.differs = self.differs or bool(runs or unjudged) or self.record.followed.keys() != before.followed.keys()
-        same = (
-            not runs and self.record.followed.keys() == before.followed.keys() and self.links.imports == before.imports
-        )
+        followed = not runs and self.record.followed.keys() == before.followed.keys()
+        self.differs = self.differs or bool(unjudged) or not followed
+        same = followed and self.links.imports == before.imports
         if same and not unjudged:
             return
         jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
@@ -819,18 +820,17 @@ class Run:
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
 
     @cached_property
-    def copies(self) -> Copies:
-        """Knows which files are copies of others."""
+    def _copies(self) -> Copies:
         files, inside = self.store.files, self.inside
         return Copies(
             self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
         )
 
-    def _as_copy(self, finding: Finding) -> Finding:
-        """A finding in a copy of another file is told there, and a note here."""
+    def _original(self, finding: Finding) -> str:
+        """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""
         if finding.severity == "note" or severity_of(self.config.settings, finding.code):
-            return finding
-        return finding.with_severity("note") if self.copies.original(finding.path) else finding
+            return ""
+        return self._copies.original(finding.path)
 
     def unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import REPOSITORY, detlint
+from conftest import REPOSITORY, age, detlint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,8 +24,6 @@ CALLS = {
     "np.random.seed(0)": "import numpy as np",
 }
 EDITS = 4
-LONG_AGO = 1_600_000_000
-"""In seconds."""
 
 
 def report(*options: str) -> str:
@@ -83,13 +81,6 @@ def edited(text: str, others: list[str], random: Random) -> str:
     except SyntaxError:
         return text
     return after
-
-
-def age(root: Path, number: int) -> None:
-    """Date back what has just been written: a file that is this young is looked into, whatever is known of it."""
-    for path in root.rglob("*"):
-        if path.is_file() and path.stat().st_mtime > LONG_AGO + EDITS:
-            os.utime(path, (LONG_AGO + number, LONG_AGO + number))
 
 
 def edit(root: Path, random: Random) -> None:

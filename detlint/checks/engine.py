@@ -95,8 +95,6 @@ class Engine:
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
         self._seeded = self.matcher.telling(self.catalog.seeded_words)
-        self._is_open = False
-        """Whether a verdict on the module at hand hangs on whether a run that trains imports it."""
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -128,7 +126,6 @@ class Engine:
             one that trains and comes here by imports alone, or without it.
         """
         passages = runs.passages
-        self._is_open = False
         outcomes = [passage.outcome for passage in passages]
         found = [*workers.findings(module, self.matcher, self.settings, outcomes)]
         if not passages:
@@ -136,10 +133,11 @@ class Engine:
             found += library.findings(module, self.matcher, self._drawing, self.root, strict, self._is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         at_sites = [*self._sites(module, runs)]
+        is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:
             found += self.keys.findings(module)
-        return self._selected([*at_sites, *found]), varies, self._is_open
+        return self._selected([*at_sites, *found]), varies, is_open
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
@@ -201,11 +199,9 @@ class Engine:
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
             yield severity, "nothing trains in the project that it belongs to"
-        if severity != "note" and self._is_left_open(module, match, through):
-            self._is_open = True
-            if not runs.train:
-                severity = "note"
-                yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
+        if severity != "note" and not runs.train and self._is_left_open(module, match, through):
+            severity = "note"
+            yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):

@@ -29,9 +29,8 @@ class Copies:
 
     def original(self, path: str) -> str:
         """The file that a file is a copy of; "" where it is none, or where a file imports it that is none."""
-        if not self._same(path) or not all(map(self._same, sorted(self._links.reaching([path])))):
-            return ""
-        return self._same(path)
+        found = self._same(path)
+        return found if found and all(map(self._same, self._links.reaching([path]))) else ""
 
     def _same(self, path: str) -> str:
         if path not in self._known:

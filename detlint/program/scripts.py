@@ -26,10 +26,11 @@ def scripts(root: Path) -> list[str]:
 
 def is_packaged(root: Path) -> bool:
     """Whether a project says how it is built and installed, or has been installed: then others use its packages."""
-    if (root / "setup.py").is_file() or (root / "setup.cfg").is_file() or any(root.glob("*.dist-info")):
+    if (root / "setup.py").is_file() or (root / "setup.cfg").is_file():
         return True
     raw = _toml(root / "pyproject.toml")
-    return "project" in raw or "build-system" in raw or "poetry" in _table(raw.get("tool"))
+    said = "project" in raw or "build-system" in raw or "poetry" in _table(raw.get("tool"))
+    return said or any(root.glob("*.dist-info"))
 
 
 def _pyproject(file: Path) -> Iterator[str]:

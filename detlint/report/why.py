@@ -92,8 +92,7 @@ class Verdicts:
         chosen = severity_of(self.engine.settings, finding.code)
         if chosen is not None:
             reasons.append(f"{chosen}: the configuration's `severity` says so")
-        original = self.inspection.copies.original(finding.path)
-        if original and chosen is None and finding.severity != "note":
+        if original := self.inspection.original(finding):
             finding = finding.with_severity("note")
             reasons.append(f"note: the file is a copy of {shown(original)}, where it is told")
         hidden = self._hidden(finding)

@@ -23,7 +23,7 @@ import pytest
 from conftest import detlint
 
 HERE = Path(__file__).parent
-RUNS = 2
+BEFORE, AFTER = 2, 3
 FEWEST_CHARACTERS = 40
 MEASUREMENTS = 16
 UNSAFE = ("--unsafe-fixes",)
@@ -80,7 +80,7 @@ def test_runs_agree_once_fixed(program: Program, tmp_path: Path) -> None:
     if find_spec(program.needs) is None:
         pytest.skip(f"{program.needs} is not installed")
     code = copy(program, tmp_path / "before")
-    with listings(tmp_path) if program.listing else nullcontext([()] * RUNS) as data:
+    with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
         check(program, code, data)
 
 
@@ -89,20 +89,20 @@ def test_runs_agree_when_enforced(program: Program, tmp_path: Path) -> None:
     if find_spec(program.needs) is None:
         pytest.skip(f"{program.needs} is not installed")
     code = copy(program, tmp_path / "unfixed")
-    with listings(tmp_path) if program.listing else nullcontext([()] * RUNS) as data:
-        printed = {run(code / program.script, place, data[place], program.enforced) for place in range(RUNS)}
+    with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
+        printed = {run(code / program.script, place, data[place], program.enforced) for place in range(AFTER)}
     assert len(printed) == 1, f"runs differ: {sorted(printed)}"
 
 
 def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
-    before = [run(code / program.script, number, data[number]) for number in range(RUNS)]
-    assert len(set(before)) == RUNS, "it does the same each time although it is not fixed"
+    before = [run(code / program.script, number, data[number]) for number in range(BEFORE)]
+    assert len(set(before)) == BEFORE, "it does the same each time although it is not fixed"
 
     for number, options in enumerate(program.options):
         fixed = copy(program, code.with_name(f"fixed-{number}"))
         result = detlint("check", "--isolated", "--no-cache", "--fix", *options, fixed)
         assert result.stderr == ""
-        after = {run(fixed / program.script, place, data[place]) for place in range(RUNS)}
+        after = {run(fixed / program.script, place, data[place]) for place in range(AFTER)}
         assert len(after) == 1, f"{options}: what {difference(code, fixed)} leads to differs from run to run"
 
 
@@ -155,10 +155,10 @@ def listings(tmp_path: Path) -> Iterator[list[tuple[str]]]:
         if not place.is_dir():
             continue
         with tempfile.TemporaryDirectory(dir=place) as name:
-            folders = [Path(name, str(number)) for number in range(RUNS)]
+            folders = [Path(name, str(number)) for number in range(AFTER)]
             for number, folder in enumerate(folders):
                 measure(folder, number)
-            if len({str(os.listdir(folder / "train")) for folder in folders}) == RUNS:
+            if len({str(os.listdir(folder / "train")) for folder in folders}) == AFTER:
                 yield [(str(folder),) for folder in folders]
                 return
     pytest.skip("no file system here lists the same files in different orders")
