@@ -245,7 +245,7 @@ class Engine:
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index, runs_load):
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self.matcher.only_shown(module, index):
-            return "it is an example for a tracer"
+            return "it is an example for a tracer, or a function is tried out with it"
         if chosen := self._elsewhere(match.entry, module, through):
             return f"every run that comes here chooses {chosen}"
         by_order = site.kind == "order" or code in UNORDERED

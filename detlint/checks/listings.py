@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -68,6 +68,15 @@ def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
     return "seed" not in what.lower() and not any(catalog.entries[i].seeds for i in catalog.calls.get(api, ()))
 
 
+class _Handed(NamedTuple):
+    """Where a function was handed some items."""
+
+    by: _Order
+    """What becomes of them in the function that did it."""
+    uses: Sequence[str]
+    """What becomes there of what comes back."""
+
+
 class _Order(msgspec.Struct):
     """What becomes of the order at one site."""
 
@@ -83,6 +92,8 @@ class _Order(msgspec.Struct):
     """How many functions have given the items back on the way."""
     seen: set[str] = set()
     """Names that were followed."""
+    handed: _Handed | None = None
+    """Where the function was handed the items; None where the site is its own."""
 
     @property
     def catalog(self) -> Catalog:
@@ -191,6 +202,9 @@ class _Order(msgspec.Struct):
 
     def _returned(self) -> int:
         """What those do with the items who call a function that gives them back: nothing, if it is nothing everywhere."""
+        if self.handed is not None:
+            by, fates = self.handed
+            return max(KEPT if fate in ("", "kept") else by.of(fate) for fate in fates)
         name = self.function.name
         uses = self.callers(self.module, name) if name and not self.function.owner and self.depth < DEEPEST else None
         if not uses or any(not use.called or use.site < 0 for use in uses):
@@ -206,22 +220,37 @@ class _Order(msgspec.Struct):
         return NOTHING
 
     def _inside(self, callee: str) -> int | None:
-        """What a function of the file does with the order of the items that it is given; None for any other."""
-        function = self.module.functions.get(callee.removeprefix(f"{self.module.facts.module}."))
-        if function is None or function.owner or callee == function.name:
+        """What a function of the program does with the order of the items that it is given; None for any other."""
+        if (found := self._defined(callee)) is None:
             return None
-        parameters = [parameter.name for parameter in self.module.detail(function).parameters]
-        given = {
-            argument.name or (parameters[position] if position < len(parameters) else "")
-            for site in self.module.sites
-            if site.function == self.function.number and site.target == Ref(callee)
-            for position, argument in enumerate(site.args)
-            if is_made_by(argument.value, self.index)
-        }
+        module, function = found
+        parameters = [parameter.name for parameter in module.detail(function).parameters]
+        uses, given = list[str](), set[str]()
+        for site in self.module.sites:
+            if site.function != self.function.number or site.target != Ref(callee):
+                continue
+            here = {
+                argument.name or (parameters[position] if position < len(parameters) else "")
+                for position, argument in enumerate(site.args)
+                if is_made_by(argument.value, self.index)
+            }
+            given |= here
+            uses += [site.use] if here else []
         if not given or not given.issubset(parameters):
             return None
-        there = replace(self, function=function, seen=set())
+        there = replace(self, module=module, function=function, index=-1, seen=set(), handed=_Handed(self, uses))
         return max(map(there._held, sorted(given)))
+
+    def _defined(self, callee: str) -> tuple[Module, Function] | None:
+        """The function of the program that a name stands for, if its file tells what it does with its parameters."""
+        resolver = self.matcher.resolver
+        value = resolver.name(self.module.path, callee)
+        path, colon, name = value.name.partition("::") if isinstance(value, Ref) else ("", "", "")
+        module = resolver.module(path) if colon else None
+        function = module.functions.get(name) if module is not None and module.body.lists else None
+        if module is None or function is None or function.owner or function is self.function:
+            return None
+        return module, function
 
     def _draws(self, first: int, end: int) -> bool:
         """Whether one of some sites draws when it is passed, so that the order says who gets which number."""

@@ -1,14 +1,16 @@
-"""Draws that only show a tracer or an exporter the shape of its input: the numbers become nothing."""
+"""Draws that only show a tracer or an exporter the shape of its input, or whether a function runs: the numbers become nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.facts.model import Ref
 from detlint.program.resolve import Module
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher
 
+PROBE = "probe:"
 TRACES = "traces"
 """The context of what records the operations of a model that it runs on an example."""
 
@@ -22,11 +24,15 @@ class Probes:
         self._known: dict[str, frozenset[int]] = {}
 
     def only_shown(self, module: Module, index: int) -> bool:
-        """Whether what a site draws is an example: its function is called one, or hands what it makes to a tracer later.
+        """Whether what a site draws is an example: its function is called one, or hands what it makes to a tracer later, or a
+        function of others is only tried out with it; one of the program's own may keep something.
 
         What Python's `random` gives are choices, which are made for something else.
         """
         site = module.sites[index]
+        if site.use.startswith(PROBE):
+            tried = self._matcher.resolver.name(module.path, site.use.removeprefix(PROBE))
+            return isinstance(tried, Ref) and "::" not in tried.name
         name = module.function_of(site).name.rpartition(".")[2]
         if any(word in name for word in self._matcher.catalog.examples):
             return True

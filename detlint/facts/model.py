@@ -180,8 +180,9 @@ class Site(Record, frozen=True):
     comprehension), `keyed:USE` (a table by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that
     does nothing else), `modulo:USE`, `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the
     counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name),
-    `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped), `looked-at` (what was chosen is only
-    shown to people), `cut` (it comes through no gradient), `id` (under a name that only tells runs or files apart), or nothing."""
+    `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped), `probe:NAME` (what is called so is
+    tried out with it), `looked-at` (what was chosen is only shown to people), `cut` (it comes through no gradient), `id` (under a
+    name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -356,6 +357,8 @@ class Body(Record, frozen=True):
     attributes that are read and may be properties."""
     keyed: tuple[int, ...] = ()
     """The functions that may handle random keys, by position."""
+    lists: bool = False
+    """Whether it says what functions do with their parameters, since it may list things in no order."""
 
 
 ANY: Final = "*"

@@ -123,6 +123,8 @@ class _Reader:
         "data",
         "defined",
         "details",
+        "dropped",
+        "drops",
         "factories",
         "fates",
         "flow",
@@ -154,6 +156,7 @@ class _Reader:
         "parsers",
         "passing",
         "prefix",
+        "probed",
         "ran",
         "registers",
         "returned",
@@ -203,8 +206,14 @@ class _Reader:
         """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._shows: bool | None = None
+        self.dropped: set[ast.Call] = set()
+        """Calls whose result is called `_`."""
+        self.probed = ""
+        """What is called so was handed the value that is asked for."""
+        self.drops = _DROPS.search(data) is not None
+        """Whether the file has any, so that it looks at what they are handed."""
         self.worthless: list[tuple[int, ast.Call]] = []
-        """Sites of the function that is read whose result may become nothing: what has keys, or chooses."""
+        """Sites of the function that is read whose result may become nothing: what has keys, or chooses, or is drawn."""
         self.lists = any(word in data for word in catalog.listing_words)
         """Whether the file may list things in no order, so that it counts what functions do with their parameters."""
         self.bodies: dict[str, ast.FunctionDef] = {}
@@ -298,7 +307,9 @@ class _Reader:
         )
 
     def body(self) -> Body:
-        return Body(tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs), tuple(self.keyed))
+        return Body(
+            tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs), tuple(self.keyed), self.lists
+        )
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
         """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
@@ -353,33 +364,46 @@ class _Reader:
         self.flow[index] = tuple(self.steps)
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
-        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `cut` of
-        tensors."""
+        """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
+        a function is tried out with, `cut` of tensors."""
         if not self.worthless:
             return
-        # Names of a module may be read by others, but for those of its `__main__` block.
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
         keys: Spare | None = None
         chosen: Spare | None = None
         tensors: Spare | None = None
+        probes = Spare(body, self.role_of_probe, lambda _: False, {}) if self.dropped else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
-            if self.is_differentiated(site.target):
+            self.probed = ""
+            if probes is not None and self.scope.kind != "module" and probes.is_spare(node) and self.probed:
+                self.sites[number] = _with_use(site, f"probe:{self.probed}")
+            elif self.is_differentiated(site.target):
                 ends = self.catalog.gradients_end | smoke.SHAPES
                 tensors = tensors or Spare(body, self.role_of_tensor, self.gives_tensor, {}, ends=ends, compares=True)
                 if self.scope.kind != "module" and tensors.is_spare(node):
                     self.sites[number] = _with_use(site, "cut")
-            elif not (_tail(site.target) in self.key_words and self.has_keys):
+            elif self.has_keys and _tail(site.target) in self.key_words:
+                # Names of a module may be read by others, but for those of its `__main__` block.
+                if self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
+                    keys = keys or Spare(body, self.role_of_key, lambda _: False, {})
+                    if keys.is_spare(node):
+                        self.sites[number] = _with_use(site, "spare")
+            elif _tail(site.target) in self.catalog.chooses and self.shows():
                 chosen = chosen or Spare(body, self.role_of_chosen, self.looks_at, self.bodies)
                 if chosen.is_shown(node):
                     self.sites[number] = _with_use(site, "looked-at")
-            elif self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
-                keys = keys or Spare(body, self.role_of_key, lambda _: False, {})
-                if keys.is_spare(node):
-                    self.sites[number] = _with_use(site, "spare")
-        self.worthless = []
+        self.worthless, self.dropped = [], set()
+
+    def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of a tensor, of which `_ = attention(q, q, q)` only says whether an attention can be had."""
+        root = self.scope.look_up(dotted(call.func).partition(".")[0])
+        if call not in self.dropped or type(root) is not Ref:
+            return ""
+        self.probed = self.called(call)
+        return "passes"
 
     def role_of_key(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of a key, or of what was drawn by one."""
@@ -460,6 +484,8 @@ class _Reader:
     def _assign(self, node: ast.Assign) -> None:
         right, targets = node.value, node.targets
         kind = type(right)
+        if self.drops and kind is ast.Call and type(targets[0]) is ast.Name and targets[0].id == "_":
+            self.dropped.add(right)  # type: ignore[arg-type]
         if kind is ast.Constant:
             value = constant(right.value)  # type: ignore[attr-defined]
         elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
@@ -1511,7 +1537,11 @@ class _Reader:
             self.keys += 1
             self.keyed[self.scope.function] = None
             self.may_be_spare(node)
-        elif (tail in self.catalog.chooses and self.shows()) or (use != "returned" and self.is_differentiated(target)):
+        elif (
+            (tail in self.catalog.chooses and self.shows())
+            or (use != "returned" and self.is_differentiated(target))
+            or (self.drops and tail in self.catalog.all_drawing_words)
+        ):
             self.may_be_spare(node)
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
@@ -2284,6 +2314,7 @@ _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
 """Values that are short to write down, whatever is in them."""
 _TYPED: Final = frozenset({Result, Member, Instance, Param})
+_DROPS: Final = re.compile(rb"^[ \t]+_ = ", re.M)
 _DEVICES: Final = (
     _ending("g|n|t", "pu"), _ending("h|n", "ccl"), _ending("as", "cend"), _ending("c", "uda"), _ending("", "mps"),
     _ending("", "xla"),
