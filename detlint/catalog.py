@@ -43,6 +43,8 @@ UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
+OF_TYPES = frozenset({"returns-self", "closed", "layer"})
+"""Contexts that only say what an object is."""
 
 
 class CatalogError(Exception):
@@ -208,7 +210,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     @property
     def acts(self) -> bool:
         """Whether a call of it matters where it stands."""
-        contexts = [context for context in self.contexts if context not in ("returns-self", "closed", "layer")]
         return (
             bool(
                 self.rule
@@ -219,8 +220,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.restores
                 or self.entropy
                 or self.consumes
-                or contexts
                 or self.category
+                or not OF_TYPES.issuperset(self.contexts)
             )
             or self.returns == "generator"
         )

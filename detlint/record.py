@@ -87,39 +87,55 @@ class Record(msgspec.Struct, array_like=True):
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
 
 
-class _Kept(msgspec.Struct, array_like=True):
-    """A record on disk. Who imports whom is half of it when written out: the paths are said once."""
+class Packed(msgspec.Struct, array_like=True):
+    """Who imports whom, which is half of a record when written out: here the paths are said once."""
 
-    paths: list[str]
-    imports: list[tuple[int, ...]]
+    paths: msgspec.Raw
+    imports: msgspec.Raw
     """What the first of the paths import, by their positions."""
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """A record on disk."""
+
+    packed: Packed
     rest: Record
 
 
-_DECODER: Final = msgspec.msgpack.Decoder(_Kept)
+_KEPT: Final = msgspec.msgpack.Decoder(_Kept)
+_PATHS: Final = msgspec.msgpack.Decoder(list[str])
+_IMPORTS: Final = msgspec.msgpack.Decoder(list[tuple[int, ...]])
+_ENCODER: Final = msgspec.msgpack.Encoder()
 
 
-def encode(record: Record) -> bytes:
+def encode(record: Record, packed: Packed | None) -> bytes:
     """A record for the disk.
+
+    Args:
+        packed: its imports, where these are as they were.
 
     Raises:
         UnicodeEncodeError: a file's name is no text.
     """
-    paths = [*dict.fromkeys((*record.imports, *chain.from_iterable(record.imports.values())))]
+    packed = packed or _packed(record.imports)
+    return _ENCODER.encode(_Kept(packed, msgspec.structs.replace(record, imports={})))
+
+
+def _packed(imports: dict[str, tuple[str, ...]]) -> Packed:
+    paths = [*dict.fromkeys((*imports, *chain.from_iterable(imports.values())))]
     place = dict(zip(paths, range(len(paths)), strict=True)).__getitem__
-    imports = [tuple(map(place, targets)) for targets in record.imports.values()]
-    return msgspec.msgpack.encode(_Kept(paths, imports, msgspec.structs.replace(record, imports={})))
+    placed = [tuple(map(place, targets)) for targets in imports.values()]
+    return Packed(msgspec.Raw(_ENCODER.encode(paths)), msgspec.Raw(_ENCODER.encode(placed)))
 
 
-def decode(data: bytes) -> Record:
-    """A record that was on disk.
+def decode(data: bytes) -> tuple[Record, Packed]:
+    """A record that was on disk, and its imports as they stood there.
 
     Raises:
         msgspec.DecodeError: it is none.
     """
-    kept = _DECODER.decode(data)
-    path = kept.paths.__getitem__
-    kept.rest.imports = {
-        importer: tuple(map(path, targets)) for importer, targets in zip(kept.paths, kept.imports, strict=False)
-    }
-    return kept.rest
+    kept = _KEPT.decode(data)
+    paths, imports = _PATHS.decode(kept.packed.paths), _IMPORTS.decode(kept.packed.imports)
+    path = paths.__getitem__
+    kept.rest.imports = {importer: tuple(map(path, targets)) for importer, targets in zip(paths, imports, strict=False)}
+    return kept.rest, kept.packed

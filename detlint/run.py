@@ -186,6 +186,8 @@ class Run:
         """Those of them to report on."""
         self.before = Record()
         """What was known at first."""
+        self.packed: records.Packed | None = None
+        """The imports of that as they were written out."""
         self.record = Record()
         self.engine: Engine | None = None
         self.recorder: Recorder | None = None
@@ -259,11 +261,12 @@ class Run:
         report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
         # Runs that reach none of the files say nothing of them, though they may be known: they were followed for others.
-        starts = self._reaching(paths)
-        findings = _once(f for path in sorted(self.inside) for f in _found(record, path, path in starts, path in paths))
+        findings = _once(_found(record, self._reaching(paths) & self.inside, paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
-        findings = [f for f in self._unsuppressed(findings, report) if not self._ignored(f)]
+        findings = self._unsuppressed(findings, report)
+        if self.config.settings.per_file_ignores:
+            findings = [f for f in findings if not self._ignored(f)]
         findings = [f.with_severity("note") if self._original(f) else f for f in findings]
         report.findings = sorted(findings, key=Finding.sort_key)
         report.judged, report.followed = len(self.anew), len(self.again)
@@ -411,7 +414,7 @@ class Run:
             passed, known = self._led_on(path, words), moved.get(path, frozenset())
             moved[path] = None if passed is None or known is None else known | passed
         moved = {path: names for path, names in moved.items() if names != frozenset()}
-        rebuilt = self._rebuilt(before, moved.keys())
+        rebuilt = self._rebuilt(before, changed, moved.keys())
         saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
         touched = changed | led.keys() | rebuilt | saying.keys()
         # A run that only imports a file depends on what that does when it is imported.
@@ -471,16 +474,19 @@ class Run:
         """How a run may start in a file."""
         return file.head.starts if file is not None and file.head is not None else ""
 
-    def _rebuilt(self, before: Record, moved: Set[str]) -> set[str]:
+    def _rebuilt(self, before: Record, changed: Set[str], moved: Set[str]) -> set[str]:
         """The files that build something by the name of a registry which means something else now."""
-        files = self.store.files
-        then = registered((path, row.head) for path, row in before.files.items() if row.head is not None)
-        now = registered((path, file.head) for path, file in files.items() if file.head is not None)
+        files, heads = self.store.files, before.files
+        touched = changed | moved
+        then = registered((path, heads[path].head) for path in touched if path in heads)
+        now = registered((path, files[path].head) for path in touched if path in files)
         names = {
             name
             for name in then.keys() | now.keys()
             if then.get(name) != now.get(name) or any(path in moved for path, _ in now[name])
         }
+        if not names:
+            return set()
         return {
             path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
         }
@@ -537,7 +543,9 @@ class Run:
         """What the last run found out, whichever process that was."""
         known = self.store.cache.recall(self._name())
         with contextlib.suppress(msgspec.DecodeError):
-            return records.decode(known) if known is not None else Record()
+            if known is not None:
+                record, self.packed = records.decode(known)
+                return record
         return Record()
 
     def _name(self) -> str:
@@ -565,8 +573,9 @@ class Run:
         ):
             return
         record = self.known()
+        packed = self.packed if record.imports == before.imports else None
         with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
-            self.store.cache.replace(self._name(), records.encode(record))
+            self.store.cache.replace(self._name(), records.encode(record, packed))
 
     def known(self) -> Record:
         """All that was found out."""
@@ -789,16 +798,18 @@ class Run:
         rule = self.store.catalog.rules.get("DET002")
         unused = rule if rule is not None and selected(self.config.settings, rule.code) else None
         on = {code for code in self.store.catalog.rules if selected(self.config.settings, code)}
-        by_file: dict[str, list[Finding]] = {path: [] for path in report.paths}
+        files = self.store.files
+        said = {path: head.directives for path in report.paths if (head := files[path].head) and head.directives}
+        by_file: dict[str, list[Finding]] = {path: [] for path in said}
         kept = []
         for finding in findings:
-            if finding.path in by_file:
-                by_file[finding.path].append(finding)
+            if finding.path in report.paths:
+                by_file.setdefault(finding.path, []).append(finding)
             elif finding.code == "DET001":
                 kept.append(finding)
             else:
                 # What an entry point reaches in a file that isn't checked is reported on the way to it.
-                step = next((s for s in reversed(finding.steps) if s.path in by_file), None)
+                step = next((s for s in reversed(finding.steps) if s.path in report.paths), None)
                 if step is not None:
                     there = Step(finding.path, finding.span, "here")
                     recipe = finding.fix if finding.fix is not None and finding.fix.kind == "start-run" else None
@@ -806,14 +817,9 @@ class Run:
                     moved = msgspec.structs.replace(
                         finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe
                     )
-                    by_file[step.path].append(moved)
+                    by_file.setdefault(step.path, []).append(moved)
         for path, group in by_file.items():
-            file = self.store.files[path]
-            directives = file.head.directives if file.head is not None else ()
-            if not group and not directives:
-                continue
-            source = Source(path, file.text)
-            left, covered = suppress(group, directives, path, source, unused, on)
+            left, covered = suppress(group, said.get(path, ()), path, Source(path, files[path].text), unused, on)
             report.suppressed += covered
             kept += left
         level = severity_of(self.config.settings, "DET002")
@@ -843,11 +849,8 @@ class Run:
 
     def _ignored(self, finding: Finding) -> bool:
         """Whether `per-file-ignores` turns a rule off for the finding's file."""
-        ignores = self.config.settings.per_file_ignores
-        if not ignores:
-            return False
         path = finding.path.removeprefix(f"{self.config.root.absolute()}{os.sep}").replace(os.sep, "/")
-        for pattern, codes in ignores.items():
+        for pattern, codes in self.config.settings.per_file_ignores.items():
             matches = glob(pattern.removeprefix("!")).match_file(path)
             if matches is not pattern.startswith("!") and any(
                 code == "ALL" or finding.code.startswith(code) for code in codes
@@ -867,12 +870,19 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
     )  # fmt: skip
 
 
-def _found(record: Record, path: str, reaches: bool, reported: bool) -> Iterator[Finding]:
-    """What is known of a file: of the runs that start in it, if they reach what is reported on, and of itself if it is."""
-    for followed in record.followed.get(path, ()) if reaches else ():
-        yield from followed.findings
-    if reported and path in record.judged:
-        yield from record.judged[path].findings
+def _found(record: Record, starts: Set[str], paths: Set[str]) -> Iterator[Finding]:
+    """What is known of a program, file by file.
+
+    Args:
+        starts: the files whose runs reach something that is reported on.
+        paths: the files that are.
+    """
+    runs = {path: followed for path, followed in record.followed.items() if path in starts}
+    own = {path: judged.findings for path, judged in record.judged.items() if judged.findings and path in paths}
+    for path in sorted(runs.keys() | own.keys()):
+        for followed in runs.get(path, ()):
+            yield from followed.findings
+        yield from own.get(path, ())
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

@@ -127,7 +127,7 @@ Registered = dict[str, tuple[tuple[str, str], ...]]
 """Names of registries -> the program's own things of that name: the file that registers it, and its dotted name."""
 
 
-def registered(heads: Iterable[tuple[str, Head]]) -> Registered:
+def registered(heads: Iterable[tuple[str, Head | None]]) -> Registered:
     """What the files of a program register of their own, under names that the catalog knows as a library's.
 
     Args:
@@ -135,7 +135,7 @@ def registered(heads: Iterable[tuple[str, Head]]) -> Registered:
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for path, head in heads:
-        for name, thing in head.registers.items():
+        for name, thing in head.registers.items() if head is not None else ():
             found.setdefault(name, []).append((path, thing))
     return {name: tuple(sorted(things)) for name, things in found.items()}
 
@@ -148,11 +148,11 @@ def hiding(heads: Iterable[Head]) -> Callable[[frozenset[str]], frozenset[str]]:
     Args:
         heads: those of all files of the program.
     """
-    stands_for: dict[str, set[str]] = {}
+    stands_for: defaultdict[str, set[str]] = defaultdict(set)
     for head in heads:
         for name, others in head.aliases.items():
             for other in others:
-                stands_for.setdefault(other, set()).add(name)
+                stands_for[other].add(name)
 
     def hidden(words: frozenset[str]) -> frozenset[str]:
         return frozenset(_closure(words & stands_for.keys(), stands_for))

@@ -76,6 +76,7 @@ class Modules:
         self._found: dict[tuple[int, str], str | None] = {}
         self._told: set[str] = set()
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._dates: dict[str, int] = {}
 
     def facts(self, path: str) -> Facts | None:
         """The facts of a file, None where it doesn't exist."""
@@ -179,16 +180,28 @@ class Modules:
 
     def state(self, folder: str) -> tuple[int, str]:
         """When a folder was last changed, and the modules and packages in it, one a line."""
+        changed = self._changed(folder)
         files, folders = self._list(folder)
-        return _changed(folder), "\n".join(sorted({*files, *folders})).encode("utf-8", "replace").decode()
+        return changed, "\n".join(sorted({*files, *folders})).encode("utf-8", "replace").decode()
 
     def renewed(self, folder: str, changed: int, listing: str) -> tuple[int, str]:
         """The state of a folder that was in one before."""
-        return (changed, listing) if _changed(folder) == changed else self.state(folder)
+        return (changed, listing) if self._changed(folder) == changed else self.state(folder)
 
     def news(self, folder: str, changed: int, listing: str) -> set[str]:
         """The modules and packages that have come into a folder, or gone, since it was as `state` says."""
-        return set() if _changed(folder) == changed else {*listing.split("\n")} ^ {*self.state(folder)[1].split("\n")}
+        return (
+            set() if self._changed(folder) == changed else {*listing.split("\n")} ^ {*self.state(folder)[1].split("\n")}
+        )
+
+    def _changed(self, folder: str) -> int:
+        """When a folder was last changed, as it was when that was first asked: a listing is no older."""
+        if folder not in self._dates:
+            try:
+                self._dates[folder] = os.stat(folder).st_mtime_ns
+            except OSError:
+                self._dates[folder] = 0
+        return self._dates[folder]
 
     def forget(self) -> None:
         """Let go of facts until they are asked for again."""
@@ -209,10 +222,3 @@ class Modules:
                 pass
             self._listed[folder] = frozenset(files), frozenset(folders)
         return self._listed[folder]
-
-
-def _changed(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
