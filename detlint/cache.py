@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,7 @@ import xxhash
 CACHEDIR_TAG: Final = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
 )
-CHECK: Final = 4
+CHECK: Final = 8
 """Bytes of the check sum that a row begins with: it tells one that was written whole from a damaged one."""
 
 
@@ -28,7 +27,7 @@ def _signed(data: bytes) -> bytes:
 
 
 def _sum(data: bytes | memoryview) -> bytes:
-    return zlib.crc32(data).to_bytes(CHECK, "big")
+    return xxhash.xxh3_64_digest(data)
 
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
@@ -93,21 +92,21 @@ class Cache:
             return True
         return False
 
-    def recall(self, name: str) -> bytes | None:
+    def recall(self, name: str) -> memoryview | None:
         """What was last kept under a name."""
         if self._database is None or self._place[0] is None:
             return None
         try:
-            row = (self._place[0] / name).read_bytes()
+            row = memoryview((self._place[0] / name).read_bytes())
         except OSError:
             return None
-        return row[CHECK:] if _sum(memoryview(row)[CHECK:]) == row[:CHECK] else None
+        return row[CHECK:] if _sum(row[CHECK:]) == row[:CHECK] else None
 
     def replace(self, name: str, data: bytes) -> None:
         """Keep something large under a name, in the place of what was there: a file for itself, since a database writes twice
         what it replaces."""
         if self._database is not None and self._place[0] is not None:
-            write_whole(self._place[0] / name, _signed(data))
+            write_whole(self._place[0] / name, _sum(data), data)
 
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""
@@ -119,12 +118,14 @@ class Cache:
             self._database.close()
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, *parts: bytes) -> None:
     """Write a file of the cache that nobody ever sees half-written. One that can't be written costs time, nothing else."""
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
+        with temporary.open("wb") as file:
+            for part in parts:
+                file.write(part)
         temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):

@@ -128,7 +128,7 @@ def _packed(imports: dict[str, tuple[str, ...]]) -> Packed:
     return Packed(msgspec.Raw(_ENCODER.encode(paths)), msgspec.Raw(_ENCODER.encode(placed)))
 
 
-def decode(data: bytes) -> tuple[Record, Packed]:
+def decode(data: memoryview) -> tuple[Record, Packed]:
     """A record that was on disk, and its imports as they stood there.
 
     Raises:
