@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import os
@@ -226,7 +225,16 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
         with _errors():
             _watch(paths or (Path(),), options)
     with _no_garbage(), _errors():
-        sys.exit(_check(paths or (Path(),), options))
+        code = _check(paths or (Path(),), options)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        raise Checked(code)
+
+
+class Checked(SystemExit):
+    """The end of a check, when all is said."""
+
+    code: int
 
 
 @contextlib.contextmanager
@@ -313,8 +321,6 @@ def _no_garbage() -> Iterator[None]:
     """What is made meanwhile lives until the end: looking through it for garbage would take longer than much of the rest."""
     collecting = gc.isenabled()
     gc.disable()
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)  # nor is it looked through when the interpreter ends
     try:
         yield
     finally:
