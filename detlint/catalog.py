@@ -325,6 +325,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Environment variables, and modules, that are only there while tests run."""
     chooses: list[str] = []
     """Functions that choose some of many, by their last component."""
+    buffers: list[str] = []
+    """Methods by which a layer keeps a tensor that is no parameter, under the name that they get first."""
     shows: list[str] = []
     """Libraries, and methods and functions by their last component, that only show people what they are handed."""
     paints: list[str] = []
@@ -634,6 +636,11 @@ class Catalog:
     def modes(self) -> frozenset[str]:
         """The attributes of layers that say whether they train."""
         return frozenset(framework.mode for framework in self.frameworks if framework.mode)
+
+    @cached_property
+    def buffers(self) -> frozenset[str]:
+        """Methods by which a layer keeps a tensor that is no parameter."""
+        return frozenset(name for framework in self.frameworks for name in framework.buffers)
 
     @cached_property
     def weights(self) -> frozenset[str]:

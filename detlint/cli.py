@@ -226,8 +226,8 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
             _watch(paths or (Path(),), options)
     with _no_garbage(), _errors():
         code = _check(paths or (Path(),), options)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
+            stream.flush()
         raise Checked(code)
 
 
@@ -255,6 +255,8 @@ def _errors() -> Iterator[None]:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:  # the disk is full, say
+        _fail(str(error))
 
 
 def _project(start: Path, overrides: dict[str, Any], options: dict[str, Any]) -> Project:
@@ -1076,7 +1078,12 @@ class _Bar:
         self.close()
 
     def advance(self, done: int, total: int) -> None:
-        if self.update is None and sys.stderr.isatty() and time.perf_counter() - self.started > 1:
+        if (
+            self.update is None
+            and sys.stderr is not None
+            and sys.stderr.isatty()
+            and time.perf_counter() - self.started > 1
+        ):
             self._open()
         if self.update is not None:
             self.update(done, total)

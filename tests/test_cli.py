@@ -559,3 +559,33 @@ def test_rule_wrong_use(arguments: list[str]) -> None:
     result = detlint("rule", *arguments)
     assert result.exit_code == 2
     assert result.stderr
+
+
+# -- what the shell hands over --------------------------------------------------------------------------------------
+
+
+def through_shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A line of a POSIX shell, in which `detlint` is this one."""
+    line = command.replace("detlint", f'"{sys.executable}" -m detlint')
+    return subprocess.run(["sh", "-c", line], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+def test_closed_streams(project: Project) -> None:
+    root = project(**ALL)
+    assert through_shell("detlint check --no-cache error.py >&-", root).returncode == 1
+    assert through_shell("detlint check --no-cache clean.py >&- 2>&-", root).returncode == 0
+    result = through_shell("detlint check --no-cache error.py 2>&-", root)
+    assert (result.returncode, "Found 1 error" in result.stdout) == (1, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+def test_a_reader_that_goes(project: Project) -> None:
+    result = through_shell("detlint check --no-cache --show-notes . | true", project(**ALL))
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk(project: Project) -> None:
+    result = through_shell("detlint check --no-cache error.py > /dev/full", project(**ALL))
+    assert (result.returncode, result.stderr) == (2, "error: [Errno 28] No space left on device\n")

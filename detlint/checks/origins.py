@@ -37,21 +37,14 @@ SHAPES: Final = frozenset({
 })  # fmt: skip
 """Parameters of functions that give tensors which aren't tensors themselves, by name."""
 KEEPS: Final = KEEPS_NUMBERS | {
-    SCALED,
-    "bfloat16",
-    "chunk",
-    "clamp",
-    "cpu",
-    "cuda",
-    "double",
-    "flip",
-    "half",
-    "split",
-    "t",
-    "unfold",
-}
+    SCALED, "abs", "amax", "amin", "bfloat16", "chunk", "clamp", "cos", "cpu", "cuda", "double", "exp", "expand_as", "flip", "half", "log",
+    "mean", "movedim", "narrow", "neg", "reshape_as", "roll", "select", "sin", "split", "sqrt", "sum", "swapaxes", "t", "tile", "tril",
+    "triu", "unbind", "unflatten", "unfold", "view_as",
+}  # fmt: skip
 """Methods of tensors that need a gradient if and only if the tensor does."""
 
+COLLECTIONS: Final = (Instance("builtins.list"), Instance("builtins.tuple"))
+"""Those of which nothing is known."""
 HOLDS: Final = frozenset({"copy", "get", "items", "pop", "values"})
 """Methods of collections that give what is in them."""
 _CALLED_WITH: Final = re.compile(r"([\w.]+)\(\s*(\w+)\s*[,)]")
@@ -84,6 +77,7 @@ class Origins:
         self._one_hot = catalog.with_context("one-hot")
         self._loaders = catalog.with_context("loader")
         self._passing = catalog.passing
+        self._buffers = catalog.buffers
 
     def need_no_gradients(self, module: Module, index: int, match: Match) -> bool:
         """Whether all tensors that a call computes with surely need none."""
@@ -166,14 +160,16 @@ class Origins:
         if depth > DEEPEST or value in place.replaced:
             return False
         if isinstance(value, Either):
-            return all(self._is_free(place, option, known, depth + 1) for option in value.options)
+            # A function that does the same with each of several gives a collection then, of such as it gives of one.
+            single = [option for option in value.options if option not in COLLECTIONS] or value.options
+            return all(self._is_free(place, option, known, depth + 1) for option in single)
         if isinstance(value, Const):
             return True
         if isinstance(value, (Param, Instance)):
             return value.name in self._inputs or self._is_given_free(place, value.name, known, depth)
         if isinstance(value, Member):
             if not value.attr.startswith("["):
-                return value.attr == "data"
+                return value.attr == "data" or self._is_buffer(place.module, value)
             return self._gives_batches(place, value.base, depth) or self._is_free(place, value.base, known, depth + 1)
         if not isinstance(value, Result):
             return False
@@ -184,6 +180,22 @@ class Origins:
         if isinstance(value.of, Member) and (value.of.attr in KEEPS or value.of.attr in HOLDS):
             return self._is_free(place, value.of.base, known, depth + 1)
         return self._is_drawn_into(place, value) or self._is_result_free(place, value, known, depth)
+
+    def _is_buffer(self, module: Module, value: Member) -> bool:
+        """Whether a layer keeps a tensor under a name, always as one that is no parameter: `self.register_buffer("freqs", table)`."""
+        owner = value.base
+        if not isinstance(owner, Instance) or owner.name or module.facts.learns:
+            return False
+        body = module.classes.get(owner.of.removeprefix(f"{module.facts.module}."))
+        if body is None or value.attr in body.attributes:
+            return False
+        return any(
+            isinstance(site.target, Member)
+            and site.target.attr in self._buffers
+            and site.target.base == owner
+            and any(argument.value == Const(value.attr) for argument in site.args[:1])
+            for site in module.sites
+        )
 
     def _gives_batches(self, place: Place, value: Value | None, depth: int) -> bool:
         """Whether the items of a value are what a loader of data gives: it is one, or passes on what one gives."""

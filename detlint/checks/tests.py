@@ -10,7 +10,9 @@ from typing import Final
 from detlint.program.resolve import Module
 from detlint.program.users import Use
 
-TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+TESTS: Final = re.compile(
+    r"(?:^|/)(?:tests?|_?testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|_?testing(?:_[^/]*)?)\.py$"
+)
 
 
 def is_test(path: str, root: str) -> bool:

@@ -2201,9 +2201,27 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
-    return value if (kind is Member or kind is Result) and _deep(value) <= 4 else None
+    if kind is not Member and kind is not Result:
+        return None
+    return value if _deep(value) <= 4 or _deep(value := _reshaped(value)) <= 4 else None
 
 
+def _reshaped(value: Value | None) -> Value | None:
+    """A tensor in another shape, brought into it in one step."""
+    if type(value) is Member:
+        return Member(base, value.attr) if (base := _reshaped(value.base)) is not None else None
+    if type(value) is not Result or type(value.of) is not Member or value.of.attr not in RESHAPES:
+        return value
+    base = value.of.base
+    while type(base) is Result and type(base.of) is Member and base.of.attr in RESHAPES:
+        base = base.of.base
+    return Result(Member(base, value.of.attr), value.site)
+
+
+RESHAPES: Final = frozenset({
+    "contiguous", "expand", "flatten", "permute", "reshape", "squeeze", "transpose", "unflatten", "unsqueeze", "view",
+})  # fmt: skip
+"""Methods of tensors that give the same numbers, of the same type and in the same place, in another shape."""
 KEEPS_NUMBERS: Final = frozenset({
     "clone", "contiguous", "detach", "expand", "flatten", "float", "permute", "repeat", "repeat_interleave", "reshape", "squeeze",
     "to", "transpose", "type_as", "unsqueeze", "view",
