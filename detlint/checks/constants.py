@@ -3,7 +3,9 @@ for it have one answer."""
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +14,7 @@ from typing import Final
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.gradients import Gradients
+from detlint.checks.guards import guarded, truth
 from detlint.checks.match import Match, Matcher
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.unused import puts_names_together
@@ -61,6 +64,8 @@ class Constants:
             return ""
         if name := self._never_taken(module, function, index):
             return f"every call gives `{name}` what leads elsewhere"
+        if test := self._ruled_out(module, function, index):
+            return f"`{test}` decides against it, by what every call gives"
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
             passed = match.argument(parameter)
             if passed is None or not passed.given:
@@ -108,6 +113,47 @@ class Constants:
             if isinstance(value, Const) and bool(value.value) is not wanted:
                 return name
         return ""
+
+    def _ruled_out(self, module: Module, function: Function, index: int) -> str:
+        """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
+        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        found = guarded(text, function.name.partition(".")[0], module.sites[index].span) if text is not None else None
+        if found is None or found.function.name != function.name.rpartition(".")[2]:
+            return ""
+        for guard in found.guards:
+            attributes = set[str]()
+            holds = truth(guard.test, partial(self._asked, module, function, found.bound, attributes))
+            decided = holds is not None and holds is not guard.wanted
+            if decided and not any(self._is_set(module, function.owner, name) for name in attributes):
+                return ast.unparse(guard.test)
+        return ""
+
+    def _asked(
+        self, module: Module, function: Function, bound: frozenset[str], attributes: set[str], node: ast.expr
+    ) -> Const | None:
+        """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
+
+        Args:
+            bound: the names that the function binds itself.
+            attributes: is told which of the object's own were asked for.
+        """
+        value: Value | None = None
+        if isinstance(node, ast.Name) and node.id not in bound:
+            value = self._parameter(module, function, node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and function.owner:
+            own, body = module.detail(function).parameters[:1], module.classes.get(function.owner)
+            kept = body.attributes.get(node.attr) if body is not None else None
+            if own and own[0].name == node.value.id and isinstance(kept, Param):
+                attributes.add(node.attr)
+                value = self._attribute(module, function.owner, node.attr)
+        return value if isinstance(value, Const) else None
+
+    def _is_set(self, module: Module, owner: str, name: str) -> bool:
+        """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`)."""
+        word, texts = name.encode(), self._users.texts
+        sets = re.compile(rb"(?<!self)\.%s[ \t]*=(?!=)|setattr\([^)]*[\"']%s\b" % (word, word))
+        saying = texts.saying(owner.rpartition(".")[2], self._users.home(module))
+        return any(sets.search(texts.of(path) or b"") for path in saying)
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value in a function always is; None where that isn't known."""

@@ -1,0 +1,146 @@
+"""What is asked on the way to a site inside its function: `if self.drop > 0:`, `if norm is not None and train:`.
+
+Facts keep the flags that a call may give (`if flag:`). What else is asked, is read here from the text of a definition, for the few
+sites that would be told.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from detlint.facts.model import Const, Span
+
+Leaf = Callable[[ast.expr], Const | None]
+"""What a name, or an attribute, always is; None where that isn't known."""
+_LEAVE: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPARES: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
+    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le,
+}  # fmt: skip
+
+
+class Guard(NamedTuple):
+    """A test on the way to a site, and what it has to be."""
+
+    test: ast.expr
+    wanted: bool
+
+
+class Guarded(NamedTuple):
+    """A site in its function."""
+
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    guards: Sequence[Guard]
+    bound: frozenset[str]
+    """The names that the function binds, besides its parameters."""
+
+
+def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
+    """The tests on the way to a site, in the innermost function around it; None where that can't be read.
+
+    Args:
+        data: the text of the file.
+        name: the definition of the top level that it stands in.
+    """
+    heads = re.finditer(rb"^(?:async[ \t]+def|def|class)[ \t]+%s\b" % re.escape(name.encode()), data, re.M)
+    begun = [(found.start(), data.count(b"\n", 0, found.start())) for found in heads]
+    start, before = next(((at, lines) for at, lines in reversed(begun) if lines < span.line), (-1, 0))
+    if start < 0:
+        return None
+    end = re.search(rb"^[^\s#)\]}]", data[data.find(b"\n", start) + 1 :], re.M)
+    text = data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]
+    try:
+        (definition,) = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return _find([definition], (span.line - before, span.column), None, [])
+
+
+_Place = tuple[int, int]
+
+
+def _find(
+    body: Sequence[ast.stmt],
+    place: _Place,
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None,
+    guards: list[Guard],
+) -> Guarded | None:
+    for statement in body:
+        if not _holds(statement, place):
+            if isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVE) and not statement.orelse:
+                guards = [*guards, Guard(statement.test, False)]
+            continue
+        if isinstance(statement, _FUNCTIONS) and _in_body(statement.body, place):
+            return _find(statement.body, place, statement, [])
+        for block, guard in _blocks(statement):
+            if _in_body(block, place):
+                return _find(block, place, function, [*guards, *guard])
+        return Guarded(function, guards, _bound(function)) if function is not None else None
+    return None
+
+
+def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[Guard]]]:
+    """The blocks of a statement, each with what is asked before it is entered."""
+    if isinstance(statement, ast.If):
+        yield statement.body, [Guard(statement.test, True)]
+        yield statement.orelse, [Guard(statement.test, False)]
+        return
+    for _, block in ast.iter_fields(statement):
+        if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+            yield block, ()
+        elif isinstance(block, list) and block and isinstance(block[0], ast.ExceptHandler):
+            for handler in block:
+                yield handler.body, ()
+
+
+def _bound(function: ast.AST) -> frozenset[str]:
+    return frozenset(
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+
+
+def _holds(node: ast.stmt, place: _Place) -> bool:
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    return (first, 0) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def _in_body(body: Sequence[ast.stmt], place: _Place) -> bool:
+    return any(_holds(statement, place) for statement in body)
+
+
+def truth(node: ast.expr, leaf: Leaf) -> bool | None:
+    """Whether a test holds; None where that isn't known."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = truth(node.operand, leaf)
+        return None if inner is None else not inner
+    if isinstance(node, ast.BoolOp):
+        parts = {truth(part, leaf) for part in node.values}
+        deciding = isinstance(node.op, ast.Or)
+        return deciding if deciding in parts else None if None in parts else not deciding
+    if isinstance(node, ast.Compare):
+        return _compared(node, leaf)
+    value = _value(node, leaf)
+    return None if value is None else bool(value.value)
+
+
+def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
+    compare = _COMPARES.get(type(node.ops[0])) if len(node.ops) == 1 else None
+    left, right = _value(node.left, leaf), _value(node.comparators[0], leaf)
+    if compare is None or left is None or right is None:
+        return None
+    try:
+        return compare(left.value, right.value)
+    except TypeError:
+        return None
+
+
+def _value(node: ast.expr, leaf: Leaf) -> Const | None:
+    if isinstance(node, ast.Constant):
+        known = node.value is None or isinstance(node.value, (bool, int, float, str))
+        return Const(node.value) if known else None  # type: ignore[arg-type]
+    return leaf(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
