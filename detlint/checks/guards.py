@@ -10,6 +10,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from detlint.facts.model import Const, Span
@@ -24,6 +25,10 @@ _COMPARES: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 }  # fmt: skip
 
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Place = tuple[int, int]
+
+
 class Guard(NamedTuple):
     """A test on the way to a site, and what it has to be."""
 
@@ -34,10 +39,10 @@ class Guard(NamedTuple):
 class Guarded(NamedTuple):
     """A site in its function."""
 
-    function: ast.FunctionDef | ast.AsyncFunctionDef
+    function: _Function
     guards: Sequence[Guard]
     bound: frozenset[str]
-    """The names that the function binds, besides its parameters."""
+    """The names that it binds, or a function around it, besides their parameters."""
 
 
 def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
@@ -54,33 +59,38 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
         return None
     end = re.search(rb"^[^\s#)\]}]", data[data.find(b"\n", start) + 1 :], re.M)
     text = data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]
+    return _find(_parsed(text), (span.line - before, span.column), [], [])
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: bytes) -> Sequence[ast.stmt]:
+    """A definition, which often holds many of the sites that are asked for."""
     try:
-        (definition,) = ast.parse(text).body
+        return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
-        return None
-    return _find([definition], (span.line - before, span.column), None, [])
-
-
-_Place = tuple[int, int]
+        return ()
 
 
 def _find(
-    body: Sequence[ast.stmt],
-    place: _Place,
-    function: ast.FunctionDef | ast.AsyncFunctionDef | None,
-    guards: list[Guard],
+    body: Sequence[ast.stmt], place: _Place, functions: Sequence[_Function], guards: Sequence[Guard]
 ) -> Guarded | None:
+    """Go down to the statement that holds a site.
+
+    Args:
+        functions: those that were entered on the way, the outermost first.
+        guards: what the innermost has asked so far.
+    """
     for statement in body:
         if not _holds(statement, place):
             if isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVE) and not statement.orelse:
                 guards = [*guards, Guard(statement.test, False)]
             continue
         if isinstance(statement, _FUNCTIONS) and _in_body(statement.body, place):
-            return _find(statement.body, place, statement, [])
+            return _find(statement.body, place, [*functions, statement], [])
         for block, guard in _blocks(statement):
             if _in_body(block, place):
-                return _find(block, place, function, [*guards, *guard])
-        return Guarded(function, guards, _bound(function)) if function is not None else None
+                return _find(block, place, functions, [*guards, *guard])
+        return Guarded(functions[-1], guards, _bound(functions[0])) if functions else None
     return None
 
 
@@ -98,6 +108,7 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[
                 yield handler.body, ()
 
 
+@lru_cache(maxsize=16)
 def _bound(function: ast.AST) -> frozenset[str]:
     return frozenset(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
