@@ -141,11 +141,13 @@ class Constants:
         if isinstance(node, ast.Name) and node.id not in bound:
             value = self._parameter(module, function, node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and function.owner:
-            own, body = module.detail(function).parameters[:1], module.classes.get(function.owner)
+            own, made = module.detail(function).parameters[:1], module.functions.get(f"{function.owner}.__init__")
+            body = module.classes.get(function.owner)
             kept = body.attributes.get(node.attr) if body is not None else None
-            if own and own[0].name == node.value.id and isinstance(kept, Param):
+            # What is annotated is an object of its class, under the parameter's name.
+            if made is not None and own and own[0].name == node.value.id and isinstance(kept, (Param, Instance)):
                 attributes.add(node.attr)
-                value = self._attribute(module, function.owner, node.attr)
+                value = self._parameter(module, made, kept.name)
         return value if isinstance(value, Const) else None
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
