@@ -47,14 +47,21 @@ ANEW: Final = ("cls(", "__class__(", "type(self)(")
 
 
 class Constants:
-    """Finds what parameters always are, over all calls of the program."""
+    """Finds what parameters always are, over all calls of the program.
 
-    def __init__(self, matcher: Matcher, users: Users, gradients: Gradients, unnamed: Unnamed) -> None:
+    Args:
+        offered: whether what a library gives to whoever uses it may be called by others too.
+    """
+
+    def __init__(
+        self, matcher: Matcher, users: Users, gradients: Gradients, unnamed: Unnamed, *, offered: bool = True
+    ) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
         self._users = users
         self._gradients = gradients
         self._unnamed = unnamed
+        self._offered = offered
         self._values: Answers[Value | None] = Answers(users)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
@@ -257,7 +264,7 @@ class Constants:
             return False
         name = (owner or function.name).partition(".")[0]
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        if package is not None and self._unnamed.is_offered(module, name):
+        if self._offered and package is not None and self._unnamed.is_offered(module, name):
             return False
         # Whoever comes to import the file may put names together too.
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])

@@ -87,6 +87,7 @@ class Engine:
         self.templates = Templates(users)
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
+        self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
@@ -202,6 +203,10 @@ class Engine:
         if severity != "note" and not runs.train and self._is_left_open(module, match, through):
             severity = "note"
             yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
+        library = severity != "note" and self.settings.library != "strict" and self.unnamed.is_in_library(module)
+        if library and (reason := self.own_calls.rule_out(module, index, match)):
+            severity = "note"
+            yield severity, f"within the library {reason}; others decide by how they call it"
         # A strict library is judged as if somebody ran all of it.
         tried = self.settings.library != "strict" and all(o.tries and not o.trains for o in through)
         if severity != "note" and tried and self.unnamed.is_idle(module, index):
