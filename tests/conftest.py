@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -36,6 +38,13 @@ def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     if next(_runs) % RUNS_KEPT == 0:
         gc.collect()  # a run leaves all that it made to the end of its process: thousands of them fill the memory
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+
+
+def apart(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Check without configuration and cache, in a process of its own."""
+    command = [sys.executable, "-m", "detlint", "check", "--isolated", "--no-cache", "--show-notes", *arguments]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, cwd=cwd, capture_output=True, timeout=300, check=False, env=env)
 
 
 def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, Any]]:

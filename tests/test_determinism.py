@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import xxhash
-from conftest import REPOSITORY, age, detlint
+from conftest import REPOSITORY, age, apart, detlint
 
 Project = Callable[..., Path]
 
@@ -406,26 +406,8 @@ def test_any_hash_seed(package: Path) -> None:
     outputs = set()
     for seed in ("0", "1", "42", "random"):
         for form in ("json", "text"):
-            result = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "detlint",
-                    "check",
-                    "--isolated",
-                    "--no-cache",
-                    "--show-notes",
-                    "--output-format",
-                    form,
-                    ".",
-                    str(REPOSITORY / "fixtures" / "rules"),
-                ],
-                cwd=package,
-                capture_output=True,
-                timeout=300,
-                check=False,
-                env={**os.environ, "PYTHONHASHSEED": seed},
-            )
+            paths = (".", str(REPOSITORY / "fixtures" / "rules"))
+            result = apart("--output-format", form, *paths, cwd=package, PYTHONHASHSEED=seed)
             assert result.returncode == 1, result.stderr
             outputs.add((form, result.stdout))
     assert len(outputs) == 2

@@ -7,15 +7,13 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, detlint
+from conftest import REPOSITORY, apart, detlint
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -30,24 +28,7 @@ SOURCES = sorted((REPOSITORY / "fixtures").rglob("*.py"))
 
 def check(root: Path, *arguments: str) -> list[dict[str, Any]]:
     """Check a folder in a process of its own, so that an overflowing stack is a failed test and no dead test run."""
-    result = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "detlint",
-            "check",
-            "--isolated",
-            "--no-cache",
-            "--show-notes",
-            "--output-format",
-            "json",
-            *arguments,
-        ],
-        cwd=root,
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
+    result = apart("--output-format", "json", *arguments, cwd=root)
     assert result.returncode in (0, 1), result.stderr.decode("utf-8", "replace")[-2000:]
     assert result.stderr == b""
     rows: list[dict[str, Any]] = json.loads(result.stdout)

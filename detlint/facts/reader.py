@@ -372,13 +372,14 @@ class _Reader:
         keys: Spare | None = None
         chosen: Spare | None = None
         tensors: Spare | None = None
-        probes = Spare(body, self.role_of_probe, lambda _: False, {}) if self.dropped else None
+        tries = self.dropped and self.scope.kind != "module"
+        probes = Spare(body, self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
             self.probed = ""
-            if probes is not None and self.scope.kind != "module" and probes.is_spare(node) and self.probed:
+            if probes is not None and probes.is_spare(node) and self.probed:
                 self.sites[number] = _with_use(site, f"probe:{self.probed}")
             elif self.is_differentiated(site.target):
                 ends = self.catalog.gradients_end | smoke.SHAPES
