@@ -279,6 +279,9 @@ def test_comments_and_blank_lines(folder: Path, places: list[tuple[int, str]]) -
 
 DRAWING = "import torch\n\n\ndef make():\n    return torch.rand(2)\n"
 DECLARED = '[project]\nname = "pkg"\nversion = "0.1"\n\n[project.scripts]\ntrain = "pkg.cli:make"\n'
+LISTED = "import os\n\n\ndef names(folder):\n    return os.listdir(folder)\n"
+USING = "def main(folder):\n    print(len(names(folder)))\n"
+STARTED = 'if __name__ == "__main__":\n    main("data")\n'
 TYPED = """import numpy as np
 from torch import nn
 from typing import Optional
@@ -289,6 +292,14 @@ class Report(nn.Module):
         return lookup.take(0)
 """
 MINIMAL: dict[str, tuple[Program, Program]] = {
+    "function of its file's name that is imported and not used": (
+        {"names.py": LISTED, "train.py": f"from names import names\n\n\n{USING}\n\n{STARTED}"},
+        {
+            "names.py": LISTED,
+            "train.py": f"from names import names\nfrom apart import main\n\n\n{STARTED}",
+            "apart.py": f"from names import names\n\n\n{USING}",
+        },
+    ),
     "declared entry point that is imported from elsewhere": (
         {"pyproject.toml": DECLARED, "pkg/__init__.py": "", "pkg/cli.py": DRAWING},
         {

@@ -14,12 +14,14 @@ from traced import line, model, shell, written
 
 NOISY = """\
 import os, torch
+with open("runs", "a") as runs:
+    runs.write(".")
 library = torch.library.Library("verified", "DEF")
 library.define("noisy(Tensor x) -> Tensor")
 
 
 def noisy(x):
-    return x + int.from_bytes(os.urandom(4), "little") * 2.0**-{bits}
+    return x + {noise}
 
 
 library.impl("noisy", noisy, "CPU")
@@ -38,8 +40,12 @@ class Noisy(torch.autograd.Function):
 """
 
 
-def _noisy(bits: int, forward: str = "x * 1", backward: str = "gradient * 1", **options: Any) -> str:
-    return NOISY.format(bits=bits, forward=forward, backward=backward) + model(layer="Noisy.apply(x)", **options)
+EACH_RUN_MORE = 'os.stat("runs").st_size * {scale}'
+"""Noise that is another one in each run: where it is drawn at random, the losses are now and then as good as the same."""
+
+
+def _noisy(noise: str, forward: str = "x * 1", backward: str = "gradient * 1") -> str:
+    return NOISY.format(noise=noise, forward=forward, backward=backward) + model(layer="Noisy.apply(x)")
 
 
 def _verified(tmp_path: Path, text: str, *options: str | Path, code: int = 0) -> dict[str, Any]:
@@ -59,7 +65,7 @@ def test_a_program_that_repeats_is_equal(tmp_path: Path) -> None:
 
 
 def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_path: Path) -> None:
-    text = _noisy(28, backward="torch.ops.verified.noisy(gradient)")
+    text = _noisy(EACH_RUN_MORE.format(scale="2.0"), backward="torch.ops.verified.noisy(gradient)")
     page = tmp_path / "page.html"
     told = _verified(tmp_path, text, "--html", page, "--keep", tmp_path / "kept", code=1)
     assert told["outcome"] == "diverged"
@@ -75,11 +81,7 @@ def test_a_noisy_backward_pass_shows_in_the_second_iteration_and_is_named(tmp_pa
 
 
 def test_a_small_difference_passes_within_a_tolerance_that_is_asked_for(tmp_path: Path) -> None:
-    # Each run adds a little more than the one before: noise at random would sometimes leave the loss as it is.
-    text = _noisy(46, forward="torch.ops.verified.noisy(x)").replace(
-        'int.from_bytes(os.urandom(4), "little") * 2.0**-46', 'os.stat("runs").st_size * 2.0**-14'
-    )
-    text = f"open('runs', 'a').write('.')\n{text}"
+    text = _noisy(EACH_RUN_MORE.format(scale="2.0**-14"), forward="torch.ops.verified.noisy(x)")
     told = _verified(tmp_path, text, "--atol", "1e-3", "--no-trace")
     assert told["outcome"] == "close"
     assert told["forward"] == "close"
@@ -119,7 +121,7 @@ def test_a_program_that_fails_is_shown(tmp_path: Path) -> None:
 
 
 def test_each_kernel_run_twice_shows_the_noisy_one(tmp_path: Path) -> None:
-    text = _noisy(40, backward="torch.ops.verified.noisy(gradient)")
+    text = _noisy('int.from_bytes(os.urandom(4), "little") * 2.0**-40', backward="torch.ops.verified.noisy(gradient)")
     told = _verified(tmp_path, text, "--twice", "--as-is", code=1)
     assert [(kernel["op"], kernel["backward"]) for kernel in told["noisy"]] == [("verified.noisy.default", True)]
     assert line(text, "layer") in [place[1] for place in told["noisy"][0]["stack"]]

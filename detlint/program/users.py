@@ -272,15 +272,20 @@ class Users:
         if other is None:
             return False, []
         uses = [*self._in(other, own, word)]
-        has_it = self.imports(other, own, word)
-        if has_it and not uses and said > 1 and not path.endswith("__init__.py"):
+        imported = self._imported(other, own, word)
+        to_import_it = max((name.split(".").count(word) for name in imported), default=0)
+        if imported and not uses and said > to_import_it and not path.endswith("__init__.py"):
             uses = [_unseen(other)]  # it does something with it that no site tells
-        return has_it, uses
+        return bool(imported), uses
 
     def imports(self, module: Module, own: Ref, word: str) -> bool:
         """Whether a file imports a definition by its name, wherever it does."""
+        return bool(self._imported(module, own, word))
+
+    def _imported(self, module: Module, own: Ref, word: str) -> list[str]:
+        """The names that a file imports a definition by."""
         names = [name for name in module.facts.imports if name.rpartition(".")[2] == word]
-        return any(self.resolver.name(module.path, name) == own for name in names)
+        return [name for name in names if self.resolver.name(module.path, name) == own]
 
     def _in(self, module: Module, own: Ref, word: str) -> Iterator[Use]:
         """The uses in one file."""
