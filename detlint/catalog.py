@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -556,8 +557,8 @@ class Catalog:
     @cached_property
     def acting(self) -> frozenset[str]:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
-        acts = [entry.acts for entry in self.entries]
-        return frozenset(name for name, found in self.calls.items() if any(acts[i] for i in found))
+        acting = (entry.names for entry in self.entries if entry.kind == "call" and entry.acts)
+        return frozenset(chain.from_iterable(acting))
 
     @cached_property
     def devices(self) -> dict[str, str]:

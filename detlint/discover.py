@@ -109,38 +109,38 @@ class _Walker:
         if named_although_excluded and self.force:
             return
         patterns = not named_although_excluded and len(self.names) < len(self.patterns)
-        waiting = [str(top)]
+        waiting = [(str(top), self.real_folder(str(top)))]
         while waiting:
-            folder = waiting.pop()
+            folder, real_folder = waiting.pop()
+            self.folders[folder] = real_folder
             try:
                 with os.scandir(folder) as listed:
-                    entries = sorted(listed, key=lambda entry: entry.name)
+                    entries = [(entry.name, entry) for entry in listed]
             except OSError as error:
                 self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
                 continue
-            real_folder = self.real_folder(folder)
-            ignores = self.ignores_of(real_folder, {entry.name for entry in entries}) if self.gitignore else ()
+            ignores = self.ignores_of(real_folder, dict(entries)) if self.gitignore else ()
             start, real_start = os.path.join(folder, "") if folder != "." else "", os.path.join(real_folder, "")
-            for entry in entries:
+            for name, entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not entry.name.endswith(SUFFIXES):
+                if not is_folder and not name.endswith(SUFFIXES):
                     continue
-                path = start + entry.name
+                path = start + name
                 if (
-                    entry.name in self.names
+                    name in self.names
                     or (patterns and self.excluded(path))
                     or (ignores and self.ignored(path, is_folder, ignores))
                 ):
                     continue
                 if is_folder:
-                    waiting.append(path)
+                    waiting.append((path, real_start + name))
                 elif entry.is_symlink():
                     if os.path.isfile(path):
                         yield path, os.path.realpath(path)
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
                 elif entry.is_file():
-                    yield path, real_start + entry.name
+                    yield path, real_start + name
 
     def real(self, file: str) -> str:
         """The path of a file without links, which is the same file under any name."""

@@ -11,6 +11,7 @@ from detlint.checks.finding import Finding
 from detlint.facts.model import Head
 from detlint.facts.store import File
 from detlint.facts.yaml_text import is_yaml
+from detlint.program.links import Hidden
 from detlint.program.outcome import Outcome
 
 
@@ -83,6 +84,8 @@ class Record(msgspec.Struct, array_like=True):
     """Folders whose listing was consulted: when they were last changed, and what was in them."""
     missed: list[str] = []
     """The names that files were asked for and don't define: to define one may be news to who asked."""
+    hidden: Hidden = {}
+    """The names under which something of the catalog may be called."""
     written: int = 0
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -216,15 +217,24 @@ class Run:
             texts: what stands for the content of some files, by absolute path.
         """
         path = os.fspath(path)
-        length = len(path) - len(os.path.basename(path))
-        above = self.folders.get(path[:length])
+        if os.altsep is not None:
+            path = path.replace(os.altsep, os.sep)
+        folder, sep, name = path.rpartition(os.sep)
+        folder += sep
+        above = self.folders.get(folder)
         if above is None:
-            above = self.folders[path[:length]] = os.path.join(os.path.abspath(path[:length]), "")
-        real = above + path[length:]
+            above = self.folders[folder] = self._absolute(folder)
+        real = above + name
         if real not in self.store.files:
-            text = texts.get(real) if texts else None
-            self.store.files[real] = File(path, *self.names.of(real), text=text)
+            self.store.files[real] = File(path, *self.names.of(real), text=texts.get(real) if texts else None)
             self.inside.add(real)
+
+    def _absolute(self, folder: str) -> str:
+        """The absolute path of a folder, by that of the one above where it is known; both with a separator at the end."""
+        outer, sep, name = folder[:-1].rpartition(os.sep)
+        if outer + sep in self.folders and name not in ("", os.curdir, os.pardir):
+            return f"{self.folders[outer + sep]}{name}{os.sep}"
+        return os.path.join(os.path.abspath(folder), "")
 
     def settle(self, before: Record, progress: Progress | None) -> None:
         """Read what has changed, link, and keep what that leaves as it was.
@@ -440,9 +450,11 @@ class Run:
             and found.isdisjoint(module.sought)
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
+        same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
         return Record(
-            followed=followed, judged=judged, others={**before.others}, folders=folders, missed=[*before.missed]
-        )
+            followed=followed, judged=judged, others={**before.others}, folders=folders, missed=[*before.missed],
+            hidden=before.hidden if same_names else {},
+        )  # fmt: skip
 
     def _newly_said(
         self, before: Record, touched: Set[str], states: Mapping[str, tuple[Facts, Facts] | None]
@@ -641,20 +653,14 @@ class Run:
     @cached_property
     def _starting(self) -> set[str]:
         """The files in which runs start."""
+        heads = {path: head for path in self.inside if (head := self.store.files[path].head) is not None}
+        acting = {path for path, head in heads.items() if head.starts == "script"}
         # To name something of a script in a YAML file is not to import it.
-        imports = self.links.imports.items()
-        imported = set[str]().union(*(others for path, others in imports if path.endswith(".py") or not is_yaml(path)))
-        named, heads = self.named, ((path, self.store.files[path].head) for path in self.inside)
-        return {
+        imports = (others for path, others in self.links.imports.items() if path.endswith(".py") or not is_yaml(path))
+        return acting.difference(chain.from_iterable(imports)) | {
             path
-            for path, head in heads
-            if head is not None
-            and (
-                path in named
-                or head.starts in ("main", "notebook")
-                or path.endswith("__main__.py")
-                or (head.starts == "script" and path not in imported)
-            )
+            for path, head in heads.items()
+            if path in self.named or head.starts in ("main", "notebook") or path.endswith("__main__.py")
         }
 
     @cached_property
@@ -713,7 +719,7 @@ class Run:
             resolver,
             self.config.settings,
             self.modules.root,
-            hiding(heads.values()),
+            hiding(heads.values(), self.record.hidden),
             properties(heads),
             registered(heads.items()),
             users,
@@ -801,10 +807,10 @@ class Run:
         files = self.store.files
         said = {path: head.directives for path in report.paths if (head := files[path].head) and head.directives}
         by_file: dict[str, list[Finding]] = {path: [] for path in said}
-        kept = []
+        kept = list[Finding]()
         for finding in findings:
             if finding.path in report.paths:
-                by_file.setdefault(finding.path, []).append(finding)
+                by_file.get(finding.path, kept).append(finding)
             elif finding.code == "DET001":
                 kept.append(finding)
             else:
@@ -817,9 +823,9 @@ class Run:
                     moved = msgspec.structs.replace(
                         finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe
                     )
-                    by_file.setdefault(step.path, []).append(moved)
+                    by_file.get(step.path, kept).append(moved)
         for path, group in by_file.items():
-            left, covered = suppress(group, said.get(path, ()), path, Source(path, files[path].text), unused, on)
+            left, covered = suppress(group, said[path], path, Source(path, files[path].text), unused, on)
             report.suppressed += covered
             kept += left
         level = severity_of(self.config.settings, "DET002")
@@ -868,6 +874,11 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
         reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
         engine.may_train(reach),
     )  # fmt: skip
+
+
+def _aliases(file: Row | File | None) -> msgspec.Raw | None:
+    """The names of a file that may stand for something else, encoded."""
+    return file.head.aliases if file is not None and file.head is not None else None
 
 
 def _found(record: Record, starts: Set[str], paths: Set[str]) -> Iterator[Finding]:

@@ -365,14 +365,19 @@ ANY: Final = "*"
 """The component of a dotted name that stands for every module of a package."""
 
 
+Aliases = dict[str, tuple[str, ...]]
+"""Names -> the last components of what they stand for."""
+
+
 class Head(Record, frozen=True):
     """What linking asks of every file: the first fields of its facts, which are read without the rest."""
 
     module: str
     imports: tuple[str, ...] = ()
     """Every module or member that is imported, dotted, sorted."""
-    aliases: dict[str, tuple[str, ...]] = {}
-    """Names that may stand for something else (`warp = F.grid_sample`, a bare subclass) -> last components of what."""
+    aliases: msgspec.Raw = msgspec.Raw(b"\x80")  # an empty table: `Aliases` with nothing in it
+    """Names that may stand for something else (`warp = F.grid_sample`, a bare subclass): encoded `Aliases`, which are half of all heads
+    and seldom asked for."""
     starts: Literal["", "main", "script", "notebook"] = ""
     """Whether a run may start here: a `__main__` block, a top level that calls something, or a notebook."""
     directives: tuple[Directive, ...] = ()
@@ -393,7 +398,7 @@ class Head(Record, frozen=True):
     def brief(self) -> Head:
         """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""
         return Head(
-            self.module, tuple(name for name in self.imports if ANY in name), self.aliases, self.starts, self.directives, self.lines,
+            self.module, tuple(name for name in self.imports if ANY in name), self.aliases.copy(), self.starts, self.directives, self.lines,
             self.stars, None, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
         )  # fmt: skip
 
@@ -421,6 +426,7 @@ class Facts(Head, frozen=True):
 ENCODER: Final = msgspec.msgpack.Encoder()
 _FACTS: Final = msgspec.msgpack.Decoder(Facts)
 _HEAD: Final = msgspec.msgpack.Decoder(Head)
+_ALIASES: Final = msgspec.msgpack.Decoder(Aliases)
 _BODY: Final = msgspec.msgpack.Decoder(Body)
 
 
@@ -435,8 +441,14 @@ def decode(data: bytes) -> Facts:
 
 
 def decode_head(data: bytes) -> Head:
-    """The beginning of facts as they were kept."""
-    return _HEAD.decode(data)
+    """The beginning of facts as they were kept, of which it holds no part in memory."""
+    head = _HEAD.decode(data)
+    return msgspec.structs.replace(head, aliases=head.aliases.copy())
+
+
+def decode_aliases(head: Head) -> Aliases:
+    """The names of a file that may stand for something else."""
+    return _ALIASES.decode(head.aliases)
 
 
 def decode_body(facts: Facts) -> Body:

@@ -31,6 +31,7 @@ from detlint.facts.model import (
     SETTER,
     SHAPES,
     UNKNOWN_RECEIVER,
+    Aliases,
     Arg,
     Body,
     Branch,
@@ -286,7 +287,7 @@ class _Reader:
         return Facts(
             module=self.module,
             imports=tuple(sorted(self.imports)),
-            aliases=aliases(module_scope.names, classes),
+            aliases=Raw(ENCODER.encode(aliases(module_scope.names, classes))),
             starts="notebook" if cells else self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
@@ -2028,7 +2029,7 @@ class _ClassBody:
         )
 
 
-def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> dict[str, tuple[str, ...]]:
+def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> Aliases:
     """Names that may stand for something of another name, so that a call by them needs a closer look."""
     found: dict[str, set[str]] = {}
     for table in (names, *(body.attributes for body in classes)):

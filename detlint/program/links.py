@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
+import xxhash
 
-from detlint.facts.model import Head
+from detlint.facts.model import Head, decode_aliases
 from detlint.program.modules import Modules
 
 MANY: Final = 200
@@ -140,21 +142,29 @@ def registered(heads: Iterable[tuple[str, Head | None]]) -> Registered:
     return {name: tuple(sorted(things)) for name, things in found.items()}
 
 
-def hiding(heads: Iterable[Head]) -> Callable[[frozenset[str]], frozenset[str]]:
+Hidden = dict[str, tuple[str, ...]]
+"""What `hiding` found, by the words that it was asked for."""
+
+
+def hiding(heads: Collection[Head], known: Hidden) -> Callable[[frozenset[str]], frozenset[str]]:
     """Finds the names under which something of the catalog may be called although they are no words of it.
 
     `warp = F.grid_sample` makes `warp` one, `class Drop(nn.Dropout)` makes `Drop` one, and what is derived from it.
 
     Args:
         heads: those of all files of the program.
+        known: what it found before for the same files; what it finds now is put there.
     """
     stands_for: defaultdict[str, set[str]] = defaultdict(set)
-    for head in heads:
-        for name, others in head.aliases.items():
-            for other in others:
-                stands_for[other].add(name)
 
     def hidden(words: frozenset[str]) -> frozenset[str]:
-        return frozenset(_closure(words & stands_for.keys(), stands_for))
+        key = xxhash.xxh3_64_hexdigest("\0".join(sorted(words)).encode())
+        if key not in known:
+            if not stands_for:
+                for name, others in chain.from_iterable(decode_aliases(head).items() for head in heads):
+                    for other in others:
+                        stands_for[other].add(name)
+            known[key] = tuple(sorted(_closure(words & stands_for.keys(), stands_for)))
+        return frozenset(known[key])
 
     return hidden

@@ -26,8 +26,9 @@ class ModuleNames:
             path = path.encode("utf-8", "replace").decode()
         folder, _, name = path.rpartition(os.sep)
         if name.endswith(".py"):
-            prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder)
-            if name == "__init__.py":
+            package = name == "__init__.py"
+            prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder, package)
+            if package:
                 return prefix or os.path.basename(folder), True
             stem = name[:-3] or name
             return f"{prefix}.{stem}" if prefix else stem, False
@@ -39,11 +40,15 @@ class ModuleNames:
         prefix, stem = self._prefix(folder), name.rpartition(".")[0] or name
         return f"{prefix}.{stem}" if prefix else stem, False
 
-    def _prefix(self, folder: str) -> str:
-        """The dotted name of the package that a folder is, "" when it is none."""
+    def _prefix(self, folder: str, package: bool = False) -> str:
+        """The dotted name of the package that a folder is, "" when it is none.
+
+        Args:
+            package: whether it is known to have a file that makes it one.
+        """
         if folder not in self._prefixes:
             above, name = os.path.split(folder)
-            inside = name.isidentifier() and os.path.isfile(os.path.join(folder, "__init__.py"))
+            inside = name.isidentifier() and (package or os.path.isfile(os.path.join(folder, "__init__.py")))
             outer = self._prefix(above) if inside else ""
             self._prefixes[folder] = (f"{outer}.{name}" if outer else name) if inside else ""
         return self._prefixes[folder]
