@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
 from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
-from detlint.facts.model import Const, Either, Function, Ref, Site, is_made_by
+from detlint.facts.model import ANEW, Const, Detail, Either, Function, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 from detlint.program.users import Use
@@ -140,22 +140,23 @@ class _Order(msgspec.Struct):
         details = (
             self.module.body.details if "." in name or not self.function.name else (self.module.detail(self.function),)
         )
-        fates = {fate for detail in details for fate in detail.fates.get(name, ())}
+        fates = {fate for detail in details for fate in _fates(detail, name)}
         if not fates and "." in name:
             return KEPT  # who asks it, isn't known
         return max(map(self.of, sorted(fates - ASKED)), default=NOTHING)
 
     def _held(self, name: str) -> int:
         """What it does where a name holds it; that of the names that a module offers is no matter."""
-        if name in self.seen or name == "__all__" or self._is_put_right(name):
+        if name in self.seen or name == "__all__" or self._is_put_right(name.rstrip(ANEW)):
             return NOTHING
         self.seen.add(name)
         if "." in name or not self.function.name:
-            fates = {fate for detail in self.module.body.details for fate in detail.fates.get(name, ())}
+            fates = {fate for detail in self.module.body.details for fate in _fates(detail, name)}
             # Who else uses an attribute, or a name of the module, isn't known.
-            kept = KEPT if "." in name or name not in self.fates else NOTHING
+            known = any(other.rstrip(ANEW) == name.rstrip(ANEW) for other in self.fates)
+            kept = KEPT if "." in name or not known else NOTHING
             return max((kept, *map(self.of, sorted(fates))))
-        return max(map(self.of, self.fates.get(name, ())), default=NOTHING)
+        return max(map(self.of, _fates(self.module.detail(self.function), name)), default=NOTHING)
 
     def _gathered(self, name: str) -> int:
         """What it does where things are put into a name one by one; nothing where these are only told to people."""
@@ -172,11 +173,12 @@ class _Order(msgspec.Struct):
         if name in self.seen or self._is_put_right(name):
             return NOTHING
         self.seen.add(name)
-        fates = [fate for fate in self.fates.get(name, ()) if fate not in ("gathered", "anew")]
-        given = "anew" not in self.fates.get(name, ()) and any(
+        known = [fate for other, uses in self.fates.items() if other.rstrip(ANEW) == name for fate in uses]
+        fates = [fate for fate in known if fate not in ("gathered", "anew")]
+        given = "anew" not in known and any(
             parameter.name == name for parameter in self.module.detail(self.function).parameters
         )
-        if given or name not in self.fates or (not fates and not self.function.name):
+        if given or not known or (not fates and not self.function.name):
             return KEPT
         return max(map(self.of, fates), default=NOTHING)
 
@@ -268,3 +270,11 @@ class _Order(msgspec.Struct):
         if "." in name:
             return any(name in detail.ordered for detail in self.module.body.details)
         return name in self.module.detail(self.function).ordered
+
+
+def _fates(detail: Detail, name: str) -> list[str]:
+    """What becomes in a function of what a name holds: under it, and under what it is called where it may hold something else."""
+    others = [name]
+    while others[-1].endswith(ANEW):
+        others.append(others[-1].removesuffix(ANEW))
+    return [fate for other in others for fate in detail.fates.get(other, ())]

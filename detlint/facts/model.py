@@ -283,6 +283,10 @@ class Option(Record, frozen=True):
     span: Span
 
 
+ANEW: Final = "'"
+"""Stands behind a name that is bound anew; no identifier has it."""
+
+
 class Detail(Record, frozen=True):
     """What only matters of a function where its own file is checked."""
 
@@ -294,7 +298,8 @@ class Detail(Record, frozen=True):
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
     """Local names that hold what a site gave -> how they are used; words as in `Site.use`, `gathered` for those that a loop
-    fills, and `anew` where those are surely no parameters then."""
+    fills, and `anew` where those are surely no parameters then. A name that is bound anew has an `ANEW` more behind it from there
+    to the end of the block: what was in it before isn't meant, but what is in it then may be, under the name with fewer of them."""
 
 
 class Class(Record, frozen=True):

@@ -23,6 +23,7 @@ from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
+    ANEW,
     COMPARED,
     ENCODER,
     OPERATED,
@@ -114,6 +115,7 @@ class _Reader:
     __slots__ = (
         "_lines",
         "_shows",
+        "anew",
         "bodies",
         "builders",
         "builds",
@@ -263,6 +265,8 @@ class _Reader:
         """How many sites there are that are judged by what becomes of their result."""
         self.kept_names: set[str] = set()
         """Attributes, and names of the module, that hold what such a site gave."""
+        self.anew: dict[str, str] = {}
+        """Names that are bound anew in the block that is read -> what they are called in `fates` since then."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -454,11 +458,14 @@ class _Reader:
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""
+        anew, stopped = self.anew, False
         for statement in statements:
             if _STATEMENTS[type(statement)](self, statement):
                 self.steps.append(-1)
-                return True
-        return False
+                stopped = True
+                break
+        self.anew = anew  # behind the block a name may have what it had before
+        return stopped
 
     def _pass(self, node: ast.stmt) -> None:
         pass
@@ -496,14 +503,17 @@ class _Reader:
             first = targets[0]
             name = first.id if type(first) is ast.Name else dotted(first)
             before = self.judged
-            self.use = "assigned:" + name if name else _put_into(first)
+            held = self.held_anew(name, right) if name in self.fates else name
+            self.use = "assigned:" + held if name else _put_into(first)
             self.is_id = name.rpartition(".")[2] in self.ids
             value = _EXPRESSIONS[kind](self, right)
             self.is_id = False
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
-                self.watch(name)
+                self.watch(held)
+                if held != name:
+                    self.anew = {**self.anew, name: held}
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
@@ -519,8 +529,16 @@ class _Reader:
         if "." in name or self.scope.kind == "module":
             self.kept_names.add(name)
 
+    def held_anew(self, name: str, value: ast.expr) -> str:
+        """What a name that is followed is called from here on to the end of the block, where it is bound to something else: nothing
+        comes there that it had before."""
+        held = self.anew.get(name, name)
+        kept = "." in name or held.endswith(ANEW * _MOST_ANEW)
+        return held if kept or any(dotted(part) == name for part in ast.walk(value)) else held + ANEW
+
     def follow(self, name: str) -> None:
         """Note how a name is used; what it is assigned to holds the same."""
+        name = self.anew.get(name, name)
         self.fates.setdefault(name, []).append(self.use)
         if "assigned:" in self.use:
             self.judged += 1
@@ -534,6 +552,7 @@ class _Reader:
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         name, before = dotted(node.target), self.judged
+        name = self.anew.get(name, name)
         self.use = f"assigned:{name}"
         value = self.value(node.value) if node.value is not None else None
         if self.judged > before and name:
@@ -918,7 +937,7 @@ class _Reader:
         outer, entered_values = self.within, []
         for item in node.items:
             name = dotted(item.optional_vars) if item.optional_vars is not None else ""
-            before = self.judged
+            name, before = self.anew.get(name, name), self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
             if name and self.judged > before:
@@ -1742,7 +1761,7 @@ class _Reader:
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         item = node.slice
-        if self.use == "shown" or (type(item) is ast.Slice and not (item.lower or item.upper or item.step)):
+        if self.use in _SHOWN or (type(item) is ast.Slice and not (item.lower or item.upper or item.step)):
             pass
         elif type(item) is ast.Name:
             self.use = "turn" if item.id in self.counters else "index"
@@ -2407,6 +2426,10 @@ _METHODS: Final = {
 }
 """Methods whose name tells the reader something, or what becomes of their arguments."""
 _VIEWS: Final = frozenset({"items", "keys", "values"})
+_SHOWN: Final = frozenset({"shown", "argument:builtins.print", *(f"argument:?.{level}" for level in loops.LEVELS)})
+"""What shows people what it is handed: which part of it, is no matter."""
+_MOST_ANEW: Final = 4
+"""A name that is bound anew more often is no longer told apart from what it was before."""
 _KEPT: Final = _PASSES | MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
