@@ -33,6 +33,8 @@ TOLD: Final = re.compile(
     r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
 )
 """Names of lists that say what went wrong."""
+RESULTS: Final = "DET306"
+"""The rule of results as they come."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -92,6 +94,8 @@ class _Order(msgspec.Struct):
     """How many functions have given the items back on the way."""
     seen: set[str] = set()
     """Names that were followed."""
+    packed: bool = False
+    """Whether what is given back may hold all of the items as one of its own."""
     handed: _Handed | None = None
     """Where the function was handed the items; None where the site is its own."""
 
@@ -115,10 +119,12 @@ class _Order(msgspec.Struct):
         if kind in ("index", "written"):
             return DECIDES if kind == "written" else CUT
         if kind == "returned":
+            self.packed = self.packed or what != ""
             return self._returned()
         if kind in ("collected", "turn"):
             return KEPT
         if kind in ("data-loop", "put"):
+            self.packed = self.packed or kind == "put"
             grown, _, handed = what.partition(";")
             if handed and all(self._is_put_right(name) for name in handed.split(",") if name != "_"):
                 return NOTHING
@@ -127,7 +133,9 @@ class _Order(msgspec.Struct):
             return self._given(what)
         if kind == "loop" and what:
             return DECIDES if self._draws(*map(int, what.split("-"))) else NOTHING
-        return self._held(what) if kind == "assigned" and what else NOTHING
+        if kind == "item" or (kind == "assigned" and not what):
+            return KEPT if self.depth else NOTHING  # what a function gives back may be more than the items
+        return self._held(what) if kind == "assigned" else NOTHING
 
     def _keyed(self, use: str) -> int:
         """What it does where a table is made by the names of the items: nothing where the table is only asked for names."""
@@ -217,9 +225,17 @@ class _Order(msgspec.Struct):
             there = replace(
                 self, module=module, function=module.function_of(site), index=use.site, depth=depth, seen=set()
             )
-            if site.use in ("", "kept") or there.of(site.use):
+            if site.use in ("", "kept") or (site.use.startswith("assigned:") and not self._is_flat()):
+                return KEPT
+            if there.of(site.use):
                 return KEPT
         return NOTHING
+
+    def _is_flat(self) -> bool:
+        """Whether what a function gives back is nothing but the items: results as they come, each of them whole. A list of folders may
+        be one of listings."""
+        rules = {match.entry.rule for match in self.matcher.matches(self.module, self.index)} if not self.depth else ()
+        return RESULTS in rules and not self.packed and not self.function.yields
 
     def _inside(self, callee: str) -> int | None:
         """What a function of the program does with the order of the items that it is given; None for any other."""

@@ -1549,7 +1549,7 @@ class _Reader:
         if self.is_id:
             use = "id"
         elif use:
-            if tail in self.catalog.ordered_words:
+            if tail in self.catalog.ordered_words or (self.lists and self.is_kept_here(target, use)):
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
@@ -1567,6 +1567,10 @@ class _Reader:
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
+
+    def is_kept_here(self, target: Value, use: str) -> bool:
+        """Whether a call keeps under a name what a function of the file gives back."""
+        return use.startswith("assigned:") and type(target) is Ref and target.name.startswith(self.prefix)
 
     def shows(self) -> bool:
         """Whether the file may show somebody something."""
@@ -1767,7 +1771,7 @@ class _Reader:
             self.use = "turn" if item.id in self.counters else "index"
         else:
             single = type(item) is ast.Constant or type(item) is ast.UnaryOp
-            self.use = "item" if single and self.use != "returned" else "index"
+            self.use = "item" if single and not self.use.startswith("returned") else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = "key"
         key = _EXPRESSIONS[type(item)](self, item)
@@ -1784,7 +1788,7 @@ class _Reader:
         return member(base, "[*]")
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
-        outer, self.use = self.use if type(node) is not ast.Set else "argument:builtins.set", ""
+        outer, self.use = _inside(self.use) if type(node) is not ast.Set else "argument:builtins.set", ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
                 if type(element) is not ast.Constant:
@@ -1804,7 +1808,7 @@ class _Reader:
         return Items(tuple(values), _DISPLAYS[type(node)])
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
-        outer, self.use = self.use, ""
+        outer, self.use = _inside(self.use), ""
         keys, values, literal = [], [], len(node.keys) <= LONGEST_DISPLAY
         for i, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -2317,6 +2321,11 @@ def _name_of(decorator: Value | None) -> str:
     """The name of a decorator, called or not."""
     value = decorator.of if isinstance(decorator, Result) else decorator
     return value.name if isinstance(value, Ref) else ""
+
+
+def _inside(use: str) -> str:
+    """What becomes of an element of something that something becomes of."""
+    return use if use != "returned" else "returned:inside"
 
 
 def _put_into(target: ast.expr) -> str:
