@@ -181,8 +181,9 @@ class Site(Record, frozen=True):
     nothing else), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a file), `tested`, `index`,
     `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put
     together), `kept` (under a name), `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped),
-    `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `cut` (it comes
-    through no gradient), `id` (under a name that only tells runs or files apart), or nothing."""
+    `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an object
+    that this file shows and does nothing with), `cut` (it comes through no gradient), `id` (under a name that only tells runs or
+    files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):

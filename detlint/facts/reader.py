@@ -125,6 +125,7 @@ class _Reader:
         "data",
         "defined",
         "details",
+        "displays",
         "dropped",
         "drops",
         "factories",
@@ -212,6 +213,8 @@ class _Reader:
         """Calls whose result is called `_`."""
         self.probed = ""
         """What is called so was handed the value that is asked for."""
+        self.displays = False
+        """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
         self.worthless: list[tuple[int, ast.Call]] = []
@@ -369,13 +372,14 @@ class _Reader:
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors."""
+        a function is tried out with, `cut` of tensors, `idle` of objects."""
         if not self.worthless:
             return
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
         keys: Spare | None = None
         chosen: Spare | None = None
         tensors: Spare | None = None
+        objects: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(body, self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
@@ -400,6 +404,10 @@ class _Reader:
                 chosen = chosen or Spare(body, self.role_of_chosen, self.looks_at, self.bodies)
                 if chosen.is_shown(node):
                     self.sites[number] = _with_use(site, "looked-at")
+            elif self.displays and self.scope.kind == "module" and _tail(site.target) in self.catalog.used_later:
+                objects = objects or Spare(body, self.role_of_object, lambda _: False, {})
+                if objects.is_shown(node):
+                    self.sites[number] = _with_use(site, "idle")
         self.worthless, self.dropped = [], set()
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
@@ -431,6 +439,14 @@ class _Reader:
         if painted or (word in self.catalog.colours and self.catalog.plots.search(name.rpartition(".")[2])):
             return "ends"
         return "passes" if self.looks_at(name.rpartition(".")[2]) else ""
+
+    def role_of_object(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of an object that does nothing before one of its methods is called: a part of another such object."""
+        name = self.called(call)
+        if name == "builtins.print":
+            return "ends"
+        last = name.rpartition(".")[2]
+        return "passes" if name.partition(".")[0] in self.catalog.assembles and last[:1].isupper() else ""
 
     def looks_at(self, name: str) -> bool:
         return name.startswith(self.catalog.looks)
@@ -479,6 +495,8 @@ class _Reader:
         kind = type(node.value)
         if kind is ast.Constant:
             return False
+        if kind is ast.Name and self.scope.kind == "module":
+            self.displays = True
         if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
             self.use = "dropped"
         value = _EXPRESSIONS[kind](self, node.value)
@@ -1561,6 +1579,7 @@ class _Reader:
             (tail in self.catalog.chooses and self.shows())
             or (use != "returned" and self.is_differentiated(target))
             or (self.drops and tail in self.catalog.all_drawing_words)
+            or (self.scope.kind == "module" and tail in self.catalog.used_later)
         ):
             self.may_be_spare(node)
         number = len(self.sites)
