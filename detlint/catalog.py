@@ -40,6 +40,8 @@ TABLES = {
 """What a catalog file may hold."""
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
+OPEN_SEED = "DET107"
+"""The rule of what has a seed of its own, and is given none."""
 UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 JUDGED_BY_USE = UNORDERED | {"DET103"}
@@ -336,6 +338,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parameters by which whoever paints or plots is handed a colour."""
     looks: list[str] = []
     """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
+    assembles: list[str] = []
+    """Libraries whose classes only keep what they are handed when an object is made, and do nothing before it is used."""
     pipelines: list[str] = []
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
@@ -734,6 +738,19 @@ class Catalog:
     def looks(self) -> tuple[str, ...]:
         """Beginnings of the names of what does nothing but to give something for what it is handed."""
         return tuple(sorted({name for framework in self.frameworks for name in framework.looks}))
+
+    @cached_property
+    def assembles(self) -> frozenset[str]:
+        """Libraries whose objects do nothing before they are used."""
+        return frozenset(name for framework in self.frameworks for name in framework.assembles)
+
+    @cached_property
+    def used_later(self) -> frozenset[str]:
+        """The last components of their classes whose objects draw then."""
+        names = (name for name, found in self.calls.items() if any(self.entries[i].rule == OPEN_SEED for i in found))
+        return self._last(
+            n for n in names if n.partition(".")[0] in self.assembles and n.rpartition(".")[2][:1].isupper()
+        )
 
     @cached_property
     def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import HARDWARE, UNORDERED, Applicability, Catalog, Entry, Recipe, Rule
+from detlint.catalog import HARDWARE, OPEN_SEED, UNORDERED, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
@@ -246,6 +246,8 @@ class Engine:
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and site.use == "looked-at":
             return "what it chooses is only shown"
+        if code == OPEN_SEED and site.use == "idle" and not self.users.is_imported(module):
+            return "the object that it makes is only shown, and does nothing"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index, runs_load):
             return "it makes weights, and all who build their layer load others"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
 from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
-from detlint.facts.model import Const, Either, Function, Ref, Site, is_made_by
+from detlint.facts.model import ANEW, Const, Detail, Either, Function, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 from detlint.program.users import Use
@@ -33,6 +33,8 @@ TOLD: Final = re.compile(
     r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
 )
 """Names of lists that say what went wrong."""
+RESULTS: Final = "DET306"
+"""The rule of results as they come."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -92,6 +94,8 @@ class _Order(msgspec.Struct):
     """How many functions have given the items back on the way."""
     seen: set[str] = set()
     """Names that were followed."""
+    packed: bool = False
+    """Whether what is given back may hold all of the items as one of its own."""
     handed: _Handed | None = None
     """Where the function was handed the items; None where the site is its own."""
 
@@ -115,10 +119,12 @@ class _Order(msgspec.Struct):
         if kind in ("index", "written"):
             return DECIDES if kind == "written" else CUT
         if kind == "returned":
+            self.packed = self.packed or what != ""
             return self._returned()
         if kind in ("collected", "turn"):
             return KEPT
         if kind in ("data-loop", "put"):
+            self.packed = self.packed or kind == "put"
             grown, _, handed = what.partition(";")
             if handed and all(self._is_put_right(name) for name in handed.split(",") if name != "_"):
                 return NOTHING
@@ -127,7 +133,9 @@ class _Order(msgspec.Struct):
             return self._given(what)
         if kind == "loop" and what:
             return DECIDES if self._draws(*map(int, what.split("-"))) else NOTHING
-        return self._held(what) if kind == "assigned" and what else NOTHING
+        if kind == "item" or (kind == "assigned" and not what):
+            return KEPT if self.depth else NOTHING  # what a function gives back may be more than the items
+        return self._held(what) if kind == "assigned" else NOTHING
 
     def _keyed(self, use: str) -> int:
         """What it does where a table is made by the names of the items: nothing where the table is only asked for names."""
@@ -140,22 +148,23 @@ class _Order(msgspec.Struct):
         details = (
             self.module.body.details if "." in name or not self.function.name else (self.module.detail(self.function),)
         )
-        fates = {fate for detail in details for fate in detail.fates.get(name, ())}
+        fates = {fate for detail in details for fate in _fates(detail, name)}
         if not fates and "." in name:
             return KEPT  # who asks it, isn't known
         return max(map(self.of, sorted(fates - ASKED)), default=NOTHING)
 
     def _held(self, name: str) -> int:
         """What it does where a name holds it; that of the names that a module offers is no matter."""
-        if name in self.seen or name == "__all__" or self._is_put_right(name):
+        if name in self.seen or name == "__all__" or self._is_put_right(name.rstrip(ANEW)):
             return NOTHING
         self.seen.add(name)
         if "." in name or not self.function.name:
-            fates = {fate for detail in self.module.body.details for fate in detail.fates.get(name, ())}
+            fates = {fate for detail in self.module.body.details for fate in _fates(detail, name)}
             # Who else uses an attribute, or a name of the module, isn't known.
-            kept = KEPT if "." in name or name not in self.fates else NOTHING
+            known = any(other.rstrip(ANEW) == name.rstrip(ANEW) for other in self.fates)
+            kept = KEPT if "." in name or not known else NOTHING
             return max((kept, *map(self.of, sorted(fates))))
-        return max(map(self.of, self.fates.get(name, ())), default=NOTHING)
+        return max(map(self.of, _fates(self.module.detail(self.function), name)), default=NOTHING)
 
     def _gathered(self, name: str) -> int:
         """What it does where things are put into a name one by one; nothing where these are only told to people."""
@@ -172,11 +181,12 @@ class _Order(msgspec.Struct):
         if name in self.seen or self._is_put_right(name):
             return NOTHING
         self.seen.add(name)
-        fates = [fate for fate in self.fates.get(name, ()) if fate not in ("gathered", "anew")]
-        given = "anew" not in self.fates.get(name, ()) and any(
+        known = [fate for other, uses in self.fates.items() if other.rstrip(ANEW) == name for fate in uses]
+        fates = [fate for fate in known if fate not in ("gathered", "anew")]
+        given = "anew" not in known and any(
             parameter.name == name for parameter in self.module.detail(self.function).parameters
         )
-        if given or name not in self.fates or (not fates and not self.function.name):
+        if given or not known or (not fates and not self.function.name):
             return KEPT
         return max(map(self.of, fates), default=NOTHING)
 
@@ -215,9 +225,17 @@ class _Order(msgspec.Struct):
             there = replace(
                 self, module=module, function=module.function_of(site), index=use.site, depth=depth, seen=set()
             )
-            if site.use in ("", "kept") or there.of(site.use):
+            if site.use in ("", "kept") or (site.use.startswith("assigned:") and not self._is_flat()):
+                return KEPT
+            if there.of(site.use):
                 return KEPT
         return NOTHING
+
+    def _is_flat(self) -> bool:
+        """Whether what a function gives back is nothing but the items: results as they come, each of them whole. A list of folders may
+        be one of listings."""
+        rules = {match.entry.rule for match in self.matcher.matches(self.module, self.index)} if not self.depth else ()
+        return RESULTS in rules and not self.packed and not self.function.yields
 
     def _inside(self, callee: str) -> int | None:
         """What a function of the program does with the order of the items that it is given; None for any other."""
@@ -268,3 +286,11 @@ class _Order(msgspec.Struct):
         if "." in name:
             return any(name in detail.ordered for detail in self.module.body.details)
         return name in self.module.detail(self.function).ordered
+
+
+def _fates(detail: Detail, name: str) -> list[str]:
+    """What becomes in a function of what a name holds: under it, and under what it is called where it may hold something else."""
+    others = [name]
+    while others[-1].endswith(ANEW):
+        others.append(others[-1].removesuffix(ANEW))
+    return [fate for other in others for fate in detail.fates.get(other, ())]

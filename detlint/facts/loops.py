@@ -23,7 +23,7 @@ WRITTEN: Final = ">"
 NUMBERED: Final = "#"
 """How the name of a table begins that gets a number for each item."""
 _WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
-_LEVELS: Final = frozenset({"critical", "debug", "error", "info", "warn", "warning"})
+LEVELS: Final = frozenset({"critical", "debug", "error", "info", "warn", "warning"})
 _SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
 
 
@@ -76,7 +76,7 @@ def _is_log(node: ast.expr) -> bool:
     owner, _, level = dotted(node.func).rpartition(".")
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     calls = any(isinstance(part, ast.Call) for argument in given for part in ast.walk(argument))
-    return level in _LEVELS and "log" in owner.rpartition(".")[2].lower() and not calls
+    return level in LEVELS and "log" in owner.rpartition(".")[2].lower() and not calls
 
 
 def _made_anew(node: ast.AST) -> Iterator[str]:

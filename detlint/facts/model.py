@@ -177,12 +177,13 @@ class Site(Record, frozen=True):
     use: str = ""
     """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of
     its body), `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a
-    comprehension), `keyed:USE` (a table by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that
-    does nothing else), `modulo:USE`, `returned`, `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the
-    counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put together), `kept` (under a name),
-    `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped), `probe:NAME` (what is called so is
-    tried out with it), `looked-at` (what was chosen is only shown to people), `cut` (it comes through no gradient), `id` (under a
-    name that only tells runs or files apart), or nothing."""
+    comprehension), `keyed:USE` (a table by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does
+    nothing else), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a file), `tested`, `index`,
+    `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put
+    together), `kept` (under a name), `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped),
+    `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an object
+    that this file shows and does nothing with), `cut` (it comes through no gradient), `id` (under a name that only tells runs or
+    files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -283,6 +284,10 @@ class Option(Record, frozen=True):
     span: Span
 
 
+ANEW: Final = "'"
+"""Stands behind a name that is bound anew; no identifier has it."""
+
+
 class Detail(Record, frozen=True):
     """What only matters of a function where its own file is checked."""
 
@@ -294,7 +299,8 @@ class Detail(Record, frozen=True):
     """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
     fates: dict[str, tuple[str, ...]] = {}
     """Local names that hold what a site gave -> how they are used; words as in `Site.use`, `gathered` for those that a loop
-    fills, and `anew` where those are surely no parameters then."""
+    fills, and `anew` where those are surely no parameters then. A name that is bound anew has an `ANEW` more behind it from there
+    to the end of the block: what was in it before isn't meant, but what is in it then may be, under the name with fewer of them."""
 
 
 class Class(Record, frozen=True):

@@ -23,6 +23,7 @@ from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
+    ANEW,
     COMPARED,
     ENCODER,
     OPERATED,
@@ -115,6 +116,7 @@ class _Reader:
     __slots__ = (
         "_lines",
         "_shows",
+        "anew",
         "bodies",
         "builders",
         "builds",
@@ -124,6 +126,7 @@ class _Reader:
         "data",
         "defined",
         "details",
+        "displays",
         "dropped",
         "drops",
         "factories",
@@ -211,6 +214,8 @@ class _Reader:
         """Calls whose result is called `_`."""
         self.probed = ""
         """What is called so was handed the value that is asked for."""
+        self.displays = False
+        """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
         self.worthless: list[tuple[int, ast.Call]] = []
@@ -264,6 +269,8 @@ class _Reader:
         """How many sites there are that are judged by what becomes of their result."""
         self.kept_names: set[str] = set()
         """Attributes, and names of the module, that hold what such a site gave."""
+        self.anew: dict[str, str] = {}
+        """Names that are bound anew in the block that is read -> what they are called in `fates` since then."""
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -366,13 +373,14 @@ class _Reader:
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors."""
+        a function is tried out with, `cut` of tensors, `idle` of objects."""
         if not self.worthless:
             return
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
         keys: Spare | None = None
         chosen: Spare | None = None
         tensors: Spare | None = None
+        objects: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(body, self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
@@ -397,6 +405,10 @@ class _Reader:
                 chosen = chosen or Spare(body, self.role_of_chosen, self.looks_at, self.bodies)
                 if chosen.is_shown(node):
                     self.sites[number] = _with_use(site, "looked-at")
+            elif self.displays and self.scope.kind == "module" and _tail(site.target) in self.catalog.used_later:
+                objects = objects or Spare(body, self.role_of_object, lambda _: False, {})
+                if objects.is_shown(node):
+                    self.sites[number] = _with_use(site, "idle")
         self.worthless, self.dropped = [], set()
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
@@ -429,6 +441,14 @@ class _Reader:
             return "ends"
         return "passes" if self.looks_at(name.rpartition(".")[2]) else ""
 
+    def role_of_object(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of an object that does nothing before one of its methods is called: a part of another such object."""
+        name = self.called(call)
+        if name == "builtins.print":
+            return "ends"
+        last = name.rpartition(".")[2]
+        return "passes" if name.partition(".")[0] in self.catalog.assembles and last[:1].isupper() else ""
+
     def looks_at(self, name: str) -> bool:
         return name.startswith(self.catalog.looks)
 
@@ -455,11 +475,14 @@ class _Reader:
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""
+        anew, stopped = self.anew, False
         for statement in statements:
             if _STATEMENTS[type(statement)](self, statement):
                 self.steps.append(-1)
-                return True
-        return False
+                stopped = True
+                break
+        self.anew = anew  # behind the block a name may have what it had before
+        return stopped
 
     def _pass(self, node: ast.stmt) -> None:
         pass
@@ -473,6 +496,8 @@ class _Reader:
         kind = type(node.value)
         if kind is ast.Constant:
             return False
+        if kind is ast.Name and self.scope.kind == "module":
+            self.displays = True
         if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
             self.use = "dropped"
         value = _EXPRESSIONS[kind](self, node.value)
@@ -497,14 +522,17 @@ class _Reader:
             first = targets[0]
             name = first.id if type(first) is ast.Name else dotted(first)
             before = self.judged
-            self.use = "assigned:" + name if name else _put_into(first)
+            held = self.held_anew(name, right) if name in self.fates else name
+            self.use = "assigned:" + held if name else _put_into(first)
             self.is_id = name.rpartition(".")[2] in self.ids
             value = _EXPRESSIONS[kind](self, right)
             self.is_id = False
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
-                self.watch(name)
+                self.watch(held)
+                if held != name:
+                    self.anew = {**self.anew, name: held}
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
@@ -520,8 +548,16 @@ class _Reader:
         if "." in name or self.scope.kind == "module":
             self.kept_names.add(name)
 
+    def held_anew(self, name: str, value: ast.expr) -> str:
+        """What a name that is followed is called from here on to the end of the block, where it is bound to something else: nothing
+        comes there that it had before."""
+        held = self.anew.get(name, name)
+        kept = "." in name or held.endswith(ANEW * _MOST_ANEW)
+        return held if kept or any(dotted(part) == name for part in ast.walk(value)) else held + ANEW
+
     def follow(self, name: str) -> None:
         """Note how a name is used; what it is assigned to holds the same."""
+        name = self.anew.get(name, name)
         self.fates.setdefault(name, []).append(self.use)
         if "assigned:" in self.use:
             self.judged += 1
@@ -535,6 +571,7 @@ class _Reader:
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         name, before = dotted(node.target), self.judged
+        name = self.anew.get(name, name)
         self.use = f"assigned:{name}"
         value = self.value(node.value) if node.value is not None else None
         if self.judged > before and name:
@@ -919,7 +956,7 @@ class _Reader:
         outer, entered_values = self.within, []
         for item in node.items:
             name = dotted(item.optional_vars) if item.optional_vars is not None else ""
-            before = self.judged
+            name, before = self.anew.get(name, name), self.judged
             self.use = f"assigned:{name}" if name else ""
             value = self.expression(item.context_expr)
             if name and self.judged > before:
@@ -1531,7 +1568,7 @@ class _Reader:
         if self.is_id:
             use = "id"
         elif use:
-            if tail in self.catalog.ordered_words:
+            if tail in self.catalog.ordered_words or (self.lists and self.is_kept_here(target, use)):
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
@@ -1543,12 +1580,17 @@ class _Reader:
             (tail in self.catalog.chooses and self.shows())
             or (use != "returned" and self.is_differentiated(target))
             or (self.drops and tail in self.catalog.all_drawing_words)
+            or (self.scope.kind == "module" and tail in self.catalog.used_later)
         ):
             self.may_be_spare(node)
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
+
+    def is_kept_here(self, target: Value, use: str) -> bool:
+        """Whether a call keeps under a name what a function of the file gives back."""
+        return use.startswith("assigned:") and type(target) is Ref and target.name.startswith(self.prefix)
 
     def shows(self) -> bool:
         """Whether the file may show somebody something."""
@@ -1743,13 +1785,13 @@ class _Reader:
 
     def _subscript(self, node: ast.Subscript) -> Value | None:
         item = node.slice
-        if self.use == "shown" or (type(item) is ast.Slice and not (item.lower or item.upper or item.step)):
+        if self.use in _SHOWN or (type(item) is ast.Slice and not (item.lower or item.upper or item.step)):
             pass
         elif type(item) is ast.Name:
             self.use = "turn" if item.id in self.counters else "index"
         else:
             single = type(item) is ast.Constant or type(item) is ast.UnaryOp
-            self.use = "item" if single and self.use != "returned" else "index"
+            self.use = "item" if single and not self.use.startswith("returned") else "index"
         base = _EXPRESSIONS[type(node.value)](self, node.value)
         self.use = "key"
         key = _EXPRESSIONS[type(item)](self, item)
@@ -1766,7 +1808,7 @@ class _Reader:
         return member(base, "[*]")
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
-        outer, self.use = self.use if type(node) is not ast.Set else "argument:builtins.set", ""
+        outer, self.use = _inside(self.use) if type(node) is not ast.Set else "argument:builtins.set", ""
         if len(node.elts) > LONGEST_DISPLAY:
             for element in node.elts:
                 if type(element) is not ast.Constant:
@@ -1786,7 +1828,7 @@ class _Reader:
         return Items(tuple(values), _DISPLAYS[type(node)])
 
     def _dictionary(self, node: ast.Dict) -> Value | None:
-        outer, self.use = self.use, ""
+        outer, self.use = _inside(self.use), ""
         keys, values, literal = [], [], len(node.keys) <= LONGEST_DISPLAY
         for i, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -2301,6 +2343,11 @@ def _name_of(decorator: Value | None) -> str:
     return value.name if isinstance(value, Ref) else ""
 
 
+def _inside(use: str) -> str:
+    """What becomes of an element of something that something becomes of."""
+    return use if use != "returned" else "returned:inside"
+
+
 def _put_into(target: ast.expr) -> str:
     """What becomes of what is assigned to an item: the whole gathers it (`splits["train"] = files`)."""
     return f"put:{dotted(target.value)}" if type(target) is ast.Subscript else "assigned:"
@@ -2408,6 +2455,10 @@ _METHODS: Final = {
 }
 """Methods whose name tells the reader something, or what becomes of their arguments."""
 _VIEWS: Final = frozenset({"items", "keys", "values"})
+_SHOWN: Final = frozenset({"shown", "argument:builtins.print", *(f"argument:?.{level}" for level in loops.LEVELS)})
+"""What shows people what it is handed: which part of it, is no matter."""
+_MOST_ANEW: Final = 4
+"""A name that is bound anew more often is no longer told apart from what it was before."""
 _KEPT: Final = _PASSES | MAKES_SET | _SPECIAL.keys()
 
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {

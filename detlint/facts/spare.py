@@ -108,6 +108,7 @@ class Spare:
         """Whether the value of a node becomes nothing that matters, by what stands around it."""
         around = self._parents[node]
         if isinstance(around, ast.Expr):
+            self._ended = self._ended or isinstance(node, ast.Name)  # where cells are run, that shows it
             return True
         if isinstance(around, ast.keyword):
             return self._ends(around)

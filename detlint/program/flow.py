@@ -1047,7 +1047,7 @@ class _Run:
         choose = isinstance(target, Either) and len(callees) > 1
         before, way, ends = self.state, self.way, []
         for number, (module, function, owner) in enumerate(callees):
-            if function.deferred and site.use == "kept":
+            if function.deferred and site.use.startswith(("kept", "assigned:")):
                 given = self.arguments(frame, site, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
