@@ -299,13 +299,21 @@ class Engine:
         if self.settings.targets or not entry.targets:
             return ""
         # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
-        runs = [o for o in through if o.trains] if entry.pass_ == "backward" else []
+        runs = self._training(through) if entry.pass_ == "backward" else []
         runs = runs or [o for o in through if o.trains or not o.tries] or through
         chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
         chosen = chosen or self.hardware.everywhere(module)
         if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
+
+    def _training(self, through: list[Outcome]) -> list[Outcome]:
+        """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
+        runs = [outcome for outcome in through if outcome.trains]
+        if runs or not through:
+            return runs
+        self.resolver.opened.update(outcome.entry for outcome in through)
+        return [outcome for outcome in through if self.untrained.speaks(outcome.entry)]
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
