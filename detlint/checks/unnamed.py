@@ -51,6 +51,8 @@ FINDS: Final = [
 ]
 """By what a program may come to files without their names."""
 _LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
+_DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
+"""A decorator, behind which a text ends."""
 _FOUND: Final = re.compile(rb"\b(?:%s)\b" % "|".join(FINDS).encode())
 _IMPORTED: Final = re.compile(rb"\bimport_module\(\s*(\w+)\s*[,)]")
 _SPLIT: Final = re.compile(
@@ -88,6 +90,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
+        self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
@@ -113,7 +116,9 @@ class Unnamed:
         if (module.path, name) in asking:
             return True
         asking.add((module.path, name))
-        if "<" in name or "@" in name or not name.isascii() or name in self._declared or _is_decorated(module, name):
+        if "<" in name or "@" in name or not name.isascii() or name in self._declared:
+            return False
+        if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
@@ -127,6 +132,41 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return True
+
+    def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether a decorator adds a function to one that is put together of cases, and nothing that runs names that."""
+        whole_function = self._case_of(module, name)
+        saying = self._users.saying(module, whole_function) if whole_function.isascii() and whole_function else None
+        if saying is None:
+            return False
+        for path in saying:
+            if path != module.path:
+                self._resolver.opened.add(path)
+                return False
+        makes = re.compile(rb"^%s[ \t]*=[ \t]*[\w.]+\([^()]*\)|^@%s\b" % ((whole_function.encode(),) * 2), re.M)
+        for block in self._saying(module, whole_function):
+            if block.name != TOP:
+                if not self._is_dark(module, block, asking):
+                    return False
+            elif whole(whole_function).search(makes.sub(b"", block.text)):
+                return False
+        return True
+
+    def _case_of(self, module: Module, name: str) -> str:
+        """The function of the same file, put together of cases, that a decorator adds one to; "" for none."""
+        function = module.functions.get(name)
+        decorators = module.detail(function).decorators if function is not None else ()
+        blocks = self._texts.blocks(module.path)
+        numbers = [number for number, block in enumerate(blocks) if block.name == name]
+        if len(decorators) != 1 or len(numbers) != 1:
+            return ""
+        adds = decorators[0].of if isinstance(decorators[0], Result) else None
+        made = adds.base.of if isinstance(adds, Member) and isinstance(adds.base, Result) else None
+        named = self._resolver.name(module.path, made.name) if isinstance(made, Ref) else None
+        if not isinstance(named, Ref) or named.name not in self._overloads:
+            return ""
+        found = _DECORATES.search(blocks[numbers[0] - 1].text) if numbers[0] else None
+        return found[1].decode() if found else ""
 
     def _is_never_called(self, module: Module, owner: str, name: str) -> bool:
         """Whether nothing calls a method, which is none that a framework or a base calls by itself."""
