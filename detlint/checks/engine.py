@@ -20,6 +20,7 @@ from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
+from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
@@ -31,7 +32,7 @@ from detlint.program.links import Registered
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import Reach, flows, follows_mode
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Use, Users
+from detlint.program.users import ANYWHERE, Use, Users
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -196,6 +197,10 @@ class Engine:
         if severity != "note" and not passed and self.templates.is_template(module):
             severity = "note"
             yield severity, "another file is generated from this one, and runs in its place"
+        by_itself = rule.code.startswith(STREAMS) and not passed
+        if severity != "note" and by_itself and self._only_helps_tests(module):
+            severity = "note"
+            yield severity, "a library has it for tests, and nothing in it comes here"
         backward = match.entry.pass_ == "backward" and not any(outcome.trains for outcome in through)
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
@@ -301,13 +306,32 @@ class Engine:
         if self.settings.targets or not entry.targets:
             return ""
         # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
-        runs = [o for o in through if o.trains] if entry.pass_ == "backward" else []
+        runs = self._training(through) if entry.pass_ == "backward" else []
         runs = runs or [o for o in through if o.trains or not o.tries] or through
         chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
         chosen = chosen or self.hardware.everywhere(module)
         if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
+
+    def _training(self, through: list[Outcome]) -> list[Outcome]:
+        """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
+        runs = [outcome for outcome in through if outcome.trains]
+        if runs or not through:
+            return runs
+        self.resolver.opened.update(outcome.entry for outcome in through)
+        return [outcome for outcome in through if self.untrained.speaks(outcome.entry)]
+
+    def _only_helps_tests(self, module: Module) -> bool:
+        """Whether a file has no tests, but what a library's tests use, and those of others."""
+        if self.settings.library == "strict" or not is_test(module.path, self.root):
+            return False
+        if holds_tests(module) or not self.unnamed.is_in_library(module):
+            return False
+        importers = self.users.importers(module.path)
+        self.users.asked.update((ANYWHERE, os.path.basename(module.path).partition(".")[0]))
+        self.resolver.opened.update(importers)
+        return all(is_test(path, self.root) for path in importers)
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason

@@ -31,7 +31,12 @@ def has_tests(module: Module, root: str, testing: Collection[str]) -> bool:
         return False
     within = is_test(os.path.join(os.path.dirname(module.path), ""), root)
     runs = within or any(name.partition(".")[0] in testing for name in module.facts.imports)
-    return runs and any(f.name.rpartition(".")[2].startswith("test_") for f in module.facts.functions)
+    return runs and holds_tests(module)
+
+
+def holds_tests(module: Module) -> bool:
+    """Whether a function or method of a file is called a test."""
+    return any(function.name.rpartition(".")[2].startswith("test_") for function in module.facts.functions)
 
 
 def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:

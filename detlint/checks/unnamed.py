@@ -16,6 +16,7 @@ from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Value
+from detlint.facts.yaml_text import SUFFIXES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import MAIN, TOP, Block, whole
@@ -49,6 +50,17 @@ FINDS: Final = [
     "walk_packages",
 ]
 """By what a program may come to files without their names."""
+_LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
+_DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
+"""A decorator, behind which a text ends."""
+_FOUND: Final = re.compile(rb"\b(?:%s)\b" % "|".join(FINDS).encode())
+_IMPORTED: Final = re.compile(rb"\bimport_module\(\s*(\w+)\s*[,)]")
+_SPLIT: Final = re.compile(
+    rb"\.(?:rsplit\(\s*[\"']\.[\"']\s*,\s*(?:maxsplit\s*=\s*)?1|rpartition\(\s*[\"']\.[\"'])\s*\)\s*$"
+)
+"""By what the name of a definition is split off that of its module."""
+_KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)", re.M)
+"""A key of a YAML file."""
 
 
 class Unnamed:
@@ -78,6 +90,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
+        self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
@@ -103,7 +116,9 @@ class Unnamed:
         if (module.path, name) in asking:
             return True
         asking.add((module.path, name))
-        if "<" in name or "@" in name or not name.isascii() or name in self._declared or _is_decorated(module, name):
+        if "<" in name or "@" in name or not name.isascii() or name in self._declared:
+            return False
+        if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
@@ -117,6 +132,41 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return True
+
+    def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether a decorator adds a function to one that is put together of cases, and nothing that runs names that."""
+        whole_function = self._case_of(module, name)
+        saying = self._users.saying(module, whole_function) if whole_function.isascii() and whole_function else None
+        if saying is None:
+            return False
+        for path in saying:
+            if path != module.path:
+                self._resolver.opened.add(path)
+                return False
+        makes = re.compile(rb"^%s[ \t]*=[ \t]*[\w.]+\([^()]*\)|^@%s\b" % ((whole_function.encode(),) * 2), re.M)
+        for block in self._saying(module, whole_function):
+            if block.name != TOP:
+                if not self._is_dark(module, block, asking):
+                    return False
+            elif whole(whole_function).search(makes.sub(b"", block.text)):
+                return False
+        return True
+
+    def _case_of(self, module: Module, name: str) -> str:
+        """The function of the same file, put together of cases, that a decorator adds one to; "" for none."""
+        function = module.functions.get(name)
+        decorators = module.detail(function).decorators if function is not None else ()
+        blocks = self._texts.blocks(module.path)
+        numbers = [number for number, block in enumerate(blocks) if block.name == name]
+        if len(decorators) != 1 or len(numbers) != 1:
+            return ""
+        adds = decorators[0].of if isinstance(decorators[0], Result) else None
+        made = adds.base.of if isinstance(adds, Member) and isinstance(adds.base, Result) else None
+        named = self._resolver.name(module.path, made.name) if isinstance(made, Ref) else None
+        if not isinstance(named, Ref) or named.name not in self._overloads:
+            return ""
+        found = _DECORATES.search(blocks[numbers[0] - 1].text) if numbers[0] else None
+        return found[1].decode() if found else ""
 
     def _is_never_called(self, module: Module, owner: str, name: str) -> bool:
         """Whether nothing calls a method, which is none that a framework or a base calls by itself."""
@@ -151,9 +201,15 @@ class Unnamed:
         return False
 
     def _saying(self, module: Module, name: str) -> Iterator[Block]:
-        """The parts of a file that say a name."""
+        """The parts of a file that say a name; what is listed for those who import the file (`__all__`) says nothing where nobody
+        does."""
         word = whole(name)
-        return (block for block in self._texts.blocks(module.path) if word.search(block.text))
+        for block in self._texts.blocks(module.path):
+            text = block.text
+            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._may_be_imported(module):
+                text = _LISTED.sub(b"", text)
+            if word.search(text):
+                yield block
 
     def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]]) -> bool:
         """Whether what a part of a file says counts for nothing: it is not run, or only tries something out."""
@@ -225,6 +281,11 @@ class Unnamed:
             return False
         return self._users.is_said_to_be_imported(module) or self._is_left_out(module)
 
+    def _may_be_imported(self, module: Module) -> bool:
+        """Whether anything imports a file, or something of its name, or may do so out of sight."""
+        users = self._users
+        return users.is_imported(module) or self.is_in_library(module) or users.is_said_to_be_imported(module)
+
     def _is_left_out(self, module: Module) -> bool:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
@@ -236,10 +297,40 @@ class Unnamed:
         beside = [path for path in texts.below(folder) if path.endswith(".py") and path.rfind(os.sep) < len(folder)]
         if not any(self._runs(end) for path in beside if path != module.path for end in users.ends(path) or ()):
             return False
-        saying = users.saying(module, os.path.basename(module.path).removesuffix(".py"))
-        if saying is None or any(path != module.path for path in saying):
+        stem = os.path.basename(module.path).removesuffix(".py")
+        saying = users.saying(module, stem)
+        if saying is None:
             return False
-        return not any(True for word in FINDS for _ in texts.saying(word, users.home(module)))
+        for path in saying:
+            if path != module.path and not self._is_only_key(path, stem):
+                self._resolver.opened.add(path)
+                return False
+        return not self._may_be_found(module)
+
+    def _is_only_key(self, path: str, word: str) -> bool:
+        """Whether a word is no more than the key of settings in a file: whoever imports a module has its name as a value."""
+        text = self._texts.of(path) if path.endswith(SUFFIXES) else None
+        return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
+
+    def _may_be_found(self, module: Module) -> bool:
+        """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
+        texts, home = self._texts, self._users.home(module)
+        finding = {path for word in FINDS for path in texts.saying(word, home)}
+        for path in sorted(finding):
+            if not all(_only_splits_names(block.text) for block in texts.blocks(path)):
+                self._resolver.opened.add(path)
+                return True
+        if not finding:
+            return False
+        # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
+        folder = os.path.basename(os.path.dirname(module.path))
+        put_in = re.compile(rb"\b%s[./][\"'{%%]" % folder.encode())
+        for path in texts.saying(folder, home) if folder.isascii() else ("",):
+            text = texts.of(path)
+            if text is None or put_in.search(text):
+                self._resolver.opened.update({path} - {""})
+                return True
+        return False
 
     def _runs(self, path: str) -> bool:
         """Whether a run surely starts in a file: in a block that does more than to show shapes, or where its top level calls
@@ -366,6 +457,24 @@ def _only_shows_shapes(module: Module) -> bool:
     steps = module.steps(module.facts.functions[0])
     mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
     return bool(mains) and all(step.test == SHAPES for step in mains)
+
+
+def _only_splits_names(text: bytes) -> bool:
+    """Whether all that a text imports by names are modules that it splits off whole names of definitions:
+    `module, name = target.rsplit(".", 1)`."""
+    text = _IMPORT.sub(b"", text)
+    names = _IMPORTED.findall(text)
+    if len(names) != len(_FOUND.findall(text)):
+        return False
+    given = [_given(name).findall(text) for name in set(names)]
+    return all(len(values) == 1 and _SPLIT.search(values[0]) for values in given)
+
+
+@lru_cache(maxsize=16)
+def _given(name: bytes) -> re.Pattern[bytes]:
+    """Finds what a name is given, alone or with others."""
+    names = rb"(?:[\w \t(]+,)*[ \t(]*%s\b[\w, \t)]*" % name
+    return re.compile(rb"^[ \t]*(?:for\b)?%s(?::[^=\n]*)?(?:[-+*/%%]?=(?!=)|\bin\b)(.*)" % names, re.M)
 
 
 def _last(name: str) -> str:

@@ -799,10 +799,21 @@ class _Reader:
                     asked = self.flag(test, all_steps)
             elif kind == "main":
                 only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
-                asked = SHAPES if smoke.only_shows_shapes(bodies[0]) else only_prints
+                asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
             span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def layers(self) -> set[str]:
+        """The classes of the file that are layers, and say nothing of themselves but what these say."""
+        if any(not _SAYS.isdisjoint(body.methods) for body in self.classes.values()):
+            return set()
+        known = {framework.module for framework in self.catalog.frameworks}
+        return {
+            body.name
+            for body in self.classes.values()
+            if any(type(base) is Ref and base.name in known for base in body.bases)
+        }
 
     def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
         """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,
@@ -2377,6 +2388,8 @@ def _with_use(site: Site, use: str) -> Site:
 _ASKS: Final = re.compile(rb"requires_grad(?:_\((?!False\b)|\s*=(?!=)(?!\s*False\b))")
 """Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't."""
 _PARAMETERS: Final = frozenset({"named_parameters", "parameters"})
+_SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
+"""Methods by which an object says what it is."""
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
 _SHORT: Final = frozenset({Const, Ref, Instance, type(None)})
 """Values that are short to write down, whatever is in them."""

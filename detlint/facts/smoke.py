@@ -71,12 +71,15 @@ def _keeps(node: ast.AST) -> bool:
     return kept or isinstance(node, (ast.Global, ast.Nonlocal))
 
 
-def only_shows_shapes(body: Sequence[ast.stmt]) -> bool:
+def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) -> bool:
     """Whether all that a block does with what it makes is to show its shape or type, or to run a network on it in the end.
 
     It does something else if it calls anything whose result it drops: to save, to plot, to train.
+
+    Args:
+        layers: classes whose objects, printed, show the layers that they are made of.
     """
-    networks = _networks(body)
+    networks = _networks(body, layers)
     shown = bool(body) and _runs(body[-1], networks)
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
@@ -105,17 +108,20 @@ def only_prints(body: Sequence[ast.stmt]) -> bool:
     return not dropped.isdisjoint(_SHOWS) and dropped <= _SHOWS | _SETS_UP | _MODES
 
 
-def _networks(body: Sequence[ast.stmt]) -> set[str]:
-    """The names of what is built, by a class, and called: printed, a network shows its layers."""
+def _networks(body: Sequence[ast.stmt], layers: Collection[str]) -> set[str]:
+    """The names of what is built, by a class, and called, or by a class that is known as a layer: printed, a network shows its
+    layers."""
     nodes = [node for statement in body for node in ast.walk(statement)]
-    built = {
-        target.id
+    built = [
+        (target.id, node.value)
         for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _last(node.value)[:1].isupper()
         for target in node.targets
         if isinstance(target, ast.Name)
-    }
-    return built & {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    ]
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    given = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return {name for name, by in built if name in called or (dotted(by.func) in layers and given.count(name) == 1)}
 
 
 def _runs(statement: ast.stmt, networks: set[str]) -> bool:

@@ -38,6 +38,7 @@ from detlint.facts.model import (
     Step,
     Value,
     decode_body,
+    options,
 )
 from detlint.facts.scope import MISSING, Missing, is_collection, join
 from detlint.program.modules import Modules
@@ -142,6 +143,8 @@ class Resolver:
         self._said: dict[str, dict[str, bool]] = {}
         """Names that files may offer -> which of them do."""
         self._returned: dict[str, str] = {}
+        self._given: dict[str, Value | None] = {}
+        """Functions -> the modules that they give back."""
         self._forwarded: dict[str, str] = {}
         """The classes of what layers of the program give when they are called."""
         self._imported: dict[str, list[Module]] = {}
@@ -410,7 +413,24 @@ class Resolver:
                     return self.normal(path, site.args[0].value, function)
             if "returns-record" in contexts and value.site >= 0:
                 return self._first_record(path, value.site)
+        elif isinstance(of, Ref) and (module_given := self._module_given(of.name)) is not None:
+            return module_given
         return Result(of, self.global_site(path, value.site)) if of is not None else None
+
+    def _module_given(self, name: str) -> Value | None:
+        """The module, or one of several, that a function of the program gives back, having imported it by its name."""
+        path, _, inside = name.partition("::")
+        if name not in self._given:
+            self._given[name] = None  # of one that gives back what it gets itself
+            module = self.by_path.get(path)
+            function = module.functions.get(inside) if module is not None else None
+            if function is not None and not function.deferred and isinstance(function.returns, (Ref, Either)):
+                value = self.normal(path, function.returns, function)
+                if all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
+                    self._given[name] = value
+        if (found := self._given[name]) is not None:
+            self.opened.add(path)
+        return found
 
     def _first_record(self, path: str, number: int) -> Value | None:
         """An object of the class that a call is handed: `tyro.cli(Arguments)`."""
@@ -661,8 +681,7 @@ class Resolver:
         if isinstance(value, (Items, Mapping)):
             return "builtins.dict" if isinstance(value, Mapping) else f"builtins.{value.kind}"
         if isinstance(value, Either):
-            kinds = {self.type_of(option) for option in value.options}
-            return kinds.pop() if len(kinds) == 1 else ""
+            return self._common({self.type_of(option) for option in value.options})
         if isinstance(value, Member) and value.attr.startswith("["):
             kind = self.type_of(value.base)
             return kind if kind in self.tensors else self._type_of_item(value)
@@ -688,8 +707,7 @@ class Resolver:
         if isinstance(of, Partial):
             return self._type_of_result(of.of)
         if isinstance(of, Either):
-            kinds = {self._type_of_result(option) if option is not None else "" for option in of.options}
-            return kinds.pop() if len(kinds) == 1 else ""
+            return self._common({self._type_of_result(option) if option is not None else "" for option in of.options})
         if isinstance(of, Member) and of.attr in (OPERATED, SCALED):
             kind = self.type_of(of.base)
             return kind if kind in self.tensors or kind in self._closed else ""
@@ -701,6 +719,16 @@ class Resolver:
         called = self.type_of(of)
         layer = self.layer(called)
         return self._given_by_layer(called, layer) if layer is not None else ""
+
+    def _common(self, kinds: set[str]) -> str:
+        """The class that objects of one of some classes are all of: that class, or the one which all layers derive from."""
+        if len(kinds) == 1:
+            return kinds.pop()
+        layers = {kind: self.layer(kind) for kind in kinds if kind}
+        layer = next(iter(layers.values()), None)
+        if layer is None or len(layers) < len(kinds) or any(other is not layer for other in layers.values()):
+            return ""
+        return layer.module if all(self._given_by_layer(kind, layer) == layer.tensor for kind in kinds) else ""
 
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
