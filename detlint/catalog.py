@@ -296,6 +296,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions under the producers, and tensor methods, that do not."""
     whole: list[str] = []
     """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
+    wraps: list[str] = []
+    """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
     module: str = ""
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
@@ -778,6 +780,11 @@ class Catalog:
     def whole(self) -> frozenset[str]:
         """Types of whole numbers, and functions that give tensors of them."""
         return frozenset(name for framework in self.frameworks for name in framework.whole)
+
+    @cached_property
+    def wraps(self) -> frozenset[str]:
+        """Functions that make a tensor of the numbers that they get."""
+        return frozenset(name for framework in self.frameworks for name in framework.wraps)
 
     @cached_property
     def whole_words(self) -> frozenset[str]:

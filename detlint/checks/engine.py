@@ -12,6 +12,7 @@ from detlint.catalog import HARDWARE, OPEN_SEED, UNORDERED, Applicability, Catal
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
+from detlint.checks.exact import Exact
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
@@ -89,6 +90,7 @@ class Engine:
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
+        self.exact = Exact(self.matcher, users.texts)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
@@ -193,6 +195,9 @@ class Engine:
             return
         if severity != "note" and (reason := self.constants.rule_out(module, index, match)):
             yield None, reason
+            return
+        if severity != "note" and self.exact.holds(module, index, match):
+            yield None, "it adds up whole numbers, which give the same in any order"
             return
         if severity != "note" and not passed and self.templates.is_template(module):
             severity = "note"

@@ -52,14 +52,33 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
         data: the text of the file.
         name: the definition of the top level that it stands in.
     """
+    text, before = _definition(data, name, span)
+    return _find(_parsed(text), (span.line - before, span.column), [], [])
+
+
+def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | None:
+    """A call, and the innermost function around it; None where that can't be read. Arguments as those of `guarded`."""
+    text, before = _definition(data, name, span)
+    place = (span.line - before, span.column)
+    found = _find(_parsed(text), place, [], [])
+    if found is None:
+        return None
+    where = (*place, span.end_line - before, span.end_column)
+    calls = (node for node in ast.walk(found.function) if isinstance(node, ast.Call))
+    there = (c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == where)
+    call = next(there, None)
+    return (found.function, call) if call is not None else None
+
+
+def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
+    """The text of the definition of the top level that a site stands in, and how many lines are before it; b"" for none."""
     heads = re.finditer(rb"^(?:async[ \t]+def|def|class)[ \t]+%s\b" % re.escape(name.encode()), data, re.M)
     begun = [(found.start(), data.count(b"\n", 0, found.start())) for found in heads]
     start, before = next(((at, lines) for at, lines in reversed(begun) if lines < span.line), (-1, 0))
     if start < 0:
-        return None
+        return b"", 0
     end = re.search(rb"^[^\s#)\]}]", data[data.find(b"\n", start) + 1 :], re.M)
-    text = data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]
-    return _find(_parsed(text), (span.line - before, span.column), [], [])
+    return (data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]), before
 
 
 @lru_cache(maxsize=16)
