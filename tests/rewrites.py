@@ -103,7 +103,8 @@ def resolve(program: Program, importer: str, dotted: str, level: int = 0) -> str
 
 def _has_script(program: Program, folder: str) -> bool:
     """Whether Python puts a folder on its path for a script in it, though the folder is a package."""
-    return any(folder_of(name) == folder and "__main__" in program[name] for name in sources(program))
+    inside = (program[name] for name in sources(program) if folder_of(name) == folder)
+    return any("__main__" in text or re.search(r"^\w[\w.]*\(", text, re.M) for text in inside)
 
 
 def dotted_name(node: cst.BaseExpression | None) -> str:
