@@ -329,7 +329,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     testing: list[str] = []
     """Environment variables, and modules, that are only there while tests run."""
     chooses: list[str] = []
-    """Functions that choose some of many, by their last component."""
+    """Functions that choose some of many, or make some up, by their last component."""
     buffers: list[str] = []
     """Methods by which a layer keeps a tensor that is no parameter, under the name that they get first."""
     shows: list[str] = []
@@ -705,7 +705,7 @@ class Catalog:
 
     @cached_property
     def chooses(self) -> frozenset[str]:
-        """Functions that choose some of many, by their last component."""
+        """Functions that choose some of many, or make some up, by their last component."""
         return frozenset(name for framework in self.frameworks for name in framework.chooses)
 
     @cached_property
