@@ -208,6 +208,11 @@ class Modules:
                 self._dates[folder] = 0
         return self._dates[folder]
 
+    @property
+    def held(self) -> int:
+        """The number of files whose facts are at hand."""
+        return len(self._facts)
+
     def forget(self) -> None:
         """Let go of facts until they are asked for again."""
         self._facts.clear()
