@@ -49,8 +49,8 @@ CHUNK: Final = 64
 RUNS: Final = 8
 """Modules to judge, and modules whose runs to follow, that a process is handed at a time: neighbours run through the same
 modules, and one run may take as long as judging hundreds."""
-MOST_HELD: Final = 1_200
-"""Modules: with more of them in memory a process that judges begins anew."""
+MOST_MODULES: Final = 1_200
+"""With the facts of more modules in memory a process that judges begins anew."""
 JUST_NOW: Final = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
 
@@ -956,7 +956,7 @@ def _do(work: list[Work]) -> _Part:
     assert _forked is not None
     run = _forked
     judges = work[0][1] is not None
-    if judges and (run.followed or run.modules.held > MOST_HELD):
+    if judges and (run.followed or run.modules.held > MOST_MODULES):
         # Following loads much of the program; judging asks for it again, a module at a time.
         run.engine, run.followed = None, False
         run.modules.forget()
