@@ -792,15 +792,15 @@ class _Reader:
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
-            asked = None
+            asked = seeds = None
             if test is not None and kind == "if":
-                asked = self.question(test, all_steps) or self.mode(test, all_steps)
+                asked = seeds = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
-                    asked = self.flag(test, all_steps)
+                    asked = self.flag(test, all_steps) or self.argument(test, all_steps)
             elif kind == "main":
                 only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
                 asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
-            span = _span(test) if test is not None and (type(asked) is Expression or kind == "main") else None
+            span = _span(test) if test is not None and (type(seeds) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
 
@@ -842,6 +842,24 @@ class _Reader:
         text = self.text(test) if len(arms) == 2 else None
         asks = text is not None and _may_seed(text)
         return self.expression_value(test) if asks or any(map(self.may_seed, arms)) else None
+
+    def argument(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
+        """What an `if` asks of a parameter that may be left at None, `n is not None and n > 0`, kept where it decides on a draw."""
+        first = test.values[0] if type(test) is ast.BoolOp else test
+        asked = self.scope.names.get(_given(first)[0]) if type(first) is ast.Compare else None
+        if test is None or type(asked) is not Param or asked.default != Const(None):
+            return None
+        return self.expression_value(test) if any(map(self.may_draw, arms)) else None
+
+    def may_draw(self, steps: tuple[Step, ...]) -> bool:
+        """Whether one of some sites may draw, by its name."""
+        words = self.catalog.all_drawing_words
+        return any(
+            any(map(self.may_draw, step.arms))
+            if type(step) is Branch
+            else step >= 0 and _tail(self.sites[step].target) in words  # type: ignore[operator, index]
+            for step in steps
+        )
 
     def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
         """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
