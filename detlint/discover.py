@@ -114,7 +114,7 @@ class _Walker:
             folder, real_folder = waiting.pop()
             self.folders[folder] = real_folder
             try:
-                with os.scandir(folder) as listed:
+                with os.scandir(folder) as listed:  # detlint: ignore[DET305] all that is found is sorted in the end
                     entries = [(entry.name, entry) for entry in listed]
             except OSError as error:
                 self.problems.append((Path(folder), f"can't be listed: {error.strerror}"))
