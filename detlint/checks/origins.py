@@ -74,7 +74,7 @@ class Origins:
         self._tensors = tensors
         self._ranks, self._coordinates = catalog.with_context("ranks"), catalog.with_context("coordinates")
         self._permutes = catalog.with_context("permutes")
-        self._one_hot = catalog.with_context("one-hot")
+        self._one_hot, self._parameters = catalog.with_context("one-hot"), catalog.with_context("parameter")
         self._loaders = catalog.with_context("loader")
         self._passing = catalog.passing
         self._buffers = catalog.buffers
@@ -169,7 +169,9 @@ class Origins:
             return value.name in self._inputs or self._is_given_free(place, value.name, known, depth)
         if isinstance(value, Member):
             if not value.attr.startswith("["):
-                return value.attr == "data" or self._is_buffer(place.module, value)
+                return (
+                    value.attr == "data" or self._is_buffer(place.module, value) or self._is_frozen(place.module, value)
+                )
             return self._gives_batches(place, value.base, depth) or self._is_free(place, value.base, known, depth + 1)
         if not isinstance(value, Result):
             return False
@@ -195,6 +197,25 @@ class Origins:
             and site.target.base == owner
             and any(argument.value == Const(value.attr) for argument in site.args[:1])
             for site in module.sites
+        )
+
+    def _is_frozen(self, module: Module, value: Member) -> bool:
+        """Whether a layer keeps parameters under a name that are never trained: `nn.Parameter(table, requires_grad=False)`."""
+        owner = value.base
+        if not isinstance(owner, Instance) or owner.name or module.facts.learns:
+            return False
+        body = module.classes.get(owner.of.removeprefix(f"{module.facts.module}."))
+        kept = body.attributes.get(value.attr) if body is not None else None
+        made = [option for option in options(kept) if option != Const(None)]
+        return bool(made) and all(
+            isinstance(option, Result)
+            and option.site >= 0
+            and self._is_called(module, option, self._parameters)
+            and any(
+                asked.name == "requires_grad" and asked.value == Const(False)
+                for asked in module.sites[option.site].args
+            )
+            for option in made
         )
 
     def _gives_batches(self, place: Place, value: Value | None, depth: int) -> bool:

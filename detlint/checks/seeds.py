@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final
 
 from msgspec.structs import replace
@@ -205,6 +205,7 @@ class SeedRules:
             else:
                 message = rule.message.format(api=api, value="") + more
             known, sure = self.catalog.rules[code], any(d.sure for _, d in group)
+            steps = [step for step, _ in groupby(steps)]  # an object is made, then called
             found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
             yield replace(found, fix=_seeding(known, streams, self.settings.fix_style == "runtime"))

@@ -19,8 +19,15 @@ _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_gra
 """Methods that put a network into a mode, or on a device."""
 _FORWARD: Final = "forward"
 """How the names of methods begin that only run a network."""
+_BACKWARD: Final = "backward"
+_ASKS: Final = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
+_BINDS: Final = (ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr, ast.comprehension)
+_LITERAL: Final = (
+    ast.BinOp, ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.UnaryOp, ast.expr_context, ast.operator, ast.unaryop,
+)  # fmt: skip
+_WHOLES: Final = (ast.BinOp, ast.BoolOp, ast.GeneratorExp, ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple)
 
 TRIES: Final = "test"
 """How the names of functions begin that only try something out."""
@@ -74,12 +81,13 @@ def _keeps(node: ast.AST) -> bool:
 def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) -> bool:
     """Whether all that a block does with what it makes is to show its shape or type, or to run a network on it in the end.
 
-    It does something else if it calls anything whose result it drops: to save, to plot, to train.
+    It does something else if it calls anything whose result it drops: to save, to plot, to train. A pass back through the network
+    isn't training yet.
 
     Args:
         layers: classes whose objects, printed, show the layers that they are made of.
     """
-    networks = _networks(body, layers)
+    networks, written = _networks(body, layers), _written(body)
     shown = bool(body) and _runs(body[-1], networks)
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
@@ -90,12 +98,15 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
             last = _last(call)
             if last in _SHOWS:
                 if not all(
-                    _is_shape(given) or (isinstance(given, ast.Name) and given.id in networks) for given in call.args
+                    _is_shape(given, written) or (isinstance(given, ast.Name) and given.id in networks)
+                    for given in call.args
                 ):
                     return False
                 shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
             elif last in _STOPS:
                 shown = True
+            elif last == _BACKWARD or (isinstance(call.func, ast.Name) and call.func.id in networks):
+                continue
             elif last not in _SETS_UP and not (last in _MODES and not call.args):
                 return False
     return shown
@@ -136,26 +147,60 @@ def _runs(statement: ast.stmt, networks: set[str]) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in networks
 
 
-def _is_shape(node: ast.expr) -> bool:
-    """Whether what is shown says nothing of the numbers in a tensor."""
+def _written(body: Sequence[ast.stmt]) -> set[str]:
+    """The names that only hold what is written in a block: `for size in (32, 64)`."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    stored = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    bound: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        bindings = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, _BINDS) else []
+        value = node.iter if isinstance(node, (ast.For, ast.comprehension)) else getattr(node, "value", None)
+        for target in (name for part in bindings for name in ast.walk(part) if isinstance(name, ast.Name)):
+            bound.setdefault(target.id, []).append(value or target)
+    known: set[str] = set()
+    for name, values in bound.items():  # in the order in which they are bound first
+        parts = [part for value in values for part in ast.walk(value)]
+        literal = all(part.id in known if isinstance(part, ast.Name) else isinstance(part, _LITERAL) for part in parts)
+        if literal and stored.count(name) == len(values):
+            known.add(name)
+    return known
+
+
+def _is_shape(node: ast.expr, written: Collection[str] = ()) -> bool:
+    """Whether what is shown says nothing of the numbers in a tensor.
+
+    Args:
+        written: names that only hold what is written in the block.
+    """
     if isinstance(node, ast.Attribute):
         return node.attr in SHAPES
+    if isinstance(node, ast.Name):
+        return node.id in written
     if isinstance(node, ast.Call):
         last = _last(node)
-        return last in SHAPES or (last in _PUTS_TOGETHER and all(map(_is_shape, node.args)))
+        return last in SHAPES | _ASKS or (
+            last in _PUTS_TOGETHER and all(_is_shape(part, written) for part in node.args)
+        )
     if isinstance(node, ast.Subscript):
-        return _is_shape(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return all(_is_shape(part.value) for part in node.values if isinstance(part, ast.FormattedValue))
-    if isinstance(node, ast.BinOp):
-        return _is_shape(node.left) and _is_shape(node.right)
+        return _is_shape(node.value, written)
     if isinstance(node, ast.Compare):
         return _compares_shapes(node)
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return all(map(_is_shape, node.elts))
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-        return _is_shape(node.elt)
+    if isinstance(node, _WHOLES):
+        return all(_is_shape(part, written) for part in _parts(node))
     return isinstance(node, ast.Constant)
+
+
+def _parts(node: ast.expr) -> Sequence[ast.expr]:
+    """What an expression puts together."""
+    if isinstance(node, ast.JoinedStr):
+        return [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return [node.elt]
+    return node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
 
 
 def _compares_shapes(node: ast.Compare) -> bool:

@@ -804,7 +804,7 @@ class _Run:
         self.result.measures = self.result.measures or "measures" in entry.contexts
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
-            if not (self.importing and PREPARES in entry.contexts):
+            if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
                 self.train()
         elif "readies" in entry.contexts and not self.making:
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
@@ -853,6 +853,12 @@ class _Run:
             self.ready.update(self.making)
         else:
             self.result.trains = True
+
+    def is_tried_back(self, place: Place) -> bool:
+        """Whether a call stands in the `__main__` block of a run that only shows shapes, which drops nothing but passes back."""
+        site = place.module.sites[place.site]
+        own = place.module is self.result.entry.module and not site.function
+        return self.result.tries and own and site.use == "dropped"
 
     def load(self, effect: Effect, place: Place) -> None:
         """Note whether a loader has workers, and what it runs in them."""

@@ -18,7 +18,7 @@ HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
     "between-devices", "by-shape", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key",
-    "layer", "no-grad", "one-hot", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds",
+    "layer", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds",
     "returns-first", "returns-record", "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
