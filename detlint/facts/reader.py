@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported, loops, sets, smoke
+from detlint.facts import imported, loops, modes, sets, smoke
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
@@ -129,6 +129,7 @@ class _Reader:
         "displays",
         "dropped",
         "drops",
+        "early",
         "factories",
         "fates",
         "flow",
@@ -156,6 +157,7 @@ class _Reader:
         "options",
         "ordered",
         "ordering",
+        "outermost",
         "package",
         "parsers",
         "passing",
@@ -254,6 +256,10 @@ class _Reader:
 
         self.scope = Scope("module", None, 0, "")
         self.steps: list[Step] = []
+        self.outermost = self.steps
+        """The steps of the function that is read, outside of its blocks."""
+        self.early: list[tuple[int, Value]] = []
+        """Where it has left unless a layer trains: after how many of these, and what asks for the mode."""
         self.returned: list[Value | None] = []
         self.ordered: set[str] = set()
         self.yields = False
@@ -352,6 +358,7 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
+        self.outermost, self.early = self.steps, []
         self.ordered, self.fates, self.counters = set(), {}, set()
         self.yields, self.noted = False, set()
         if isinstance(node, ast.Lambda):
@@ -362,6 +369,8 @@ class _Reader:
                     argument.arg: [] for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
                 }
             self.block(node.body)
+            for place, mode in reversed(self.early):
+                self.under_mode(mode, place)
             self.tell_spare(node.body)
             if self.steps and smoke.is_trial(node, [*map(_name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
@@ -747,7 +756,12 @@ class _Reader:
         if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
             self.ordered.update(loops.alone(test, holds=False))
         under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
-        return self.branch("tests" if under_tests else "if", test, bodies)
+        over = self.branch("tests" if under_tests else "if", test, bodies)
+        if not rest and self.steps is self.outermost and type(bodies[0][-1]) is ast.Return and len(bodies) == 2:
+            mode = self.decided_by_mode(test, holds=False)
+            if mode is not None:
+                self.early.append((len(self.steps), mode))
+        return over
 
     def branch(
         self,
@@ -788,6 +802,11 @@ class _Reader:
         if given is not None and not where and len(arms.ends) == 1 and self.scope.log is None and not bodies[-1]:
             self.scope.bind(told, given)  # behind `if seed is None: return`
         if any(all_steps):
+            if kind == "if" and type(test) is ast.BoolOp and len(all_steps) == 2:
+                for i, steps in enumerate(all_steps):
+                    mode = self.decided_by_mode(test, holds=not i) if steps else None
+                    if mode is not None:
+                        all_steps[i] = (Branch("if", mode, (steps, ())),)
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
@@ -826,16 +845,30 @@ class _Reader:
 
     def mode(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """Whether an `if` asks a layer if it trains: `if self.training`; of `if not self.training` the arms change places."""
-        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
-        asked = test.operand if negated else test  # type: ignore[attr-defined]
-        if type(asked) is not ast.Attribute or asked.attr not in self.catalog.modes or len(arms) != 2:
-            return None
-        layer = self.scope.names.get(asked.value.id) if type(asked.value) is ast.Name else None
-        if type(layer) is not Instance:
+        asked, negated = modes.asked(test, self.catalog.modes)
+        if type(asked) is not ast.Attribute or len(arms) != 2 or (mode := self.mode_of(asked)) is None:
             return None
         if negated:
             arms.reverse()
-        return Member(layer, asked.attr)
+        return mode
+
+    def mode_of(self, asked: modes.Asked) -> Value | None:
+        """What a mode that is asked for is: an attribute of a layer, or a parameter of the function; None for anything else."""
+        if isinstance(asked, ast.Name):
+            given = self.scope.names.get(asked.id)
+            return given if type(given) is Param else None
+        layer = self.scope.names.get(dotted(asked.value))
+        return Member(layer, asked.attr) if type(layer) is Instance else None
+
+    def decided_by_mode(self, test: ast.expr | None, holds: bool) -> Value | None:
+        """The mode that a layer is surely in where a test comes out so: that in which it trains."""
+        asked = modes.decides(test, self.catalog.modes, holds)
+        return None if asked is None else self.mode_of(asked)
+
+    def under_mode(self, mode: Value | None, start: int) -> None:
+        """Note that the steps from one on are only taken while a layer trains."""
+        if mode is not None and len(self.steps) > start:
+            self.steps[start:] = [Branch("if", mode, (tuple(self.steps[start:]), ()))]
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
@@ -864,16 +897,18 @@ class _Reader:
     def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
         """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
         name, negated = self.decider(test)
-        if not name:
+        if not name or name.startswith("."):
             return None
         if negated:
             arms.reverse()
         return Param(name)
 
     def decider(self, test: ast.expr | None) -> tuple[str, bool]:
-        """The parameter that a test is, "" for none, and whether it stands under a `not`."""
+        """The parameter that a test is, or, with a dot, the mode of a layer, "" for neither, and whether it stands under a `not`."""
         negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
         name = test.operand if negated else test  # type: ignore[union-attr]
+        if type(name) is ast.Attribute and name.attr in self.catalog.modes:
+            return f".{name.attr}", negated
         found = self.scope.names.get(name.id) if type(name) is ast.Name else None
         return (found.name, negated) if type(found) is Param else ("", negated)
 
@@ -1791,9 +1826,11 @@ class _Reader:
         outer, self.use = self.use, "tested"
         test = self.expression(node.test)
         options = []
-        for arm in (node.body, node.orelse):
-            self.use = outer
+        for arm, holds in ((node.body, True), (node.orelse, False)):
+            self.use, start = outer, len(self.steps)
             options.append(self.value(arm))
+            if len(self.steps) > start:
+                self.under_mode(self.decided_by_mode(node.test, holds), start)
         if isinstance(test, Const):
             return options[0 if test.value else 1]
         if options == [None, None]:
@@ -1806,9 +1843,12 @@ class _Reader:
         either = type(node.op) is ast.Or
         outer = self.use if either else "tested"
         options = []
+        start = len(self.steps)
         for part in node.values:
             self.use = outer
             options.append(_EXPRESSIONS[type(part)](self, part))
+        if not either and len(self.steps) > start and (asked := modes.asked(node.values[0], self.catalog.modes))[0]:
+            self.under_mode(None if asked[1] else self.mode_of(asked[0]), start)
         # `x or default`: either of them, when both are known.
         return join(options) if either and None not in options else None
 

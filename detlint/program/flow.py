@@ -57,7 +57,20 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint, sites
-from detlint.program.reach import HOST, Draws, Effect, Place, Reach, Seeding, Way, agree, asks_mode, is_object
+from detlint.program.reach import (
+    HOST,
+    TRAINING,
+    Draws,
+    Effect,
+    Place,
+    Reach,
+    Seeding,
+    Way,
+    agree,
+    asks_mode,
+    is_mode,
+    is_object,
+)
 from detlint.program.registries import BUILDS
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
@@ -173,6 +186,8 @@ class _Run:
         """Above 0 in a loader's workers."""
         self.trying = 0
         """Above 0 in functions that only show the shapes of what they make."""
+        self.training = 0
+        """Above 0 in what only happens while a layer trains."""
         self.hollow = 0
         """Above 0 where tensors have no storage: initial weights draw nothing."""
         self.empties = False
@@ -490,22 +505,39 @@ class _Run:
             taken, cause = self.values.flag(self.frame, Param(name))
             if taken is not None and cause is None and len(branch.arms) == 2:
                 return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
+        if self.is_mode(branch.test) and len(branch.arms) == 2:
+            return self.arms(branch.arms, by_mode=True)
         if branch.test is not None and not isinstance(branch.test, Param):
             taken, cause = self.flow.taken(self.frame, branch.test, self.values)
         if taken is not None and len(branch.arms) == 2:
             if cause is None and branch.span is not None:
                 cause = Spot(self.frame.module, branch.span)
             return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
+        return self.arms(branch.arms)
+
+    def arms(self, arms: Sequence[tuple[Step, ...]], by_mode: bool = False) -> bool:
+        """Alternatives of which each may be taken; whether the run comes out of none.
+
+        Args:
+            by_mode: whether the first is taken while a layer trains.
+        """
         before, ends = self.state, []
-        for arm in branch.arms:
+        for arm in arms:
             self.state = before.copy()
-            if not self.steps(arm):
+            self.training += by_mode and arm is arms[0]
+            left = self.steps(arm)
+            self.training -= by_mode and arm is arms[0]
+            if not left:
                 ends.append(self.state)
         if not ends:
             self.state = before
             return True
         self.state = self.meet(ends)
         return False
+
+    def is_mode(self, test: Value | None) -> bool:
+        """Whether an `if` asks a layer whether it trains, by itself or as the call was told."""
+        return is_mode(self.values.look(self.frame, test).value) if isinstance(test, (Member, Param)) else False
 
     def tried(self, steps: Iterable[Step]) -> None:
         """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
@@ -830,11 +862,11 @@ class _Run:
         if not entry.rule.startswith("DET1"):
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
-            by_mode = asks_mode(effect)
+            by_mode = self.asks_mode(effect, made)
             used_later = by_mode or is_object(effect, weights)
             for stream in entry.draws if used_later or not (kept and self.hollow) else ():
                 if used_later:
-                    self.later.append((stream, place, self.path, weights or by_mode))
+                    self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
                 elif self.matters(stream, place, entry):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():
@@ -846,6 +878,13 @@ class _Run:
                     self.result.again.append((switch, place))
                 self.result.switches[switch] = (chosen, place)
                 self.state.switches[switch] = chosen
+
+    def asks_mode(self, effect: Effect, place: Place) -> bool:
+        """Whether the layer around a call tells it whether it trains, perhaps by way of the function that it stands in."""
+        told = effect.arguments.get(TRAINING)
+        if told is not None and isinstance(told.value, Param):
+            return is_mode(self.written(effect, place, TRAINING).value)
+        return asks_mode(effect)
 
     def train(self) -> None:
         """Gradients are taken here: by the run, or by a layer that is being built, when it is called."""
@@ -1037,7 +1076,7 @@ class _Run:
             self.first[stream] = first = place
             found.setdefault(place, here)
         assert first is not None
-        found[first].add(here, weights)
+        found[first].add(here, weights or self.training > 0)
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -1143,6 +1182,7 @@ class _Run:
             self.hollow > 0,
             self.empties,
             self.trying > 0,
+            self.training > 0,
             _state_key(self.state),
             _key(deciding),
         )

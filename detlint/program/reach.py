@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import msgspec
 
 from detlint.catalog import Entry, Scalar
-from detlint.facts.model import Member, Ref, Value
+from detlint.facts.model import Const, Either, Member, Param, Ref, Value
 from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
@@ -22,6 +22,9 @@ READING: Final = frozenset({
     "returns-first", "returns-record", "returns-self", "traces",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
+
+TRAINING: Final = "training"
+OFF: Final = (Const(0), Const(0.0), Const(False), Const(None))
 
 
 class Given(Protocol):
@@ -233,9 +236,19 @@ def follows_mode(effect: Effect) -> bool:
 
 
 def asks_mode(effect: Effect) -> bool:
-    """Whether a call is told by the layer around it whether that trains: `F.dropout(x, p, self.training)`."""
-    told = effect.arguments.get("training")
-    value = told.value if told is not None else None
-    return (isinstance(value, Ref) and value.name.endswith(".training")) or (
-        isinstance(value, Member) and value.attr == "training"
-    )
+    """Whether a call is told by the layer around it whether that trains: `F.dropout(x, p, self.training)`, or does what it is about
+    only while it trains: `scaled_dot_product_attention(q, k, v, dropout_p=p if self.training else 0.0)`."""
+    told = effect.arguments.get(TRAINING)
+    if told is not None and is_mode(told.value):
+        return True
+    values = (argument.value for name, argument in effect.arguments.items() if name in effect.entry.when)
+    return any(isinstance(v, Either) and v.by.removeprefix(".") == TRAINING and v.options[1] in OFF for v in values)
+
+
+def is_mode(value: Value | None) -> bool:
+    """Whether a value is what says of a layer that it trains: `self.training`, or a parameter of that name."""
+    if isinstance(value, Param):
+        return value.name == TRAINING
+    if isinstance(value, Ref):
+        return value.name.endswith(f".{TRAINING}")
+    return isinstance(value, Member) and value.attr == TRAINING

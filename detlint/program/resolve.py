@@ -40,7 +40,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
-from detlint.facts.scope import MISSING, Missing, is_collection, join
+from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
 from detlint.program.modules import Modules
 
 DEEPEST: Final = 24
@@ -363,7 +363,8 @@ class Resolver:
         if isinstance(value, Param):
             return self._parameter(path, value, function)
         if isinstance(value, Either):
-            return join(self.normal(path, option, function) for option in value.options)
+            options = [self.normal(path, option, function) for option in value.options]
+            return chosen(options[0], options[1], value.by) if value.by.startswith(".") else join(options)
         if isinstance(value, Partial):
             of = self.normal(path, value.of, function)
             return Partial(of, self.global_site(path, value.site)) if of is not None else None
