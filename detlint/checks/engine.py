@@ -178,7 +178,11 @@ class Engine:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
-        silent = self._silent(module, index, match, passed) or self._hashed_alike(module, match, runs.passages)
+        silent = (
+            self._silent(module, index, match, passed)
+            or self._hashed_alike(module, match, runs.passages)
+            or self._only_inferred(module, match, runs, through)
+        )
         if silent:
             yield None, silent
             return
@@ -282,11 +286,20 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
-        if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
-            return "it is about the backward pass, and every run that passes here only infers"
         if is_class(match.name) and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
+
+    def _only_inferred(self, module: Module, match: Match, runs: Runs, through: list[Outcome]) -> str:
+        """Why no gradients are taken at a match, by the runs that pass it; "" where they may be.
+
+        In a library, a run that trains may come there by ways out of sight: networks are made by their names.
+        """
+        if match.entry.pass_ != "backward" or not through or not all(r.infers and not r.trains for r in through):
+            return ""
+        if runs.train and self.unnamed.is_in_library(module):
+            return ""
+        return "it is about the backward pass, and every run that passes here only infers"
 
     @staticmethod
     def _is_tried(module: Module, index: int) -> bool:

@@ -932,8 +932,12 @@ class _Reader:
         unordered = self.unordered(iterated) if iterated is not None else None
         if unordered is not None:
             self.order("builtins.iter", unordered, node.iter, "loop")
-        if self.judged > judged or (fates and any(len(self.fates[name]) > count for name, count in fates)):
+        through = [name for name, count in fates if len(self.fates[name]) > count]
+        if told := bool(through) or self.judged > judged:
             self.gathered(node, before, fates)
+            through = [name for name in through if self.fates[name][-1] in _LOOPS]
+            for name in through:
+                self.fates[name][-1] += UNREAD
         if iterated is None and isinstance(node.iter, ast.Call) and dotted(node.iter.func) in self.passing:
             iterated = self.expression_value(node.iter)
         item: Value | None = None
@@ -948,8 +952,8 @@ class _Reader:
             self.counters.add(node.target.id)
         inside = len(self.sites)
         self.branch("loop", None, [node.body], renewed=loops.names_in(node.target))
-        if unordered is not None:
-            self.done_in_order(before, inside)
+        if told or unordered is not None:
+            self.done_in_order(before, inside, through)
         if self.ordered:
             self.items_put_right(node)
         self.block(node.orelse)
@@ -983,12 +987,25 @@ class _Reader:
             uses[count:] = [u.replace("loop", use) if u.endswith("loop") else u for u in uses[count:]]
         self.track(grown.names)
 
-    def done_in_order(self, first: int, body: int) -> None:
-        """Tell the sets that a loop goes over what else its body does: `loop:A-B`, by the positions of the sites."""
-        for i in range(first, body) if len(self.sites) > body else ():
+    def done_in_order(self, first: int, body: int, names: Iterable[str]) -> None:
+        """Tell what a loop goes over what else its body does: `loop:A-B`, by the positions of the sites.
+
+        Args:
+            first: the first site of what it goes over.
+            body: that of its body.
+            names: those that hold what it goes over.
+        """
+        use = f"loop:{body}-{len(self.sites)}" if len(self.sites) > body else "loop"
+        for i in range(first, body) if use != "loop" else ():
             site = self.sites[i]
             if site.kind == "order" and site.use.endswith("loop"):
-                self.sites[i] = _with_use(site, f"loop:{body}-{len(self.sites)}")
+                self.sites[i] = _with_use(site, use)
+            elif site.use in _LOOPS:
+                self.sites[i] = _with_use(site, site.use.removesuffix("loop") + use)
+        for name in names:
+            self.fates[name] = [
+                fate.removesuffix(f"loop{UNREAD}") + use if fate.endswith(UNREAD) else fate for fate in self.fates[name]
+            ]
 
     def track(self, names: Iterable[str]) -> None:
         """Note from here on how some names are used that things are gathered into."""
@@ -2004,7 +2021,7 @@ class _Reader:
         if kind is ast.DictComp:
             self.expression(node.key)
             self.expression(node.value)
-            self.done_in_order(before, inside)
+            self.done_in_order(before, inside, ())
         else:
             self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
@@ -2485,6 +2502,9 @@ _TOLD_OF_ALL: Final = frozenset({
     "dropped", "logged", *(f"argument:builtins.{name}" for name in ("frozenset", "len", "set", "sorted")),
 })  # fmt: skip
 """What is told of whatever is called: a function may give back a listing, whose order its callers settle."""
+_LOOPS: Final = ("loop", "counted:loop")
+UNREAD: Final = "?"
+"""Behind `loop`, while the loop is read whose sites come to stand there."""
 _MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
 """Kinds of tests that may ask whether tests run."""
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.
