@@ -17,7 +17,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.guards import guarded, truth
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
-from detlint.checks.unnamed import Unnamed
+from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
     Branch,
@@ -128,12 +128,25 @@ class Constants:
 
     def _out_of_way(self, module: Module, function: Function) -> str:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
+        if not function.name or self._may_be_called_by_base(module, function):
+            return ""
         reason = ""
-        for use in (self._calls(module, function) if function.name else None) or ():
+        for use in self._calls(module, function) or ():
             reason = self._kept_from(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
             if not reason:
                 return ""
         return reason
+
+    def _may_be_called_by_base(self, module: Module, function: Function) -> bool:
+        """Whether a method is one that frameworks call by themselves, or that a base has too, which then calls this one."""
+        last = function.name.rpartition(".")[2]
+        if not function.owner or last == "__init__" or self._is_forward(module, function):
+            return False
+        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{function.owner}")[1:])
+        overrides = any(
+            f"{name}.{last}" in self._resolver.known(path).functions for path, colon, name in bases if colon
+        )
+        return last in HOOKS or overrides
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
