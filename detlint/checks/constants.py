@@ -7,7 +7,7 @@ import ast
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -16,8 +16,9 @@ from detlint.checks.expressions import settle
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import guarded, truth
 from detlint.checks.match import Match, Matcher
-from detlint.checks.unnamed import Unnamed
-from detlint.checks.unused import puts_names_together
+from detlint.checks.parts import calls_of_parts
+from detlint.checks.unnamed import HOOKS, Unnamed
+from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
     Branch,
     Const,
@@ -29,6 +30,7 @@ from detlint.facts.model import (
     Member,
     Param,
     Ref,
+    Result,
     Site,
     Step,
     Value,
@@ -36,7 +38,7 @@ from detlint.facts.model import (
 )
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import Users
+from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -44,6 +46,9 @@ DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
 ANEW: Final = ("cls(", "__class__(", "type(self)(")
 """By what a class is built without its name."""
+
+
+_CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 
 
 class Constants:
@@ -63,16 +68,15 @@ class Constants:
         self._unnamed = unnamed
         self._offered = offered
         self._values: Answers[Value | None] = Answers(users)
+        self._left_out: Answers[str] = Answers(users)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
         function = module.function_of(module.sites[index])
         if not function.name:
             return ""
-        if name := self._never_taken(module, function, index):
-            return f"every call gives `{name}` what leads elsewhere"
-        if test := self._ruled_out(module, function, index):
-            return f"`{test}` decides against it, by what every call gives"
+        if reason := self._kept_from(module, function, index):
+            return reason
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
             passed = match.argument(parameter)
             if passed is None or not passed.given:
@@ -112,6 +116,37 @@ class Constants:
                 yield from self._given_by_some(use.module, caller, passed.value.name, depth + 1)
             elif isinstance(value := settle(self._resolver.normal(use.module.path, passed.value, caller)), Const):
                 yield value
+
+    def _kept_from(self, module: Module, function: Function, index: int) -> str:
+        """Why the flow never comes to a site of a function; "" where it may."""
+        if name := self._never_taken(module, function, index):
+            return f"every call gives `{name}` what leads elsewhere"
+        if test := self._ruled_out(module, function, index):
+            return f"`{test}` decides against it, by what every call gives"
+        out_of_way = partial(self._out_of_way, module, function)
+        return self._left_out.of((module.path, function.number), out_of_way, "")
+
+    def _out_of_way(self, module: Module, function: Function) -> str:
+        """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
+        if not function.name or self._may_be_called_by_base(module, function):
+            return ""
+        reason = ""
+        for use in self._calls(module, function) or ():
+            reason = self._kept_from(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
+            if not reason:
+                return ""
+        return reason
+
+    def _may_be_called_by_base(self, module: Module, function: Function) -> bool:
+        """Whether a method is one that frameworks call by themselves, or that a base has too, which then calls this one."""
+        last = function.name.rpartition(".")[2]
+        if not function.owner or last == "__init__" or self._is_forward(module, function):
+            return False
+        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{function.owner}")[1:])
+        overrides = any(
+            f"{name}.{last}" in self._resolver.known(path).functions for path, colon, name in bases if colon
+        )
+        return last in HOOKS or overrides
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
@@ -180,7 +215,14 @@ class Constants:
             names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
             value = Expression(value.text, names)
         found = settle(self._resolver.normal(module.path, value, function))
-        return found if isinstance(found, Const) else None
+        return found if isinstance(found, Const) and not self._is_of_object(module, value, function) else None
+
+    def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
+        """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
+        base = value.base if isinstance(value, Member) else None
+        if isinstance(value, Ref):
+            base = Ref(value.name.rpartition(".")[0])
+        return isinstance(self._resolver.normal(module.path, base, function), (Instance, Result, Param))
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given."""
@@ -200,16 +242,8 @@ class Constants:
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""
-        if not self._are_all_in_sight(module, function):
-            return None
-        made = function.name.endswith(".__init__")
-        if function.owner and not made and self._is_called_on_others(module, function.name):
-            return None
-        used = function.owner if made else function.name
         found: set[Value | None] = set()
-        for use in self._gradients.uses(module, used) or ():
-            if not use.called or use.site < 0 or use.module.sites[use.site].kind != "call":
-                return None
+        for use in self._calls(module, function) or ():
             site = use.module.sites[use.site]
             caller = use.module.function_of(site)
             passed = self._passed(site, module, function, name)
@@ -223,16 +257,53 @@ class Constants:
                 return None
         return found.pop() if found else None
 
-    def _is_called_on_others(self, module: Module, name: str) -> bool:
+    def _calls(self, module: Module, function: Function) -> list[Use] | None:
+        """All calls of a function; None where it may have others."""
+        if not self._are_all_in_sight(module, function):
+            return None
+        made = function.name.endswith(".__init__")
+        forward = self._is_forward(module, function)
+        # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
+        known_not = ("self", "super()") if forward else ("self",)
+        if function.owner and not made and self._is_called_on_others(module, function.name, known_not):
+            return None
+        calls = self._only_called(module, function.owner if made else function.name)
+        if calls is None or not forward:
+            return calls
+        built = self._only_called(module, function.owner)
+        parts = calls_of_parts(self._resolver, self._users, built) if built else None
+        return [*calls, *parts] if parts is not None else None
+
+    def _only_called(self, module: Module, name: str) -> list[Use] | None:
+        """The uses of a definition, as far as they are found, if all are calls; those of what it gives are none of it."""
+        calls = []
+        for use in self._gradients.uses(module, name) or ():
+            site = use.module.sites[use.site] if use.called and use.site >= 0 else None
+            if site is None or site.kind != "call":
+                return None
+            if not (isinstance(site.target, Result) and site.target.site >= 0):
+                calls.append(use)
+        return calls
+
+    def _is_forward(self, module: Module, function: Function) -> bool:
+        layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
+        return layer is not None and function.name.rpartition(".")[2] == layer.forward
+
+    def _is_called_on_others(self, module: Module, name: str, known_not: Iterable[str]) -> bool:
         """Whether a method of that name is called on something that isn't known: it may be this one. By the texts, as not every
-        such call is a site."""
+        such call is a site.
+
+        Args:
+            known_not: on what it may be called besides.
+        """
         last = name.rpartition(".")[2]
         found = [
             (use.module, use.module.sites[use.site].target) for use in self._users.of(module, name) or () if use.called
         ]
         known = Counter(home.path for home, target in found if not _is_of_self(target))
         return any(
-            self._users.mentions(home.path, f".{last}(") - self._users.mentions(home.path, f"self.{last}(")
+            self._users.mentions(home.path, f".{last}(")
+            - sum(self._users.mentions(home.path, f"{other}.{last}(") for other in known_not)
             > known[home.path]
             for home in self._saying(module, last)
         )
@@ -264,21 +335,43 @@ class Constants:
             return False
         name = (owner or function.name).partition(".")[0]
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        if self._offered and package is not None and self._unnamed.is_offered(module, name):
+        # Who uses a library may always run what it gives out.
+        offered = self._offered or self._is_forward(module, function)
+        if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
         # Whoever comes to import the file may put names together too.
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])
         self._resolver.opened.update(self._users.importers(module.path))
-        if puts_names_together(self._users, module):
+        if puts_names_together(self._users, module, of_itself=bool(owner) and self._may_ask_itself(module, owner)):
             return False
         if not owner:
             return True
-        layer = self._resolver.layer(f"{module.path}::{owner}")
-        if last != "__init__":
-            return not last.startswith("__") and (layer is None or last != layer.forward)
+        forward = self._is_forward(module, function)
+        if last != "__init__" and not forward:
+            return not last.startswith("__")
+        if forward and self._may_run_itself(module, owner):
+            return False
         body = module.classes.get(owner)
         built = any(self._users.mentions(module.path, way) for way in ANEW)
         return body is not None and not (body.decorators or built or self._has_heirs(module, owner))
+
+    def _may_run_itself(self, module: Module, owner: str) -> bool:
+        """Whether a layer, or a base of it, may call the layer itself."""
+        return self._derives_from_others(module, owner) or bool(_CALLS_ITSELF.search(self._text_of(module, owner)))
+
+    def _may_ask_itself(self, module: Module, owner: str) -> bool:
+        """Whether an object may come to its own methods by names that are put together."""
+        asks = OF_ITSELF.encode() in self._text_of(module, owner)
+        return asks or self._derives_from_others(module, owner) or self._has_heirs(module, owner)
+
+    def _derives_from_others(self, module: Module, owner: str) -> bool:
+        """Whether a class has bases in the program."""
+        return any("::" in base for base in self._resolver.mro(f"{module.path}::{owner}")[1:])
+
+    def _text_of(self, module: Module, owner: str) -> bytes:
+        """The text of a class, with that of the class around it."""
+        blocks = self._users.texts.blocks(module.path)
+        return b"".join(block.text for block in blocks if block.name == owner.partition(".")[0])
 
     def _has_heirs(self, module: Module, owner: str) -> bool:
         """Whether classes of this file, or of those that import it, derive from a class."""

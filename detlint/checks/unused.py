@@ -14,17 +14,24 @@ from detlint.program.users import Users
 
 PUT_TOGETHER: Final = ("getattr(", "__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
 """By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`."""
-PART: Final = "getattr(self."
-"""What asks for an attribute of an object that is part of another: none of a module."""
+HARMLESS: Final = {"getattr(": ("getattr(self.",), "globals(": ('globals()["__', "globals()['__")}
+"""What asks for an attribute of an object that is part of another, or for what Python says of a file: none of a module."""
+OF_ITSELF: Final = "getattr(self,"
+"""What asks an object for something of its own."""
 
 
-def puts_names_together(users: Users, module: Module) -> bool:
-    """Whether a file, or one that imports it, may come to its definitions without their names."""
+def puts_names_together(users: Users, module: Module, *, of_itself: bool = True) -> bool:
+    """Whether a file, or one that imports it, may come to its definitions without their names.
+
+    Args:
+        of_itself: whether an object may ask itself for what is meant.
+    """
     paths = (module.path, *users.importers(module.path))
     return any(
         users.mentions(path, way)
         > sum(users.mentions(path, f"{before}{way}") for before in (".", "_"))
-        + (users.mentions(path, PART) if way in PART else 0)
+        + sum(users.mentions(path, known) for known in HARMLESS.get(way, ()))
+        + (users.mentions(path, OF_ITSELF) if way in OF_ITSELF and not of_itself else 0)
         for path in paths
         for way in PUT_TOGETHER
     )
