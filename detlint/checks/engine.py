@@ -19,6 +19,7 @@ from detlint.checks.hardware import Hardware
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
+from detlint.checks.origins import Origins
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
@@ -90,6 +91,7 @@ class Engine:
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
+        self.own_origins = Origins(self.matcher, self.levels.gradients, any_input=True)
         self.exact = Exact(self.matcher, users.texts)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
@@ -210,7 +212,7 @@ class Engine:
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
             yield severity, "nothing trains in the project that it belongs to"
-        if severity != "note" and not runs.train and self._is_left_open(module, match, through):
+        if severity != "note" and not runs.train and self._is_left_open(module, index, match, through):
             severity = "note"
             yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
         library = severity != "note" and self.settings.library != "strict" and self.unnamed.is_in_library(module)
@@ -353,15 +355,19 @@ class Engine:
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
 
-    def _is_left_open(self, module: Module, match: Match, through: list[Outcome]) -> bool:
-        """Whether those who use a library decide about an operator: by a switch of their run, or where a condition is open, by
-        what they call it with."""
+    def _is_left_open(self, module: Module, index: int, match: Match, through: list[Outcome]) -> bool:
+        """Whether those who use a library decide about an operator: by a switch of their run, where a condition is open, by
+        what they call it with, or by whether a gradient comes back to what they hand a network."""
         code, backward = match.entry.rule, match.entry.pass_ == "backward"
         if self.settings.library == "strict" or self.settings.profile != "reproduce" or not code.startswith(OPERATORS):
             return False
         if any(outcome.trains or not backward for outcome in through):
             return False
-        return (code in SWITCHED or not match.sure) and self.unnamed.is_in_library(module)
+        if not self.unnamed.is_in_library(module):
+            return False
+        if code in SWITCHED or not match.sure:
+            return True
+        return backward and not is_class(match.name) and self.own_origins.need_no_gradients(module, index, match)
 
     def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""
