@@ -80,7 +80,6 @@ class Engine:
         self.settings = settings
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding, registered)
-        self.flow = seeds.flow(resolver, self.matcher, properties)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
@@ -89,6 +88,7 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.templates = Templates(users)
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
+        self.flow = seeds.flow(resolver, self.matcher, properties, self.untrained.speaks)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
         self.own_origins = Origins(self.matcher, self.levels.gradients, any_input=True)
@@ -284,11 +284,22 @@ class Engine:
             return "every run that passes here has switched the deterministic path on"
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
-        if match.entry.pass_ == "backward" and through and all(r.infers and not r.trains for r in through):
+        if match.entry.pass_ == "backward" and self._is_only_inferred(module, site, through):
             return "it is about the backward pass, and every run that passes here only infers"
         if is_class(match.name) and self.unused.is_made_for_nothing(module, index, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
+
+    def _is_only_inferred(self, module: Module, site: Site, through: list[Outcome]) -> bool:
+        """Whether all runs that pass a site only infer: they say so, or they start in its file, of which nobody has the definition
+        that it stands in, and apply weights that they load."""
+        if not through or any(run.trains for run in through):
+            return False
+        if all(run.infers for run in through):
+            return True
+        own = all(run.applies and run.entry == module.path for run in through)
+        name = module.function_of(site).name.partition(".")[0]
+        return own and not self.users.may_be_imported(module, name)
 
     @staticmethod
     def _is_tried(module: Module, index: int) -> bool:

@@ -289,7 +289,7 @@ class Unnamed:
     def _is_left_out(self, module: Module) -> bool:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
-        users, texts = self._users, self._texts
+        users = self._users
         users.asked.add(ANYWHERE)
         if self._runs(module.path) or module.facts.starts == "main":
             return not _only_shows_shapes(module)
