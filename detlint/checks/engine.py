@@ -19,6 +19,7 @@ from detlint.checks.hardware import Hardware
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
+from detlint.checks.origins import Origins
 from detlint.checks.scope import target_of
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
@@ -79,7 +80,6 @@ class Engine:
         self.settings = settings
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding, registered)
-        self.flow = seeds.flow(resolver, self.matcher, properties)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         self.loaded = Loaded(self.matcher, users, root)
@@ -88,8 +88,10 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.templates = Templates(users)
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
+        self.flow = seeds.flow(resolver, self.matcher, properties, self.untrained.speaks)
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
+        self.own_origins = Origins(self.matcher, self.levels.gradients, any_input=True)
         self.exact = Exact(self.matcher, users.texts)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
@@ -181,7 +183,7 @@ class Engine:
         silent = (
             self._silent(module, index, match, passed)
             or self._hashed_alike(module, match, runs.passages)
-            or self._only_inferred(module, match, runs, through)
+            or self._only_inferred(module, index, match, runs)
         )
         if silent:
             yield None, silent
@@ -214,7 +216,7 @@ class Engine:
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
             yield severity, "nothing trains in the project that it belongs to"
-        if severity != "note" and not runs.train and self._is_left_open(module, match, through):
+        if severity != "note" and not runs.train and self._is_left_open(module, index, match, through):
             severity = "note"
             yield severity, "it stands in a library, and no run that trains imports it: the caller decides"
         library = severity != "note" and self.settings.library != "strict" and self.unnamed.is_in_library(module)
@@ -290,14 +292,21 @@ class Engine:
             return "nothing uses what it makes"
         return ""
 
-    def _only_inferred(self, module: Module, match: Match, runs: Runs, through: list[Outcome]) -> str:
+    def _only_inferred(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why no gradients are taken at a match, by the runs that pass it; "" where they may be.
 
-        In a library, a run that trains may come there by ways out of sight: networks are made by their names.
+        All of them only infer: they say so, or they start in its file, of which nobody has the definition that it stands in, and apply
+        weights that they load. In a library, one that trains may come there out of sight: networks are made by their names.
         """
-        if match.entry.pass_ != "backward" or not through or not all(r.infers and not r.trains for r in through):
+        through = [passage.outcome for passage in runs.passages if index in passage.sites]
+        if match.entry.pass_ != "backward" or not through or any(run.trains for run in through):
             return ""
-        if runs.train and self.unnamed.is_in_library(module):
+        if not all(run.infers for run in through):
+            own = all(run.applies and run.entry == module.path for run in through)
+            name = module.function_of(module.sites[index]).name.partition(".")[0]
+            if not own or self.users.may_be_imported(module, name):
+                return ""
+        elif runs.train and self.unnamed.is_in_library(module):
             return ""
         return "it is about the backward pass, and every run that passes here only infers"
 
@@ -366,15 +375,19 @@ class Engine:
             return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
         return severity, ""
 
-    def _is_left_open(self, module: Module, match: Match, through: list[Outcome]) -> bool:
-        """Whether those who use a library decide about an operator: by a switch of their run, or where a condition is open, by
-        what they call it with."""
+    def _is_left_open(self, module: Module, index: int, match: Match, through: list[Outcome]) -> bool:
+        """Whether those who use a library decide about an operator: by a switch of their run, where a condition is open, by
+        what they call it with, or by whether a gradient comes back to what they hand a network."""
         code, backward = match.entry.rule, match.entry.pass_ == "backward"
         if self.settings.library == "strict" or self.settings.profile != "reproduce" or not code.startswith(OPERATORS):
             return False
         if any(outcome.trains or not backward for outcome in through):
             return False
-        return (code in SWITCHED or not match.sure) and self.unnamed.is_in_library(module)
+        if not self.unnamed.is_in_library(module):
+            return False
+        if code in SWITCHED or not match.sure:
+            return True
+        return backward and not is_class(match.name) and self.own_origins.need_no_gradients(module, index, match)
 
     def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""

@@ -55,11 +55,16 @@ class _Calls(NamedTuple):
 
 
 class Feeds:
-    """Finds what parameters are given, in the whole program."""
+    """Finds what parameters are given, in the whole program.
 
-    def __init__(self, resolver: Resolver, gradients: Gradients) -> None:
+    Args:
+        any_input: whether all that a whole network is given from outside counts as data, and not just what surely is.
+    """
+
+    def __init__(self, resolver: Resolver, gradients: Gradients, any_input: bool = False) -> None:
         self.resolver = resolver
         self.gradients = gradients
+        self._any_input = any_input
         self._replaced: dict[tuple[str, int], dict[int, tuple[Value | None, ...]]] = {}
 
     def place(self, module: Module, index: int) -> Place:
@@ -173,7 +178,11 @@ class Feeds:
         if not function.owner or not self._is_network(module, function.owner):
             return False
         names = [p.name for p in module.detail(function).parameters]
-        return parameter in names[1:2] or any(word in parameter for word in self.resolver.catalog.latents)
+        return (
+            self._any_input
+            or parameter in names[1:2]
+            or any(word in parameter for word in self.resolver.catalog.latents)
+        )
 
     def _is_network(self, module: Module, name: str) -> bool:
         """Whether a layer class, that no other has as a part, is a whole network: it is made for a number of channels that images

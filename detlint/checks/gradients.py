@@ -203,6 +203,10 @@ class Gradients:
         used = module.functions.get(f"{owner}.__call__")
         return used is not None and any(self._is_no_grad(module, d) for d in module.detail(used).decorators)
 
+    def _has_pipeline(self, module: Module) -> bool:
+        """Whether a class of a file takes no gradients where it is used as a whole, and nothing in the file takes any."""
+        return any(self._evaluates_itself(module, name) for name in module.classes) and not self._trains(module)
+
     def _only_evaluated(self, module: Module, owner: str) -> bool:
         """Whether only a class of the same file builds a layer, and takes no gradients, as a pipeline of inference does."""
         if self._enables(module) or not any(self._evaluates_itself(module, name) for name in module.classes):
@@ -224,7 +228,7 @@ class Gradients:
 
     def _unused(self, module: Module) -> Taken:
         """Of a function that nothing in the program uses. What uses a file that nothing imports is not in sight."""
-        if self._only_infers(module) or DATA.search(self._below(module)):
+        if self._only_infers(module) or self._has_pipeline(module) or DATA.search(self._below(module)):
             return OPEN
         return UNUSED if self.users.is_imported(module) else TAKEN
 

@@ -61,11 +61,15 @@ _Known = dict[tuple[str, int, str], bool]
 
 
 class Origins:
-    """Follows the tensors of a call back to where they come from."""
+    """Follows the tensors of a call back to where they come from.
 
-    def __init__(self, matcher: Matcher, gradients: Gradients) -> None:
+    Args:
+        any_input: whether all that a whole network is given from outside counts as data, and not just what surely is.
+    """
+
+    def __init__(self, matcher: Matcher, gradients: Gradients, any_input: bool = False) -> None:
         self.matcher = matcher
-        self.feeds = Feeds(matcher.resolver, gradients)
+        self.feeds = Feeds(matcher.resolver, gradients, any_input)
         catalog, tensors = matcher.catalog, matcher.resolver.tensors
         self._made = catalog.leaves
         self._cut = frozenset(name.rpartition(".")[2] for name in catalog.leaves if name.rpartition(".")[0] in tensors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
 
@@ -47,13 +47,16 @@ _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
-def flow(resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence[str]]) -> Flow:
+def flow(
+    resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence[str]], speaks: Callable[[str], bool]
+) -> Flow:
     """The seed flow over what the rule engine matches.
 
     Args:
         properties: as `links.properties` tells them.
+        speaks: whether anything may train in a file, by its words.
     """
-    return Flow(resolver, matcher, properties, switch, taken, _start_method(matcher.settings))
+    return Flow(resolver, matcher, properties, switch, taken, speaks, _start_method(matcher.settings))
 
 
 def _start_method(settings: Settings) -> str:

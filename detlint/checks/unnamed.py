@@ -289,13 +289,11 @@ class Unnamed:
     def _is_left_out(self, module: Module) -> bool:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
-        users, texts = self._users, self._texts
+        users = self._users
         users.asked.add(ANYWHERE)
         if self._runs(module.path) or module.facts.starts == "main":
             return not _only_shows_shapes(module)
-        folder = f"{os.path.dirname(module.path)}{os.sep}"
-        beside = [path for path in texts.below(folder) if path.endswith(".py") and path.rfind(os.sep) < len(folder)]
-        if not any(self._runs(end) for path in beside if path != module.path for end in users.ends(path) or ()):
+        if not any(self._runs(end) for path in self._beside(module) for end in users.ends(path) or ()):
             return False
         stem = os.path.basename(module.path).removesuffix(".py")
         saying = users.saying(module, stem)
@@ -306,6 +304,17 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
+
+    def _beside(self, module: Module) -> list[str]:
+        """The files in the folder of a module, but for itself; if there are none, those in the folder above to which others lead."""
+        folder = os.path.dirname(module.path)
+        beside = [path for path in self._inside(folder) if path != module.path]
+        return beside or [path for path in self._inside(os.path.dirname(folder)) if self._users.importers(path)]
+
+    def _inside(self, folder: str) -> Iterator[str]:
+        """The Python files in a folder itself."""
+        below = self._texts.below(folder)
+        return (path for path in below if path.endswith(".py") and os.path.dirname(path) == folder)
 
     def _is_only_key(self, path: str, word: str) -> bool:
         """Whether a word is no more than the key of settings in a file: whoever imports a module has its name as a value."""

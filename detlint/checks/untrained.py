@@ -36,11 +36,14 @@ class Untrained:
         )
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
+        self._speaking: dict[str, bool] = {}
 
     def speaks(self, path: str) -> bool:
         """Whether something may train in a file, by its words."""
-        text = self._users.texts.of(path)
-        return text is None or self._trains.search(text) is not None
+        if path not in self._speaking:
+            text = self._users.texts.of(path)
+            self._speaking[path] = text is None or self._trains.search(text) is not None
+        return self._speaking[path]
 
     def holds(self, module: Module) -> bool:
         """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use.

@@ -134,6 +134,7 @@ class Flow(Calls):
         properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
+        speaks: whether anything may train in a file, by its words.
         start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
@@ -147,11 +148,13 @@ class Flow(Calls):
         properties: Table[str, Sequence[str]],
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
+        speaks: Callable[[str], bool],
         start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
+        self.speaks = speaks
         self.start = start
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
@@ -279,8 +282,12 @@ class _Run:
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
-        # A layer that trains may be built for nothing, where the run then evaluates.
-        result.trains = result.trains or (bool(self.ready) and (self.trained or not result.infers))
+        silent = result.loads and not result.trains and not self.is_about_training()
+        # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
+        # also told to train.
+        ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
+        result.trains = result.trains or ready
+        result.applies = silent and not result.trains
         result.held = self.state.switches
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
@@ -301,6 +308,12 @@ class _Run:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
+
+    def is_about_training(self) -> bool:
+        """Whether anything may train in the files that a run comes to, by their words."""
+        result = self.result
+        result.visited |= result.imported  # it rests on all that they say
+        return any(self.flow.speaks(path) for path in sorted({result.entry.module.path, *result.visited}))
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""

@@ -31,6 +31,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
     """Whether it loads weights."""
+    applies: bool = False
+    """Whether it only applies those: it doesn't train, and nothing in its files speaks of that."""
 
 
 class Passage(NamedTuple):

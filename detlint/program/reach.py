@@ -149,6 +149,8 @@ class Reach(msgspec.Struct):
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
     """Whether it loads weights."""
+    applies: bool = False
+    """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
     measures: bool = False
     """Whether it counts the operations and parameters of a network."""
     made: dict[Place, set[str]] = {}
@@ -175,7 +177,7 @@ class Reach(msgspec.Struct):
         path = self.entry.module.path
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
-            self.communicates, self.tries, self.loads,
+            self.communicates, self.tries, self.loads, self.applies,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

@@ -150,6 +150,18 @@ class Users:
         self.resolver.opened.update({path} - {""})
         return bool(path)
 
+    def may_be_imported(self, module: Module, name: str) -> bool:
+        """Whether a definition of a module may be had from it by another file: one imports it, or something of its name, and says
+        that of the definition."""
+        stem = self._stem(module)
+        if self.is_imported(module) or not (name and stem.isascii() and name.isascii()):
+            return True
+        naming = self.texts.importing(stem, self.home(module))
+        found = next((path for path in naming if path != module.path and self.texts.says(path, name)), "")
+        self.texts.sought.add(name)
+        self.resolver.opened.update({found} - {""})
+        return bool(found)
+
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
         stem = self._stem(module)
