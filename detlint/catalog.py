@@ -42,6 +42,8 @@ HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
 OPEN_SEED = "DET107"
 """The rule of what has a seed of its own, and is given none."""
+SHUFFLED = "DET302"
+"""The rule of data in random order."""
 UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 JUDGED_BY_USE = UNORDERED | {"DET103"}
@@ -753,6 +755,35 @@ class Catalog:
         return self._last(
             n for n in names if n.partition(".")[0] in self.assembles and n.rpartition(".")[2][:1].isupper()
         )
+
+    @cached_property
+    def data_sets(self) -> frozenset[str]:
+        """What makes a data set, or takes one in random order, and does nothing before somebody goes through what it gives."""
+        return frozenset(
+            name
+            for entry in self.entries
+            for name in entry.names
+            if entry.returns.endswith("Dataset") or (entry.rule == SHUFFLED and name.rpartition(".")[2][:1].isupper())
+        )
+
+    @cached_property
+    def data_methods(self) -> frozenset[str]:
+        """The methods of data sets that give such a data set, too."""
+        found = (name.rpartition(".") for entry in self.entries for name in entry.names if name in self.data_sets)
+        return frozenset(last for owner, _, last in found if owner.endswith("Dataset"))
+
+    @cached_property
+    def shuffled_words(self) -> frozenset[str]:
+        """The last components of those that are taken in random order."""
+        found = {name: [self.entries[i] for i in self.calls.get(name, ())] for name in self.data_sets}
+        return self._last(
+            name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries)
+        )
+
+    @cached_property
+    def shufflers(self) -> re.Pattern[bytes]:
+        """Finds what calls one of them by its name."""
+        return re.compile(rb"\b(?:" + "|".join(map(re.escape, sorted(self.shuffled_words))).encode() + rb")\b")
 
     @cached_property
     def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:

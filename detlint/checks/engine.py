@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import HARDWARE, OPEN_SEED, UNORDERED, Applicability, Catalog, Entry, Recipe, Rule
+from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, UNORDERED, Applicability, Catalog, Entry, Recipe, Rule
 from detlint.checks import keys, library, listings, seeds, switches, workers
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
@@ -27,7 +27,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings, selected, severity_of
-from detlint.facts.model import SHAPES, Branch, Either, Ref, Site, Span, Step
+from detlint.facts.model import IDLE, SHAPES, Branch, Either, Ref, Site, Span, Step
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script, sites
 from detlint.program.links import Registered
@@ -262,8 +262,8 @@ class Engine:
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and site.use == "looked-at":
             return "what it chooses is only shown"
-        if code == OPEN_SEED and site.use == "idle" and not self.users.is_imported(module):
-            return "the object that it makes is only shown, and does nothing"
+        if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self.users.is_imported(module):
+            return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self.loaded.overwritten(module, index, runs_load):
             return "it makes weights, and all who build their layer load others"

@@ -182,8 +182,8 @@ class Site(Record, frozen=True):
     `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown` (in a text that is put
     together), `kept` (under a name), `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is dropped),
     `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an object
-    that this file shows and does nothing with), `cut` (it comes through no gradient), `id` (under a name that only tells runs or
-    files apart), or nothing."""
+    that the file shows, or does not even that, and does nothing with), `lent` (a data set that the function only gives back), `cut` (it
+    comes through no gradient), `id` (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -284,6 +284,9 @@ class Option(Record, frozen=True):
     span: Span
 
 
+IDLE: Final = "idle"
+LENT: Final = "lent"
+"""Words of `Site.use`."""
 ANEW: Final = "'"
 """Stands behind a name that is bound anew; no identifier has it."""
 

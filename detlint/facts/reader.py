@@ -26,6 +26,8 @@ from detlint.facts.model import (
     ANEW,
     COMPARED,
     ENCODER,
+    IDLE,
+    LENT,
     OPERATED,
     PRINTS,
     SCALED,
@@ -116,6 +118,7 @@ class _Reader:
     __slots__ = (
         "_lines",
         "_shows",
+        "_shuffles",
         "anew",
         "bodies",
         "builders",
@@ -212,6 +215,7 @@ class _Reader:
         """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._shows: bool | None = None
+        self._shuffles: bool | None = None
         self.dropped: set[ast.Call] = set()
         """Calls whose result is called `_`."""
         self.probed = ""
@@ -382,7 +386,7 @@ class _Reader:
 
     def tell_spare(self, body: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors, `idle` of objects."""
+        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`."""
         if not self.worthless:
             return
         main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
@@ -390,6 +394,7 @@ class _Reader:
         chosen: Spare | None = None
         tensors: Spare | None = None
         objects: Spare | None = None
+        data: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(body, self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
@@ -417,7 +422,12 @@ class _Reader:
             elif self.displays and self.scope.kind == "module" and _tail(site.target) in self.catalog.used_later:
                 objects = objects or Spare(body, self.role_of_object, lambda _: False, {})
                 if objects.is_shown(node):
-                    self.sites[number] = _with_use(site, "idle")
+                    self.sites[number] = _with_use(site, IDLE)
+            elif site.kind == "call" and (self.is_shuffled(site.target) or self.is_left(site.target, site.use)):
+                data = data or Spare(body, self.role_of_data, self.gives_data, {}, parts=False)
+                in_function = self.scope.kind != "module"
+                if data.is_spare(node, returned=in_function):
+                    self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
@@ -457,6 +467,26 @@ class _Reader:
             return "ends"
         last = name.rpartition(".")[2]
         return "passes" if name.partition(".")[0] in self.catalog.assembles and last[:1].isupper() else ""
+
+    def role_of_data(self, call: ast.Call, value: ast.expr) -> Role:
+        """What a call makes of a data set that nobody has gone through: another such data set."""
+        name = self.catalog.canonical(self.called(call))
+        if name in ("builtins.len", "builtins.print"):
+            return "ends"
+        return "passes" if name in self.catalog.data_sets else ""
+
+    def gives_data(self, method: str) -> bool:
+        return method in self.catalog.data_methods
+
+    def is_shuffled(self, target: Value) -> bool:
+        """Whether a call may give a data set that draws when somebody goes through it."""
+        known = type(target) is not Ref or self.catalog.canonical(target.name) in self.catalog.data_sets
+        return known and _tail(target) in self.catalog.shuffled_words
+
+    def is_left(self, target: Value, use: str) -> bool:
+        """Whether the top level keeps what a function of the file gives, which may be such a data set."""
+        own = use == "kept" and self.scope.kind == "module" and type(target) is Ref
+        return own and target.name.startswith(self.prefix) and self.shuffles()  # type: ignore[union-attr]
 
     def looks_at(self, name: str) -> bool:
         return name.startswith(self.catalog.looks)
@@ -1662,6 +1692,8 @@ class _Reader:
             or (use != "returned" and self.is_differentiated(target))
             or (self.drops and tail in self.catalog.all_drawing_words)
             or (self.scope.kind == "module" and tail in self.catalog.used_later)
+            or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
+            or (use == "kept" and self.is_left(target, use))
         ):
             self.may_be_spare(node)
         number = len(self.sites)
@@ -1678,6 +1710,12 @@ class _Reader:
         if self._shows is None:
             self._shows = self.catalog.plotters.search(self.data) is not None
         return self._shows
+
+    def shuffles(self) -> bool:
+        """Whether the file may make a data set that is taken in random order."""
+        if self._shuffles is None:
+            self._shuffles = self.catalog.shufflers.search(self.data) is not None
+        return self._shuffles
 
     def may_be_spare(self, node: Any) -> None:
         """Note a call that comes next among the sites and is worth nothing where nothing is made of its result."""

@@ -33,6 +33,7 @@ class Spare:
             neither while that is asked.
         ends: attributes and methods of a value that don't give it.
         compares: whether a comparison ends it.
+        parts: whether its items, and what it has as attributes, are worth no more than it.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Spare:
         known: dict[ast.FunctionDef, tuple[bool, bool]] | None = None,
         ends: Collection[str] = SHAPES,
         compares: bool = False,
+        parts: bool = True,
     ) -> None:
         self._role = role
         self._passes = passes
@@ -51,6 +53,7 @@ class Spare:
         self._known = known if known is not None else {}
         self._ending = ends
         self._compares = compares
+        self._parts = parts
         self._parents: dict[ast.AST, ast.AST] = {}
         self._blocks: dict[ast.stmt, tuple[Sequence[ast.stmt], int]] = {}
         self._loads: dict[str, list[ast.Name]] = {}
@@ -62,9 +65,14 @@ class Spare:
         """Whether what is returned is the caller's business."""
         self._read(body)
 
-    def is_spare(self, value: ast.expr) -> bool:
-        """Whether the value of an expression becomes nothing that matters."""
+    def is_spare(self, value: ast.expr, returned: bool = False) -> bool:
+        """Whether the value of an expression becomes nothing that matters.
+
+        Args:
+            returned: whether what becomes of it where the function gives it back is another matter.
+        """
         self._asked.clear()
+        self._returns = returned
         return value in self._parents and self._ends(value)
 
     def is_shown(self, value: ast.expr) -> bool:
@@ -118,9 +126,13 @@ class Spare:
             call = self._parents[around]
             if isinstance(call, ast.Call) and call.func is around:
                 return around.attr in self._ending or (self._passes(around.attr) and self._ends(call))
-            return isinstance(around.ctx, ast.Load) and (around.attr in self._ending or self._ends(around))
+            return isinstance(around.ctx, ast.Load) and (
+                around.attr in self._ending or (self._parts and self._ends(around))
+            )
         if isinstance(around, ast.Compare):
             return self._compares
+        if isinstance(around, (ast.Subscript, ast.Starred)) and not self._parts:
+            return False
         if isinstance(around, ast.Subscript):
             return isinstance(around.ctx, ast.Load) and self._ends(around)
         if isinstance(around, (ast.Assign, ast.AnnAssign)):
@@ -143,7 +155,14 @@ class Spare:
         if own is not None and own not in self._known:
             self._known[own] = False, False
             inside = Spare(
-                own.body, self._role, self._passes, self._functions, self._known, self._ending, self._compares
+                own.body,
+                self._role,
+                self._passes,
+                self._functions,
+                self._known,
+                self._ending,
+                self._compares,
+                self._parts,
             )
             self._known[own] = inside.are_spare(_parameters(own)), inside._ended
         if own is not None and self._known[own][0]:
@@ -153,7 +172,11 @@ class Spare:
 
     def _gone_through(self, loop: ast.For | ast.comprehension, node: ast.AST) -> bool:
         """Whether nothing is made of the items of what a loop goes over."""
-        if loop.iter is not node or not all(self._are_unread(target, loop) for target in [loop.target]):
+        if (
+            not self._parts
+            or loop.iter is not node
+            or not all(self._are_unread(target, loop) for target in [loop.target])
+        ):
             return False
         return isinstance(loop, ast.For) or self._ends(self._parents[loop])
 

@@ -19,6 +19,8 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
+    IDLE,
+    LENT,
     SETTER,
     SHAPES,
     Branch,
@@ -877,7 +879,7 @@ class _Run:
             kept = weights or self.makes_weights(place)
             by_mode = self.asks_mode(effect, made)
             used_later = by_mode or is_object(effect, weights)
-            for stream in entry.draws if used_later or not (kept and self.hollow) else ():
+            for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
                 if used_later:
                     self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
                 elif self.matters(stream, place, entry):
@@ -1065,6 +1067,24 @@ class _Run:
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
+    def is_idle(self, place: Place) -> bool:
+        """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
+        function gives back that makes it."""
+        use = place.module.sites[place.site].use
+        if use == LENT and self.path:
+            caller = self.path[-1]
+            called = last(caller.module.sites[caller.site].target)
+            return called == self.frame.function.name.rpartition(".")[2] and self.is_left(caller)
+        return use == IDLE and self.is_left(place)
+
+    def is_left(self, place: Place | None) -> bool:
+        """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
+        site = place.module.sites[place.site] if place is not None else None
+        if place is None or site is None or site.use != IDLE:
+            return site is not None and site.use == "dropped"
+        entry = self.result.entry
+        return entry.module is place.module and entry.function.number == site.function == 0 and not self.importing
+
     def makes_weights(self, place: Place) -> bool:
         """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in
         place (`m.weight.data.normal_()`)."""
@@ -1105,7 +1125,7 @@ class _Run:
         choose = isinstance(target, Either) and len(callees) > 1
         before, way, ends = self.state, self.way, []
         for number, (module, function, owner) in enumerate(callees):
-            if function.deferred and site.use.startswith(("kept", "assigned:")):
+            if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
                 given = self.arguments(frame, site, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
@@ -1196,6 +1216,7 @@ class _Run:
             self.empties,
             self.trying > 0,
             self.training > 0,
+            self.is_left(place),
             _state_key(self.state),
             _key(deciding),
         )
