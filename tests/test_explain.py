@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,34 @@ def test_seeded_draw(project: Project) -> None:
     text = explained("train.py:4")
     assert "draws torch: seeded\n      seeded at train.py:3 by `torch.manual_seed`, fixed" in text
     assert "no entry point that comes here leaves the stream unseeded" in text
+
+
+def test_draw_that_is_only_tried_out(project: Project) -> None:
+    net = """\
+    from torch import nn
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(2, 1)
+
+
+    if __name__ == "__main__":
+        import torch
+
+        net = Net()
+        {what}
+        print(net(torch.ones(2)){shown})
+    """
+    project(
+        **{
+            "tried.py": textwrap.dedent(net.format(what="", shown=".shape")),
+            "loaded.py": textwrap.dedent(net.format(what='net.load_state_dict(torch.load("net.pt"))', shown="")),
+        }
+    )
+    assert "because: a run that comes here only tries something out" in explained("tried.py:7")
+    assert "because: a run that comes here loads weights and doesn't train" in explained("loaded.py:7")
 
 
 def test_optional_seed(project: Project) -> None:

@@ -162,11 +162,23 @@ class Verdicts:
                 places = [f"{at(p)} (`{written(p)}`)" for p in firsts]
                 yield Verdict(title, "none", (f"told once for a run, at its first unseeded draw: {', '.join(places)}",))
             else:
-                yield Verdict(title, "none", ("no entry point that comes here leaves the stream unseeded, see above",))
+                yield Verdict(title, "none", tuple(dict.fromkeys(_unheeded(r, stream) for r in passing)))
 
     def _none(self, entry: Entry, why: str) -> Verdict:
         rule = self.engine.catalog.rules[entry.rule]
         return Verdict(f"{rule.code} {rule.name}", "none", (why,))
+
+
+def _unheeded(run: Reach, stream: str) -> str:
+    """Why a run that passes a draw from a stream doesn't leave it unseeded by that."""
+    fixed = any(seeding.kind == "fixed" and stream in seeding.streams for seeding in run.seedings)
+    if run.tries and not (fixed or run.trains):
+        return "a run that comes here only tries something out, and shows no more than shapes"
+    if run.loads and not (fixed or run.trains):
+        return "a run that comes here loads weights and doesn't train: initial weights, and what training layers draw, are no matter"
+    if run.measures and not (fixed or run.trains):
+        return "a run that comes here only counts operations and parameters"
+    return "no entry point that comes here leaves the stream unseeded, see above"
 
 
 def _value_text(argument: Argument) -> str:
