@@ -520,8 +520,13 @@ class Resolver:
             return Member(base, attr)
         if isinstance(base, Member) and base.attr == "<super>" and isinstance(base.base, Instance):
             return self.inherited(base.base.of, attr)
+        named = not attr.startswith(("[", "<"))
+        if named and isinstance(base, Result) and isinstance(base.of, Either):
+            each = [self.member(Result(option, base.site), attr) for option in base.of.options if option is not None]
+            if each and all(isinstance(found, Ref) for found in each):  # `Net = A if small else B; Net().train()`
+                return join(each)
         kind = self.type_of(base)
-        if kind and not attr.startswith(("[", "<")):
+        if kind and named:
             found = self.attribute_of_class(kind, attr)
             if found is not None:
                 return found
