@@ -320,6 +320,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Classes from which whole networks derive, and no parts of one."""
     latents: list[str] = []
     """Parts of the names of parameters by which a whole network is handed data besides its first."""
+    answers: list[str] = []
+    """Names of parameters by which a network is handed what it should have answered."""
     classes: list[str] = []
     """Names of parameters by which a network is told how many classes there are."""
     channels: list[str] = []

@@ -189,8 +189,13 @@ class Engine:
             yield None, silent
             return
         drawn = {s for other in self.matcher.matches(module, index) for s in other.entry.draws}
-        # A layer that is random by design draws nothing where a run only infers.
-        drawing = [o for o in through if not (o.infers and not o.trains and follows_mode(match))]
+        # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
+        tests = not is_test(module.path, self.root) and any(not is_test(o.entry, self.root) for o in through)
+        drawing = [
+            o
+            for o in through
+            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self.root))
+        ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self.catalog.rules[match.entry.rule]
         severity: Severity | None = None
@@ -216,6 +221,9 @@ class Engine:
         if severity != "note" and backward and self.settings.library != "strict" and self.untrained.holds(module):
             severity = "note"
             yield severity, "nothing trains in the project that it belongs to"
+        if severity != "note" and backward and self.settings.library != "strict" and self.untrained.refuses(module):
+            severity = "note"
+            yield severity, "the file's networks refuse to be trained"
         if severity != "note" and not runs.train and self._is_left_open(module, index, match, through):
             severity = "note"
             yield severity, "it stands in a library, and no run that trains imports it: the caller decides"

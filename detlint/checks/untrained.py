@@ -1,4 +1,4 @@
-"""Projects in which nothing trains: what varies in a backward pass is nobody's concern there."""
+"""Projects in which nothing trains, and networks that refuse to be trained: what varies in a backward pass is nobody's concern there."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ OPTIMIZERS: Final = rb"(?i:optim)"
 """Whoever trains names an optimizer, its module or its options."""
 _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
 """A method that trains; without arguments it only sets a mode."""
+_LOSS: Final = re.compile(rb"(?<!def )\b\w*(?i:loss|entropy)\w*\(")
+"""What computes a loss."""
 _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
 """Whoever asks for gradients by hand."""
 
@@ -34,6 +36,8 @@ class Untrained:
         self._trains = re.compile(
             b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *(rb"\b%s\b" % word.encode() for word in words)])
         )
+        answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
+        self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
         self._speaking: dict[str, bool] = {}
@@ -44,6 +48,12 @@ class Untrained:
             text = self._users.texts.of(path)
             self._speaking[path] = text is None or self._trains.search(text) is not None
         return self._speaking[path]
+
+    def refuses(self, module: Module) -> bool:
+        """Whether networks of a file raise where they are handed the right answers, and none of them computes a loss: they are ported
+        to infer with."""
+        text = self._users.texts.of(module.path)
+        return text is not None and self._refuses.search(text) is not None and not _LOSS.search(text)
 
     def holds(self, module: Module) -> bool:
         """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use.
