@@ -845,7 +845,7 @@ class _Reader:
             if test is not None and kind == "if":
                 asked = seeds = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
-                    asked = self.flag(test, all_steps) or self.argument(test, all_steps)
+                    asked = self.flag(test, all_steps) or self.argument(test, all_steps) or self.choice(test)
             elif kind == "main":
                 only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
                 asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
@@ -913,6 +913,14 @@ class _Reader:
         if test is None or type(asked) is not Param or asked.default != Const(None):
             return None
         return self.expression_value(test) if any(map(self.may_draw, arms)) else None
+
+    def choice(self, test: ast.expr | None) -> Value | None:
+        """What an `if` asks of a parameter that has a default, `repeats > 0`: a call may leave it at that."""
+        if type(test) is not ast.Compare or type(test.left) is not ast.Name or len(test.ops) > 1:
+            return None
+        asked = self.scope.names.get(test.left.id)
+        literal = type(test.comparators[0]) is ast.Constant and type(asked) is Param and type(asked.default) is Const
+        return self.expression_value(test) if literal else None
 
     def may_draw(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may draw, by its name."""

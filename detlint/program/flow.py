@@ -26,6 +26,7 @@ from detlint.facts.model import (
     Branch,
     Const,
     Either,
+    Expression,
     Function,
     Instance,
     Mapping,
@@ -524,6 +525,8 @@ class _Run:
             return self.arms(branch.arms, by_mode=True)
         if branch.test is not None and not isinstance(branch.test, Param):
             taken, cause = self.flow.taken(self.frame, branch.test, self.values)
+            if cause is not None and branch.span is None and not (self.frame.given or _may_be_none(branch.test)):
+                taken = None  # nobody knows what the call gives
         if taken is not None and len(branch.arms) == 2:
             if cause is None and branch.span is not None:
                 cause = Spot(self.frame.module, branch.span)
@@ -1523,6 +1526,12 @@ def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
                     before, after = _at_yield(arm)
                     return [*steps[:i], *before], [*after, *steps[i + 1 :]]
     return list(steps), []
+
+
+def _may_be_none(test: Value) -> bool:
+    """Whether an `if` asks for a parameter that may be left at None."""
+    asked = test.names.values() if isinstance(test, Expression) else ()
+    return any(isinstance(value, Param) and value.default == Const(None) for value in asked)
 
 
 def _yields(steps: Sequence[Step]) -> bool:
