@@ -423,9 +423,12 @@ class _Reader:
                 objects = objects or Spare(body, self.role_of_object, lambda _: False, {})
                 if objects.is_shown(node):
                     self.sites[number] = _with_use(site, IDLE)
-            elif site.kind == "call" and (self.is_shuffled(site.target) or self.is_left(site.target, site.use)):
-                data = data or Spare(body, self.role_of_data, self.gives_data, {}, parts=False)
+            elif site.kind == "call":
+                # Whoever makes one at the top level may not have written yet what goes through it.
                 in_function = self.scope.kind != "module"
+                if not (self.is_shuffled(site.target) if in_function else self.is_left(site.target, site.use)):
+                    continue
+                data = data or Spare(body, self.role_of_data, self.gives_data, {}, parts=False)
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
@@ -480,8 +483,15 @@ class _Reader:
 
     def is_shuffled(self, target: Value) -> bool:
         """Whether a call may give a data set that draws when somebody goes through it."""
-        known = type(target) is not Ref or self.catalog.canonical(target.name) in self.catalog.data_sets
-        return known and _tail(target) in self.catalog.shuffled_words
+        return _tail(target) in self.catalog.shuffled_words and self.is_data_set(target)
+
+    def is_data_set(self, called: Value) -> bool:
+        """Whether what a call gives is such a data set, or what its methods make of one."""
+        if type(called) is Ref:
+            return self.catalog.canonical(called.name) in self.catalog.data_sets
+        if type(called) is not Member or called.attr not in self.catalog.data_methods:
+            return False
+        return all(type(base) is Result and self.is_data_set(base.of) for base in options(called.base))
 
     def is_left(self, target: Value, use: str) -> bool:
         """Whether the top level keeps what a function of the file gives, which may be such a data set."""
