@@ -92,7 +92,7 @@ class Engine:
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
         self.own_origins = Origins(self.matcher, self.levels.gradients, any_input=True)
-        self.exact = Exact(self.matcher, users.texts)
+        self.exact = Exact(self.matcher, users.texts, attributes)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
