@@ -15,8 +15,8 @@ KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 WINDOW: Final = 200
 """In bytes: so far before an attribute's name stands what it is read of."""
 _OWNER: Final = re.compile(rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*\Z")
-_SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)")
-"""What stands behind the name of an attribute that is set, or behind a part of another name."""
+_SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)|\s*(?:,\s*self\.\w+\s*)+=(?!=)")
+"""What stands behind the name of an attribute that is set, alone or with others, or behind a part of another name."""
 _NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
 UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
