@@ -106,7 +106,8 @@ class _Parts:
         if isinstance(around, ast.Call) and around.func is not node:
             if self._program.is_layer(self._module, dotted(around.func)):
                 return self._ends(around)
-            return self._adds(around.func) and self._are_left(node, around.func.value.id)  # type: ignore[attr-defined]
+            name = around.func.value.id if self._adds(around.func) else ""  # type: ignore[attr-defined]
+            return bool(name) and self._begins_here(node, name) and self._are_left(node, name)
         if isinstance(around, ast.Assign) and len(around.targets) == 1:
             return self._ends_as(around.targets[0])
         if isinstance(around, ast.Tuple) and isinstance(self._parents[around], ast.Return):
@@ -130,7 +131,7 @@ class _Parts:
         inside = [*ast.walk(method)] if method is not None else []
         if not inside or any(isinstance(n, (ast.Global, ast.Nonlocal, *_SCOPES)) for n in inside[1:]):
             return False
-        reads = [n for n in inside if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+        reads = [n for n in inside if isinstance(n, ast.Name) and n.id == name and _is_read(n)]
         return all(self._adds(self._parents[read]) or self._ends(read) for read in reads)
 
     def _adds(self, func: ast.AST) -> bool:
@@ -140,10 +141,27 @@ class _Parts:
         call = self._parents[func]
         return isinstance(call, ast.Call) and call.func is func and isinstance(self._parents[call], ast.Expr)
 
+    def _begins_here(self, node: ast.AST, name: str) -> bool:
+        """Whether the list that a name of a method is, is made in it: no parameter, and none that is kept elsewhere already."""
+        method = self._method(node)
+        inside = [*ast.walk(method)] if method is not None else []
+        if any(isinstance(n, ast.arg) and n.arg == name for n in inside):
+            return False
+        bound = [self._parents[n] for n in inside if isinstance(n, ast.Name) and n.id == name and not _is_read(n)]
+        return bool(bound) and all(isinstance(n, ast.Assign) and self._is_made(n.value) for n in bound)
+
+    def _is_made(self, value: ast.expr) -> bool:
+        """Whether an expression makes a list, or a layer of the framework."""
+        name = dotted(value.func) if isinstance(value, ast.Call) else ""
+        return isinstance(value, ast.List) or name == "list" or self._program.is_layer(self._module, name)
+
     def _is_given_for_nothing(self, node: ast.AST, item: int | None) -> bool:
         """Whether nothing calls what a method gives back, or an item of it: only methods of the class call it, by `self`."""
         method = self._method(node)
-        name = method.name if method is not None else ""
+        name = method.name if method is not None and not method.decorator_list else ""
+        if (method, str(item)) in self._asked:
+            return True
+        self._asked.add((method, str(item)))
         if not name.startswith("_") or self._program.is_read_by_kin(self._module, self._node.name, name):
             return False
         given = [n for n in self._parents if isinstance(n, ast.Attribute) and n.attr == name]
@@ -167,3 +185,7 @@ class _Parts:
         while not isinstance(node, _Function) and node in self._parents:
             node = self._parents[node]
         return node if isinstance(node, _Function) and self._parents.get(node) is self._node else None
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
