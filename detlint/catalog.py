@@ -298,6 +298,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions under the producers, and tensor methods, that do not."""
     whole: list[str] = []
     """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
+    precise: list[str] = []
+    """Types of other numbers that hold any count, exactly."""
+    casts: list[str] = []
+    """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
     wraps: list[str] = []
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
     module: str = ""
@@ -813,6 +817,21 @@ class Catalog:
     def whole(self) -> frozenset[str]:
         """Types of whole numbers, and functions that give tensors of them."""
         return frozenset(name for framework in self.frameworks for name in framework.whole)
+
+    @cached_property
+    def precise(self) -> frozenset[str]:
+        """Types of numbers that hold any count."""
+        return frozenset(name for framework in self.frameworks for name in framework.precise)
+
+    @cached_property
+    def casts(self) -> frozenset[str]:
+        """What gives a tensor in another type."""
+        return frozenset(name for framework in self.frameworks for name in framework.casts)
+
+    @cached_property
+    def casting_methods(self) -> frozenset[str]:
+        """The methods of tensors among them."""
+        return self._of_tensors(self.casts)
 
     @cached_property
     def wraps(self) -> frozenset[str]:

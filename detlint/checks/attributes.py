@@ -15,8 +15,8 @@ KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 WINDOW: Final = 200
 """In bytes: so far before an attribute's name stands what it is read of."""
 _OWNER: Final = re.compile(rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*\Z")
-_SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)")
-"""What stands behind the name of an attribute that is set, or behind a part of another name."""
+_SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)|\s*(?:,\s*self\.\w+\s*)+=(?!=)")
+"""What stands behind the name of an attribute that is set, alone or with others, or behind a part of another name."""
 _NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
 UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
@@ -57,6 +57,28 @@ class Attributes:
             if path not in first and self._reads(path, own, name):
                 self._resolver.opened.add(path)
                 return True
+        return False
+
+    def is_read_by_kin(self, module: Module, owner: str, name: str) -> bool:
+        """Whether another class may read an attribute of its own `self` that a class sets: one that derives from it, or that it
+        derives from; so where these can't all be found. Whoever has one of its objects isn't asked.
+
+        Args:
+            owner: the class, by its name inside the module.
+        """
+        own = f"{module.path}::{owner}"
+        saying = self._users.saying(module, name, anywhere=False) if name.isascii() and self._is_closed(own) else None
+        if saying is None:
+            return True
+        first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
+        for path in dict.fromkeys([*first, *saying]):
+            self._resolver.opened.add(path)
+            for block in self._texts.blocks(path):
+                if path == module.path and block.name == _outermost(owner):
+                    continue
+                read = any(base is None or _is_own(base) for base in _readings(block.text, name.encode()))
+                if read and (not path.endswith(".py") or self._is_related(path, block, own)):
+                    return True
         return False
 
     def _is_closed(self, own: str) -> bool:

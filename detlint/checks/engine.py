@@ -16,6 +16,7 @@ from detlint.checks.exact import Exact
 from detlint.checks.finding import Finding, Severity, at_most
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
+from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Hiding, Match, Matcher
@@ -92,7 +93,8 @@ class Engine:
         self.constants = Constants(self.matcher, users, self.levels.gradients, self.unnamed)
         self.own_calls = Constants(self.matcher, users, self.levels.gradients, self.unnamed, offered=False)
         self.own_origins = Origins(self.matcher, self.levels.gradients, any_input=True)
-        self.exact = Exact(self.matcher, users.texts)
+        self.exact = Exact(self.matcher, users.texts, attributes)
+        self.leftover = Leftover(self.matcher, users.texts, attributes)
         self.hardware = Hardware(resolver, users, root)
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)
@@ -209,6 +211,9 @@ class Engine:
             return
         if severity != "note" and self.exact.holds(module, index, match):
             yield None, "it adds up whole numbers, which give the same in any order"
+            return
+        if severity != "note" and is_class(match.name) and self.leftover.holds(module, index):
+            yield None, "nothing uses what it is a part of"
             return
         if severity != "note" and not passed and self.templates.is_template(module):
             severity = "note"

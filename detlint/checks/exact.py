@@ -1,7 +1,9 @@
 """What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, ones.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
-from the text of a function, for the few sites that would be told.
+from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
+
+Means are none of these: where they are told, each number is divided before they are added up.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from detlint.checks.guards import call_in
+from detlint.catalog import Entry
+from detlint.checks.attributes import Attributes
+from detlint.checks.guards import call_in, class_in
 from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.facts.loops import dotted
@@ -23,40 +27,97 @@ SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
 _KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 """Operators that make whole numbers of whole numbers."""
+_COMPARE: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_JOIN: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
+"""Operators that make a mask of two masks."""
+_ALONE: Final = frozenset({"self", "input", "tensor"})
+"""What a sum is of, as the parameter of an entry; others are added to it."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Exact:
     """Finds sums and products of whole numbers."""
 
-    def __init__(self, matcher: Matcher, texts: Texts) -> None:
-        self._matcher = matcher
+    def __init__(self, matcher: Matcher, texts: Texts, attributes: Attributes) -> None:
+        self.matcher = matcher
         self._texts = texts
+        self._attributes = attributes
+        self._asked: set[str] = set()
+        """The layers of whose results that is being found out."""
 
     def holds(self, module: Module, index: int, match: Match) -> bool:
         """Whether all that a call, or the object that it makes, adds up surely is whole numbers."""
         site = module.sites[index]
+        owner = module.function_of(site).owner
         name = module.function_of(site).name.partition(".")[0]
         if not name or site.kind != "call" or all(asked.not_type != SUMS for asked in match.entry.when.values()):
             return False
-        text = self._texts.of(module.path) if module.path.endswith(".py") else None
+        text = self._text(module)
         found = call_in(text, name, site.span) if text is not None else None
         if found is None:
             return False
         function, call = found
-        numbers = _Numbers(self._matcher, module, function)
+        layer = self.class_of(module, owner)
+        numbers = _Numbers(self, module, function, layer)
         if is_class(match.name):
+            if layer is not None and (part := _part(layer, call)):
+                return _adds_one(match.entry) and self._adds_as_part(module, layer, part)
             calls = numbers.calls_of(call)
             return bool(calls) and all(numbers.is_whole(_first(made)) for made in calls)
         of_tensor = isinstance(site.target, Member) and isinstance(call.func, ast.Attribute)
-        return numbers.is_whole(call.func.value if of_tensor else _first(call))  # type: ignore[attr-defined]
+        added = call.func.value if of_tensor else _first(call)  # type: ignore[attr-defined]
+        return numbers.is_whole(added, floats=_adds_one(match.entry))
+
+    def adds(self, name: str) -> bool:
+        """Whether what the catalog knows by a name gives the sum of one tensor."""
+        catalog = self.matcher.catalog
+        return any(_adds_one(catalog.entries[number]) for number in catalog.calls.get(name, ()))
+
+    def class_of(self, module: Module, name: str) -> ast.ClassDef | None:
+        """A class of the top level of a file, that is a layer; by its name."""
+        text = self._text(module) if name in module.classes and name.isidentifier() else None
+        layer = self.matcher.resolver.layer(f"{module.path}::{name}") if text is not None else None
+        return class_in(text, name) if text is not None and layer is not None else None
+
+    def gives_whole(self, module: Module, name: str) -> bool:
+        """Whether a layer of a file only ever gives whole numbers."""
+        layer = self.class_of(module, name)
+        framework = self.matcher.resolver.layer(f"{module.path}::{name}")
+        if layer is None or framework is None or name in self._asked:
+            return False
+        self._asked.add(name)
+        forward = next((method for method in _methods(layer) if method.name == framework.forward), None)
+        given = (
+            [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)] if forward is not None else []
+        )
+        found = all(_Numbers(self, module, forward, layer).is_whole(value) for value in given) if forward else False
+        self._asked.discard(name)
+        return found and bool(given)
+
+    def _adds_as_part(self, module: Module, layer: ast.ClassDef, part: str) -> bool:
+        """Whether all that a part of a layer adds up, wherever it is called, is whole numbers."""
+        added = 0
+        for method in _methods(layer):
+            numbers = _Numbers(self, module, method, layer)
+            read = [node for node in ast.walk(method) if _is_part(node, part, ast.Load)]
+            calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and node.func in read]
+            if len(calls) != len(read) or not all(numbers.is_whole(_first(call)) for call in calls):
+                return False
+            added += len(calls)
+        return added > 0 and not self._attributes.is_read_by_kin(module, layer.name, part)
+
+    def _text(self, module: Module) -> bytes | None:
+        return self._texts.of(module.path) if module.path.endswith(".py") else None
 
 
 class _Numbers:
-    """What is whole in one function."""
+    """What is whole in one function, which may be a method of a layer."""
 
-    def __init__(self, matcher: Matcher, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._matcher = matcher
+    def __init__(self, exact: Exact, module: Module, function: _Function, layer: ast.ClassDef | None) -> None:
+        self._exact = exact
+        self._matcher = exact.matcher
         self._module = module
+        self._layer = layer
         self._nodes = [*ast.walk(function)]
         self._read = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         self._set = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
@@ -77,10 +138,16 @@ class _Numbers:
         called = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == name]
         return called if self._read[name] == len(called) else ()
 
-    def is_whole(self, node: ast.expr | None) -> bool:
-        """Whether an expression surely is a tensor of whole numbers."""
+    def is_whole(self, node: ast.expr | None, *, floats: bool = True) -> bool:
+        """Whether an expression surely is a tensor of whole numbers.
+
+        Args:
+            floats: whether their type may be one for others, too.
+        """
         if isinstance(node, ast.Name):
-            return not self._is_changed(node.id) and self.is_whole(self._bound(node))
+            return not self._is_changed(node.id) and self.is_whole(self._bound(node), floats=floats)
+        if floats and (self._is_mask(node) or self._is_sum(node)):
+            return True
         if not isinstance(node, ast.Call):
             return False
         catalog, called = self._matcher.catalog, self._name(node.func)
@@ -90,6 +157,41 @@ class _Numbers:
         if kinds:
             return all(self._name(kind) in catalog.whole for kind in kinds)
         return all(keyword.arg for keyword in node.keywords) and self._is_number(_first(node))
+
+    def _is_mask(self, node: ast.expr | None) -> bool:
+        """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""
+        if isinstance(node, ast.Name):
+            return not self._is_changed(node.id) and self._is_mask(self._bound(node))
+        if isinstance(node, ast.Compare):
+            return all(isinstance(operator, _COMPARE) for operator in node.ops)
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.op, ast.Invert) and self._is_mask(node.operand)
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, _JOIN) and self._is_mask(node.left) and self._is_mask(node.right)
+        if not isinstance(node, ast.Call):
+            return False
+        catalog, given = self._matcher.catalog, [*node.args, *(keyword.value for keyword in node.keywords)]
+        if isinstance(node.func, ast.Attribute) and self._name(node.func) not in catalog.casts:
+            if node.func.attr not in catalog.casting_methods:
+                return False
+            given = [node.func.value, *given]
+        elif self._name(node.func) not in catalog.casts:
+            return False
+        kinds = {self._name(kind) for kind in given[1:]}
+        return bool(given) and kinds <= catalog.precise | catalog.whole and self._is_mask(given[0])
+
+    def _is_sum(self, node: ast.expr | None) -> bool:
+        """Whether a call surely adds up whole numbers: one of the catalog's, of a part of the layer, or of another layer."""
+        if not isinstance(node, ast.Call):
+            return False
+        made = self._bound(node.func) if isinstance(node.func, ast.Name) else None
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
+            own = self._module.facts.names.get(made.func.id)
+            is_own = isinstance(own, Ref) and own.name == f"{self._module.facts.module}.{made.func.id}"
+            return is_own and not self._set[made.func.id] and self._exact.gives_whole(self._module, made.func.id)
+        part = _part_of(self._layer, node.func) if self._layer is not None else None
+        adds = self._exact.adds(self._name(part.func if part is not None else node.func))
+        return adds and self.is_whole(_first(node))
 
     def _is_number(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a whole number, or some: a shape, a length, and what is made of such."""
@@ -134,6 +236,45 @@ class _Numbers:
             return ""
         found = self._matcher.resolver.name(self._module.path, f"{meant.name}{dot}{rest}")
         return found.name if isinstance(found, Ref) else ""
+
+
+def _adds_one(entry: Entry) -> bool:
+    """Whether what an entry is about adds up one tensor, and nothing to it."""
+    added = {parameter for parameter, asked in entry.when.items() if asked.not_type == SUMS}
+    return bool(added) and added <= _ALONE
+
+
+def _methods(layer: ast.ClassDef) -> list[_Function]:
+    return [node for node in layer.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def _is_part(node: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
+    """Whether a node is an attribute of `self` that is read, or set."""
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and dotted(node) == f"self.{name}"
+
+
+def _part(layer: ast.ClassDef, made: ast.Call) -> str:
+    """The name of the part of a layer that is what a call makes."""
+    kept = (node for node in ast.walk(layer) if isinstance(node, ast.Assign) and _same(node.value, made))
+    target = next((node.targets[0] for node in kept if len(node.targets) == 1), None)
+    return target.attr if isinstance(target, ast.Attribute) and _part_of(layer, target) is not None else ""
+
+
+def _part_of(layer: ast.ClassDef, read: ast.expr) -> ast.Call | None:
+    """The call that makes a part of a layer, `self.sum`, if it is always what this one makes."""
+    name = read.attr if isinstance(read, ast.Attribute) and dotted(read) == f"self.{read.attr}" else ""
+    made = [
+        node.value
+        for node in ast.walk(layer)
+        if isinstance(node, ast.Assign) and any(_is_part(target, name, ast.Store) for target in node.targets)
+    ]
+    places = sum(_is_part(node, name, ast.Store) or _is_part(node, name, ast.Del) for node in ast.walk(layer))
+    return made[0] if name and len(made) == places == 1 and isinstance(made[0], ast.Call) else None
+
+
+def _same(node: ast.AST, other: ast.Call) -> bool:
+    """Whether two calls of one definition are the same."""
+    return isinstance(node, ast.Call) and (node.lineno, node.col_offset) == (other.lineno, other.col_offset)
 
 
 def _first(call: ast.Call) -> ast.expr | None:

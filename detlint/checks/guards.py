@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -68,6 +69,14 @@ def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | 
     there = (c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == where)
     call = next(there, None)
     return (found.function, call) if call is not None else None
+
+
+def class_in(data: bytes, name: str) -> ast.ClassDef | None:
+    """A class of the top level; None where that can't be read, or where two have the name."""
+    if len(re.findall(rb"^class[ \t]+%s\b" % re.escape(name.encode()), data, re.M)) != 1:
+        return None
+    body = _parsed(_definition(data, name, Span(sys.maxsize, 0, sys.maxsize, 0))[0])
+    return body[0] if body and isinstance(body[0], ast.ClassDef) else None
 
 
 def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
