@@ -271,3 +271,62 @@ def test_paths_are_relative_to_the_current_folder(project: Project) -> None:
         text = output(form, str(root / "sub"))
         assert f"sub{os.sep}a.py:8:12" in text
         assert str(root) not in text
+
+
+TRAINS = """\
+import torch
+import torch.nn.functional as F
+
+
+{decorator}
+def upsampled(x):
+    return F.interpolate(x, scale_factor=2, mode="bilinear")
+
+
+def step(net, x):
+    loss = (net(x) - upsampled(x)).abs().sum()
+    loss.backward()
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    step(torch.nn.Linear(4, 8).cuda(), torch.ones(1, 1, 4, 4, requires_grad=True))
+"""
+
+
+@pytest.mark.parametrize(("decorator", "counted"), [("", True), ("@torch.no_grad()", False)])
+def test_operators_without_gradients_are_not_counted(project: Project, decorator: str, counted: bool) -> None:
+    project(**{"a.py": TRAINS.format(decorator=decorator)})
+    (row,) = [row for row in findings("a.py", "--select", "DET602") if row["severity"] == "warning"]
+    assert ("interpolate" in row["message"]) is counted
+
+
+MAPS = """\
+import tensorflow as tf
+
+
+def smaller(image):
+    return tf.image.random_flip_left_right(tf.image.resize(image, (8, 8)))
+
+
+def main():
+    tf.keras.utils.set_random_seed(1)
+    tf.config.list_physical_devices("GPU")
+    images = tf.data.Dataset.from_tensor_slices({data}
+    model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(images)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "counted"), [("smaller(tf.ones((8, 16, 16, 3))))", True), ("[]).map(smaller)", False)]
+)
+def test_operators_on_data_are_not_counted(project: Project, data: str, counted: bool) -> None:
+    project(**{"a.py": MAPS.format(data=data)})
+    (row,) = [row for row in findings("a.py", "--select", "DET607") if row["severity"] == "warning"]
+    assert ("resize" in row["message"]) is counted

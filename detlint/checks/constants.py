@@ -17,6 +17,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.guards import guarded, truth
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
+from detlint.checks.splats import handed_over, keyword
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
@@ -158,7 +159,7 @@ class Constants:
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        text = self._text(module)
         found = guarded(text, function.name.partition(".")[0], module.sites[index].span) if text is not None else None
         if found is None or found.function.name != function.name.rpartition(".")[2]:
             return ""
@@ -246,8 +247,10 @@ class Constants:
         for use in self._calls(module, function) or ():
             site = use.module.sites[use.site]
             caller = use.module.function_of(site)
-            passed = self._passed(site, module, function, name)
+            passed = self._passed(site, module, function, name) if use.called else None
             if passed is None or passed.given is None:
+                passed = self._unpacked(use, caller, f"{module.path}::{function.owner}", name)
+            if passed is None:
                 return None
             if passed.given and use.module is module and caller == function and _is_named(passed.value, name):
                 continue  # it hands its own on
@@ -256,6 +259,50 @@ class Constants:
             if None in found or len(found) > 1:
                 return None
         return found.pop() if found else None
+
+    def _unpacked(self, use: Use, caller: Function, own: str, name: str) -> Argument | None:
+        """What a call gives a parameter by a dictionary that it unpacks, or through a function that builds the class which it is
+        handed; None where that isn't known.
+
+        Args:
+            own: that class.
+        """
+        site, text = use.module.sites[use.site], self._text(use.module)
+        if not use.called and name in (self._taken(use, own) or ()):
+            return None
+        written = next((argument.value for argument in site.args if argument.name == name), None)
+        if written is not None:
+            return Argument(written, True)
+        found = keyword(text, caller.name, site.span, name) if text and caller.name else None
+        if found is None or not found.handed_on:
+            return Argument(found.value, True) if found is not None else None
+        given = partial(self._given, use.module, caller, name)
+        value = self._values.of((use.module.path, caller.number, name), given, None)
+        return Argument(value, True) if value is not None else None
+
+    def _taken(self, use: Use, own: str) -> frozenset[str] | None:
+        """The keywords that a function which is handed a class doesn't hand on to it; None where it may do more with the class than
+        to call it, or doesn't hand on all others."""
+        site, around = use.module.sites[use.site], use.module.function_of(use.module.sites[use.site])
+        target = self._resolver.normal(use.module.path, site.target, around)
+        path, colon, name = target.name.partition("::") if isinstance(target, Ref) else ("", "", "")
+        home = self._resolver.module(path) if colon else None
+        builder = home.functions.get(name) if home is not None and site.kind == "call" else None
+        if home is None or builder is None or "." in name or home.detail(builder).decorators:
+            return None
+        parameters = home.detail(builder).parameters
+        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
+        bound = bind(self._matcher.call_arguments(use.module, site, around), signature)
+        holding = [parameter for parameter, argument in bound.items() if argument.value == Ref(own)]
+        if len(holding) != 1:
+            return None
+        calls = (s.span for s in home.sites if s.function == builder.number and _is_named(s.target, holding[0]))
+        span, text = next(calls, None), self._text(home)
+        said = handed_over(text, name, span, holding[0]) if span is not None and text else None
+        return said | {p.name for p in parameters} if said is not None else None
+
+    def _text(self, module: Module) -> bytes | None:
+        return self._users.texts.of(module.path) if module.path.endswith(".py") else None
 
     def _calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function; None where it may have others."""
@@ -267,17 +314,24 @@ class Constants:
         known_not = ("self", "super()") if forward else ("self",)
         if function.owner and not made and self._is_called_on_others(module, function.name, known_not):
             return None
-        calls = self._only_called(module, function.owner if made else function.name)
+        calls = self._only_called(module, function.owner if made else function.name, handed=made)
         if calls is None or not forward:
             return calls
         built = self._only_called(module, function.owner)
         parts = calls_of_parts(self._resolver, self._users, built) if built else None
         return [*calls, *parts] if parts is not None else None
 
-    def _only_called(self, module: Module, name: str) -> list[Use] | None:
-        """The uses of a definition, as far as they are found, if all are calls; those of what it gives are none of it."""
+    def _only_called(self, module: Module, name: str, handed: bool = False) -> list[Use] | None:
+        """The uses of a definition, as far as they are found, if all are calls; those of what it gives are none of it.
+
+        Args:
+            handed: whether a function that only builds the class which it is handed counts as a call of that.
+        """
         calls = []
         for use in self._gradients.uses(module, name) or ():
+            if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
+                calls.append(use)
+                continue
             site = use.module.sites[use.site] if use.called and use.site >= 0 else None
             if site is None or site.kind != "call":
                 return None

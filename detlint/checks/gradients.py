@@ -79,8 +79,14 @@ class Gradients:
         """
         return self._at(module, site, _About("layers" if builds else ""))
 
-    def are_off(self, module: Module, site: Site) -> bool:
-        """Whether a site surely runs where none are taken, by what stands around it alone."""
+    def are_off(self, module: Module, site: Site, by_callers: bool = False) -> bool:
+        """Whether a site surely runs where none are taken, by what stands around it alone.
+
+        Args:
+            by_callers: or by who calls its function in the same file.
+        """
+        if by_callers and self._at(module, site, _About(everywhere=False)) <= BEFORE:
+            return True
         decorators = module.detail(module.function_of(site)).decorators
         off = any(self._is_no_grad(module, decorator) for decorator in decorators)
         return off or self._under_no_grad(module, site) or self._is_idle(module, site)

@@ -47,6 +47,8 @@ SAME_NUMBERS: Final = frozenset({
 """Methods of tensors that give the same numbers in another shape, or as floating-point ones."""
 OPERATORS: Final = "DET4"
 """The rules of operators begin with it."""
+ON_DEVICE: Final = "DET5"
+"""The rules of what is drawn on the device begin with it."""
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -404,7 +406,17 @@ class Matcher:
                 yield entry, not entry.when or self.judge.fulfilled(entry, passed.arguments), passed
 
     def _holds_by_default(self, module: Module, entry: Entry, passed: Passed) -> bool:
-        """Whether what the caller, or the command line, may choose is harmful by default, as is to be expected."""
+        """Whether what the caller, or the command line, may choose is harmful by default, as is to be expected.
+
+        A seed that nobody gives is missing. A function that hands a generator on, without one by default, leaves it to its
+        caller where to draw.
+        """
+        if entry.rule.startswith(ON_DEVICE) and any(
+            condition.given is False and isinstance(settle(passed.arguments[name].value), Param)
+            for name, condition in entry.when.items()
+            if name in passed.arguments
+        ):
+            return False
         usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
         return bool(self.judge.fulfilled(entry, usual))
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import Levels
+from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
@@ -99,7 +99,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher)}"
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher, levels)}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[switch.rule]
@@ -145,12 +145,18 @@ def _switch(match: Match, place: Place, catalog: Catalog) -> Switch:
     return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
-def _answered(reach: Reach, matcher: Matcher) -> str:
+def _answered(reach: Reach, matcher: Matcher, levels: Levels) -> str:
     """The operators on the way of a run that the switch answers, and those that an environment variable answers."""
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     for place in reach.places:
         matches = matcher.matches(place.module, place.site)
-        names = {m.entry.category: m.name for m in matches if not reach.held.get(m.entry.unless_set)}
+        names = {
+            m.entry.category: m.name
+            for m in matches
+            if m.entry.category in found
+            and not reach.held.get(m.entry.unless_set)
+            and _may_vary(place, m, reach, levels)
+        }
         category = next((category for category in found if category in names), None)
         if category is not None:
             found[category][names[category]] += 1
@@ -163,6 +169,16 @@ def _answered(reach: Reach, matcher: Matcher) -> str:
         need = "needs" if variable == 1 else "need"
         told.append(f"; {subject} {need} an environment variable as well: {_most(found['c'])}")
     return "".join(told)
+
+
+def _may_vary(place: Place, match: Match, reach: Reach, levels: Levels) -> bool:
+    """Whether gradients may be taken at an operator, if it is about them. Of a function in the file where the run starts, its
+    callers there say so; those of others may stand anywhere."""
+    site = place.module.sites[place.site]
+    if match.entry.pass_ != "backward" or is_class(match.name):
+        return True
+    own = place.module is reach.entry.module
+    return site.use != "cut" and not levels.gradients.are_off(place.module, site, by_callers=own)
 
 
 def _most(found: Counter[str]) -> str:

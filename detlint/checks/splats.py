@@ -1,0 +1,135 @@
+"""What a call passes by dictionaries that are put together and unpacked: `args = dict(radix=2, **kwargs)`, `build(Net, **args)`.
+
+Facts don't keep dictionaries into which others are put. They are read here from the text of a definition, for the few sites that
+would be told.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from detlint.checks.guards import call_in
+from detlint.facts.model import Const, Span
+
+_HARMLESS: Final = frozenset({"get", "keys"})
+"""Methods of a dictionary that leave it as it is, and give nobody all of it."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Keyword(NamedTuple):
+    """What a call passes under a name."""
+
+    value: Const | None
+    """The literal that is written for it."""
+    handed_on: bool = False
+    """Whether it is what the function around it gets under the same name, and doesn't name itself: `f(**kwargs)`."""
+
+
+def keyword(data: bytes, around: str, span: Span, name: str) -> Keyword | None:
+    """What a call passes by keyword; None where that isn't known.
+
+    Args:
+        data: the text of the file.
+        around: the function that the call stands in, dotted.
+        span: the place of the call.
+    """
+    found = call_in(data, around.partition(".")[0], span)
+    if found is None or found[0].name != around.rpartition(".")[2]:
+        return None
+    function, call = found
+    keywords = [*_keywords(function, call.keywords)]
+    if None in keywords:
+        return None
+    written = [k.value for k in keywords if k is not None and k.arg == name]
+    if written:
+        # A name that an unpacked dictionary has too raises, so what is written for it is what is passed.
+        value = written[0]
+        literal = isinstance(value, ast.Constant) and isinstance(value.value, (bool, int, float, str, type(None)))
+        return Keyword(Const(value.value)) if literal else None  # type: ignore[attr-defined]
+    own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    handed_on = name not in own and any(k is not None and k.arg is None for k in keywords)
+    return Keyword(None, True) if handed_on else None
+
+
+def handed_over(data: bytes, definition: str, span: Span, parameter: str) -> frozenset[str] | None:
+    """The names of what a function itself says to whatever it is given for a parameter, and only calls, with all other keywords
+    that it is given: `return network(num_classes=10, **kwargs)`; None where it does anything else with either.
+
+    Args:
+        definition: the function, one of the top level.
+        span: the place of such a call.
+    """
+    found = call_in(data, definition, span)
+    if found is None or found[0].name != definition:
+        return None
+    function, rest = found[0], _rest(found[0])
+    nodes = [*ast.walk(function)]
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == parameter]
+    named = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr == "__name__"]
+    known = {id(call.func) for call in calls} | {id(node) for node in named}
+    if not rest or any(isinstance(n, ast.Name) and n.id == parameter and id(n) not in known for n in nodes):
+        return None
+    if any(call.args or [k for k in _unpacked(call.keywords) if not _is_name(k.value, rest)] for call in calls):
+        return None
+    same = {frozenset(k.arg for k in call.keywords if k.arg) for call in calls}
+    passes = all(_unpacked(call.keywords) for call in calls) and _is_left(function, rest)
+    return same.pop() if passes and len(same) == 1 else None
+
+
+def _keywords(function: _Function, keywords: Sequence[ast.keyword]) -> Iterator[ast.keyword | None]:
+    """The keywords of a call, with those of the dictionaries that it unpacks; without a name what the function around it is given
+    besides its parameters; None for a dictionary that isn't known."""
+    for one in keywords:
+        table = one.value if one.arg is None else None
+        if table is None:
+            yield one
+            continue
+        if isinstance(table, ast.Name) and table.id == _rest(function) and _is_left(function, table.id):
+            yield one
+            continue
+        if isinstance(table, ast.Name):
+            table = _bound(function, table)
+        if isinstance(table, ast.Call) and _is_name(table.func, "dict") and not table.args:
+            yield from _keywords(function, table.keywords)
+        else:
+            yield None
+
+
+def _bound(function: _Function, name: ast.Name) -> ast.expr | None:
+    """The dictionary that a name stands for; None where it isn't bound once, before, by the function's own block, or where it may
+    be changed."""
+    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name.id and not _is_read(n)]
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and statement.targets == stored and statement.lineno < name.lineno:
+            return statement.value if _is_left(function, name.id) else None
+    return None
+
+
+def _is_left(function: _Function, name: str) -> bool:
+    """Whether a dictionary is only unpacked in a function, or asked for one of its items, wherever it is read."""
+    nodes = [*ast.walk(function)]
+    asked = [n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    kept = {id(attribute.value) for attribute in asked if attribute.attr in _HARMLESS}
+    kept |= {id(n.value) for n in nodes if isinstance(n, ast.keyword) and n.arg is None}
+    own = function.args.kwarg is not None and function.args.kwarg.arg == name
+    names = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+    return all(id(n) in kept if _is_read(n) else not own for n in names)
+
+
+def _rest(function: _Function) -> str:
+    """The name under which a function gets the keywords that none of its parameters takes; "" for none."""
+    return function.args.kwarg.arg if function.args.kwarg is not None else ""
+
+
+def _unpacked(keywords: Sequence[ast.keyword]) -> list[ast.keyword]:
+    return [one for one in keywords if one.arg is None]
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
