@@ -315,8 +315,11 @@ class _Run:
     def is_about_training(self) -> bool:
         """Whether anything may train in the files that a run comes to, by their words."""
         result = self.result
-        result.visited |= result.imported  # it rests on all that they say
-        return any(self.flow.speaks(path) for path in sorted({result.entry.module.path, *result.visited}))
+        inside = {result.entry.module.path, *result.visited}
+        files = (*sorted(inside), *sorted(result.imported - inside))
+        found = next(filter(self.flow.speaks, files), None)
+        result.visited |= result.imported if found is None else {found}  # what it rests on
+        return found is not None
 
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
