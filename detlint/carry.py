@@ -146,7 +146,8 @@ def carried(run: Followed, files: dict[str, Carried]) -> Followed:
     findings = [moved for finding in run.findings if (moved := _finding(finding, files)) is not None]
     sites = {path: files[path].sites(own) if path in files else own for path, own in run.sites.items()}
     seeded = {path: files[path].same(own) if path in files else own for path, own in run.seeded.items()}
-    return msgspec.structs.replace(run, sites=sites, seeded=seeded, findings=findings)
+    silent = {path: files[path].same(own) if path in files else own for path, own in run.silent.items()}
+    return msgspec.structs.replace(run, sites=sites, seeded=seeded, silent=silent, findings=findings)
 
 
 def _finding(finding: Finding, files: dict[str, Carried]) -> Finding | None:

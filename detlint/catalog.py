@@ -48,7 +48,7 @@ UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
-OF_TYPES = frozenset({"returns-self", "closed", "layer"})
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights"})
 """Contexts that only say what an object is."""
 
 
@@ -348,6 +348,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parameters by which whoever paints or plots is handed a colour."""
     looks: list[str] = []
     """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
+    fills: list[str] = []
+    """Methods that put what they are handed into their object, and do no more."""
+    makes: list[str] = []
+    """Functions that make an object which nobody else has, by their last component."""
     assembles: list[str] = []
     """Libraries whose classes only keep what they are handed when an object is made, and do nothing before it is used."""
     pipelines: list[str] = []
@@ -667,6 +671,11 @@ class Catalog:
         return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
 
     @cached_property
+    def adding(self) -> frozenset[str]:
+        """The frameworks of which it is known what adds up between devices by itself."""
+        return frozenset(name.partition(".")[0] for name in self.with_context("sums-between-devices"))
+
+    @cached_property
     def leaves(self) -> frozenset[str]:
         """Functions and methods that give tensors without gradients."""
         return frozenset(name for framework in self.frameworks for name in framework.leaves)
@@ -675,6 +684,11 @@ class Catalog:
     def inputs(self) -> frozenset[str]:
         """Names of parameters that are handed data."""
         return frozenset(name for framework in self.frameworks for name in framework.inputs)
+
+    @cached_property
+    def layer_prefixes(self) -> tuple[str, ...]:
+        """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
+        return tuple(sorted({name for framework in self.frameworks for name in framework.layers}))
 
     @cached_property
     def networks(self) -> frozenset[str]:
@@ -748,6 +762,22 @@ class Catalog:
     def looks(self) -> tuple[str, ...]:
         """Beginnings of the names of what does nothing but to give something for what it is handed."""
         return tuple(sorted({name for framework in self.frameworks for name in framework.looks}))
+
+    @cached_property
+    def fills(self) -> frozenset[str]:
+        """Methods that put what they are handed into their object, and do no more."""
+        return frozenset(name for framework in self.frameworks for name in framework.fills)
+
+    @cached_property
+    def makes(self) -> frozenset[str]:
+        """Functions that make an object which nobody else has, by their last component."""
+        return frozenset(name for framework in self.frameworks for name in framework.makes)
+
+    @cached_property
+    def makes_layers(self) -> frozenset[str]:
+        """The base classes of layers and of networks, and what else makes one."""
+        bases = frozenset(framework.module for framework in self.frameworks) - {""}
+        return bases.union(*(entry.names for entry in self.entries if entry.returns in bases))
 
     @cached_property
     def assembles(self) -> frozenset[str]:

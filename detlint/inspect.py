@@ -121,10 +121,11 @@ class Inspection:
 
 def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
     """What a module is judged by, of the runs that may reach it."""
+    path, none = module.path, frozenset[int]()
     passages = [
-        Passage(reach.outcome(), sites[module.path], reach.seeded().get(module.path, frozenset()))
+        Passage(reach.outcome(), sites[path], reach.seeded().get(path, none), reach.silent().get(path, none))
         for reach in reaches
-        if module.path in (sites := reach.sites())
+        if path in (sites := reach.sites())
     ]
     return Runs(passages, any(engine.may_train(reach) for reach in reaches))
 

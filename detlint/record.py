@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain
 from typing import Final
 
@@ -53,6 +54,8 @@ class Followed(msgspec.Struct, array_like=True):
     findings: list[Finding]
     trains: bool = False
     """Whether it trains, or starts in a file that speaks of it."""
+    silent: dict[str, frozenset[int]] = {}
+    """The sites that draw nothing, by what it hands them, by module."""
 
 
 class Judged(msgspec.Struct, array_like=True):
@@ -65,8 +68,18 @@ class Judged(msgspec.Struct, array_like=True):
     """Whether it may be another with any run that passes the module, whatever that passes there."""
     asked: tuple[str, ...] = ()
     """The names whose users were searched for, in whatever files."""
-    sought: tuple[str, ...] = ()
-    """The words that were looked for in the texts of files: whichever comes to say one of them may change the answer."""
+    sought: dict[str, list[str]] = {}
+    """The words that were looked for in the texts of files, by how the paths of these begin: whichever comes to say one of them may
+    change the answer."""
+
+    def may_turn_on(self, said: Collection[tuple[str, str]]) -> bool:
+        """Whether it may change because of what files come to say.
+
+        Args:
+            said: words, with how the paths begin of the files that say them.
+        """
+        return any((beginning, word) in said for beginning, words in self.sought.items() for word in words)
+
     open: bool = False
     """Whether it may be another where a run that trains comes to the module by imports, or none does."""
 

@@ -441,15 +441,14 @@ class Run:
         }
         here = touched & files.keys()
         said = self._newly_said(before, here, states)
-        sought = {word for module in before.judged.values() for word in module.sought}
-        found = {word for word in sought if any(self.texts.count(path, word) for path in here)}
+        found = self._said_by_them(before, here)
         judged = {
             path: module
             for path, module in before.judged.items()
             if path not in touched
             and touched.isdisjoint(module.opened)
             and said.isdisjoint(module.asked)
-            and found.isdisjoint(module.sought)
+            and not (found and module.may_turn_on(found))
         }
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
@@ -457,6 +456,21 @@ class Run:
             followed=followed, judged=judged, others={**before.others}, folders=folders, missed=[*before.missed],
             hidden=before.hidden if same_names else {},
         )  # fmt: skip
+
+    def _said_by_them(self, before: Record, touched: Set[str]) -> set[tuple[str, str]]:
+        """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
+        sought: dict[str, set[str]] = {}
+        for module in before.judged.values():
+            for beginning, words in module.sought.items():
+                sought.setdefault(beginning, set()).update(words)
+        return {
+            (beginning, word)
+            for beginning, words in sought.items()
+            for path in touched
+            if path.startswith(beginning)
+            for word in words
+            if self.texts.count(path, word)
+        }
 
     def _newly_said(
         self, before: Record, touched: Set[str], states: Mapping[str, tuple[Facts, Facts] | None]
@@ -777,7 +791,9 @@ class Run:
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
         asked = tuple(sorted(engine.users.asked))
-        sought = tuple(sorted(self.texts.sought))
+        sought: dict[str, list[str]] = {}
+        for beginning, word in sorted(self.texts.sought):
+            sought.setdefault(beginning, []).append(word)
         return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
@@ -874,7 +890,7 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
     visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
     return Followed(
         reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
-        engine.may_train(reach),
+        engine.may_train(reach), reach.silent(),
     )  # fmt: skip
 
 
@@ -921,7 +937,10 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
     for _, runs in sorted(followed.items()):
         for run in runs:
             for path, sites in run.sites.items():
-                passages.setdefault(path, []).append(Passage(run.outcome, sites, run.seeded.get(path, frozenset())))
+                passage = Passage(
+                    run.outcome, sites, run.seeded.get(path, frozenset()), run.silent.get(path, frozenset())
+                )
+                passages.setdefault(path, []).append(passage)
     trained = links.reached(path for path, runs in followed.items() if any(run.trains for run in runs))
     return {path: Runs(passages.get(path, ()), path in trained) for path in passages.keys() | trained}
 

@@ -78,3 +78,13 @@ def test_program(program: Path, tmp_path: Path) -> None:
 
 def test_programs_exist() -> None:
     assert len(PROGRAMS) >= 60
+
+
+@pytest.mark.parametrize(
+    ("program", "named"), [("mindspore_may_communicate", True), ("mindspore_never_communicates", False)]
+)
+def test_operators_that_the_switch_would_answer(program: str, named: bool) -> None:
+    """What adds up between devices is none of them in a run that never communicates."""
+    root = REPOSITORY / "fixtures" / "programs" / program
+    (found,) = findings("--select", "DET608", "--target", "ascend", "--no-cache", root)
+    assert ("DistributedGradReducer" in found["message"]) == named

@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import guarded, truth
+from detlint.checks.guards import Guarded, guarded, truth
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.splats import handed_over, keyword
@@ -36,6 +37,7 @@ from detlint.facts.model import (
     Step,
     Value,
     flag_of,
+    options,
 )
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
@@ -165,23 +167,23 @@ class Constants:
             return ""
         for guard in found.guards:
             attributes = set[str]()
-            holds = truth(guard.test, partial(self._asked, module, function, found.bound, attributes))
+            holds = truth(guard.test, partial(self._asked, module, function, found, attributes))
             decided = holds is not None and holds is not guard.wanted
             if decided and not any(self._is_set(module, function.owner, name) for name in attributes):
                 return ast.unparse(guard.test)
         return ""
 
     def _asked(
-        self, module: Module, function: Function, bound: frozenset[str], attributes: set[str], node: ast.expr
+        self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.expr
     ) -> Const | None:
         """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
 
         Args:
-            bound: the names that the function binds itself.
+            found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
         value: Value | None = None
-        if isinstance(node, ast.Name) and node.id not in bound:
+        if isinstance(node, ast.Name) and not found.may_rebind(node):
             value = self._parameter(module, function, node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and function.owner:
             own, made = module.detail(function).parameters[:1], module.functions.get(f"{function.owner}.__init__")
@@ -210,8 +212,8 @@ class Constants:
             items = tuple(self._value(module, function, item) for item in value.values)
             return Items(items, value.kind) if None not in items else None
         if isinstance(value, Either):
-            options = {self._value(module, function, option) for option in value.options}
-            return options.pop() if len(options) == 1 else None
+            values = {self._value(module, function, option) for option in value.options}
+            return values.pop() if len(values) == 1 else None
         if isinstance(value, Expression):
             names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
             value = Expression(value.text, names)
@@ -223,7 +225,8 @@ class Constants:
         base = value.base if isinstance(value, Member) else None
         if isinstance(value, Ref):
             base = Ref(value.name.rpartition(".")[0])
-        return isinstance(self._resolver.normal(module.path, base, function), (Instance, Result, Param))
+        found = self._resolver.normal(module.path, base, function)
+        return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given."""
@@ -318,7 +321,7 @@ class Constants:
         if calls is None or not forward:
             return calls
         built = self._only_called(module, function.owner)
-        parts = calls_of_parts(self._resolver, self._users, built) if built else None
+        parts = calls_of_parts(self._resolver, self._users, built, not self._offered) if built else None
         return [*calls, *parts] if parts is not None else None
 
     def _only_called(self, module: Module, name: str, handed: bool = False) -> list[Use] | None:
@@ -362,11 +365,11 @@ class Constants:
             for home in self._saying(module, last)
         )
 
-    def _saying(self, module: Module, word: str) -> list[Module]:
-        """A file, and those of its importers that say a word."""
+    def _saying(self, module: Module, word: str) -> Iterator[Module]:
+        """A file, and those of its importers that say a word, one by one."""
         self._users.asked.add(word)
         saying = (path for path in self._users.importers(module.path) if self._users.mentions(path, word))
-        return [module, *filter(None, map(self._resolver.module, saying))]
+        return chain((module,), filter(None, map(self._resolver.module, saying)))
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
@@ -393,10 +396,9 @@ class Constants:
         offered = self._offered or self._is_forward(module, function)
         if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
-        # Whoever comes to import the file may put names together too.
-        self._users.asked.add(os.path.basename(module.path).partition(".")[0])
-        self._resolver.opened.update(self._users.importers(module.path))
-        if puts_names_together(self._users, module, of_itself=bool(owner) and self._may_ask_itself(module, owner)):
+        if puts_names_together(self._users, module, of_itself=False):
+            return False
+        if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
         if not owner:
             return True
@@ -430,10 +432,9 @@ class Constants:
     def _has_heirs(self, module: Module, owner: str) -> bool:
         """Whether classes of this file, or of those that import it, derive from a class."""
         own = f"{module.path}::{owner}"
-        homes = self._saying(module, owner)
         return any(
             own in self._resolver.mro(f"{home.path}::{other}")
-            for home in homes
+            for home in self._saying(module, owner)
             for other in home.classes
             if home is not module or other != owner
         )

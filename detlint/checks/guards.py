@@ -42,8 +42,17 @@ class Guarded(NamedTuple):
 
     function: _Function
     guards: Sequence[Guard]
-    bound: frozenset[str]
-    """The names that it binds, or a function around it, besides their parameters."""
+    outermost: _Function
+
+    def may_rebind(self, name: ast.Name) -> bool:
+        """Whether something may have bound a name by the time that it is read in a test, in the function or in one around it: what
+        it was before then says nothing."""
+        places = [(node.lineno, node.col_offset) for node in _bound(self.outermost) if node.id == name.id]
+        here = (name.lineno, name.col_offset)
+        if not places or self.function is not self.outermost:
+            return bool(places)
+        loops = (node for node in ast.walk(self.function) if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+        return min(places) < here or any(_holds(loop, here) for loop in loops)
 
 
 def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
@@ -118,7 +127,7 @@ def _find(
         for block, guard in _blocks(statement):
             if _in_body(block, place):
                 return _find(block, place, functions, [*guards, *guard])
-        return Guarded(functions[-1], guards, _bound(functions[0])) if functions else None
+        return Guarded(functions[-1], guards, functions[0]) if functions else None
     return None
 
 
@@ -137,10 +146,9 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[
 
 
 @lru_cache(maxsize=16)
-def _bound(function: ast.AST) -> frozenset[str]:
-    return frozenset(
-        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    )
+def _bound(function: ast.AST) -> Sequence[ast.Name]:
+    """Where names are bound in a function, besides its parameters."""
+    return [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
 def _holds(node: ast.stmt, place: _Place) -> bool:

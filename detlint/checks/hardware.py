@@ -49,14 +49,13 @@ class Hardware:
         users.asked.update(os.path.basename(path).partition(".")[0] for path in opened)
         if alone:
             users.asked.add(ANYWHERE)
-            users.texts.sought.update(self._words)
         return said
 
     def _of_package(self, module: Module) -> Iterator[str]:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
         package, texts = self._users.package(module), self._users.texts
         if package:
-            choosing = {path for word in self._words for path in texts.saying(word, package)}
+            choosing = {*texts.saying_any(self._words, package)}
             inside = f"{os.path.dirname(module.path)}{os.sep}"
             for path in texts.below(package):
                 around = inside.startswith(os.path.dirname(path) + os.sep)

@@ -17,7 +17,7 @@ from detlint.program.resolve import Module
 Judgement = tuple[Severity | None, str]
 """A severity (None: no finding), and why."""
 SEEDED: Final = {
-    True: ", and every entry point that comes here seeds its streams",
+    True: ", and every entry point that draws here seeds its streams",
     False: ", and an entry point comes here whose streams are unseeded",
     None: ", and no entry point comes here, so the caller decides",
 }

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from detlint.checks.accessors import asked
 from detlint.checks.unused import OF_ITSELF
-from detlint.facts.model import Instance, Member, Value, is_made_by, options
+from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Use, Users
 
 
-def calls_of_parts(resolver: Resolver, users: Users, made: list[Use]) -> list[Use] | None:
+def calls_of_parts(resolver: Resolver, users: Users, made: list[Use], given_out: bool = False) -> list[Use] | None:
     """The calls of the objects that some calls build, each of which becomes one attribute of a layer that runs it by that
     name; None where they may be run otherwise.
 
     Args:
         made: all that builds objects of the class.
+        given_out: whether a method may give them to whoever asks, who has them as attributes anyway.
     """
     found: list[Use] = []
     for use in made:
@@ -25,28 +27,31 @@ def calls_of_parts(resolver: Resolver, users: Users, made: list[Use]) -> list[Us
         if body is None or resolver.layer(f"{use.module.path}::{holder}") is None:
             return None
         kept = [name for name, v in body.attributes.items() if any(is_made_by(o, use.site) for o in options(v))]
-        calls = _calls_of(resolver, users, use.module, holder, kept[0]) if len(kept) == 1 else None
+        calls = _calls_of(resolver, users, use.module, holder, kept[0], given_out) if len(kept) == 1 else None
         if calls is None:
             return None
         found += calls
     return found or None
 
 
-def _calls_of(resolver: Resolver, users: Users, module: Module, holder: str, name: str) -> list[Use] | None:
+def _calls_of(
+    resolver: Resolver, users: Users, module: Module, holder: str, name: str, given_out: bool
+) -> list[Use] | None:
     """The calls of an attribute of a class on itself; None where anything else is done with it, here or in a file that imports
     this one."""
     users.asked.add(name)
     resolver.opened.add(module.path)
-    if _asks_for_any(resolver, users, module, holder):
+    if _asks_for_any(resolver, users, module, holder, name if given_out else ""):
         return None
     others = (path for path in users.importers(module.path) if users.mentions(path, name))
     if any(_uses(users, path, name) for path in others):
         return None
     sites = [n for n, site in enumerate(module.sites) if site.kind == "call" and _is_own(site.target, name)]
-    if _uses(users, module.path, name) != len(sites):
+    giving = [f.name.rpartition(".")[2] for f in module.facts.functions if given_out and _is_own(f.returns, name)]
+    if _uses(users, module.path, name) != len(sites) + len(giving):
         return None
     own = f"{module.path}::{holder}"
-    calls = []
+    calls = [call for accessor in giving for call in _calls_of_given(resolver, users, module, accessor)]
     for number in sites:
         caller = module.function_of(module.sites[number]).owner
         if own in resolver.mro(f"{module.path}::{caller}"):
@@ -56,15 +61,42 @@ def _calls_of(resolver: Resolver, users: Users, module: Module, holder: str, nam
     return calls
 
 
-def _asks_for_any(resolver: Resolver, users: Users, module: Module, holder: str) -> bool:
-    """Whether objects of a class may come to their parts by names that they put together."""
+def _calls_of_given(resolver: Resolver, users: Users, module: Module, accessor: str) -> list[Use]:
+    """The calls of what a method of that name gives, of whichever class, here and in the files that import this one."""
+    users.asked.add(accessor)
+    saying = (path for path in users.importers(module.path) if users.mentions(path, accessor))
+    return [
+        Use(home, number, True)
+        for home in (module, *filter(None, map(resolver.module, saying)))
+        for number, site in enumerate(home.sites)
+        if site.kind == "call"
+        and isinstance(site.target, Result)
+        and isinstance(site.target.of, Member)
+        and site.target.of.attr == accessor
+    ]
+
+
+def _asks_for_any(resolver: Resolver, users: Users, module: Module, holder: str, given_out: str) -> bool:
+    """Whether objects of a class may come to their parts by names that they put together.
+
+    Args:
+        given_out: the part that they may come to, if they do no more with it than to give it out; "" for none.
+    """
     own = f"{module.path}::{holder}"
     related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
-    word = OF_ITSELF.encode()
-    if any(word in block.text for block in users.texts.blocks(module.path) if block.name in related):
-        return True
-    bases = (base.partition("::") for base in resolver.mro(own)[1:])
-    return any(users.mentions(path, OF_ITSELF) for path, colon, _ in bases if colon)
+    bases = [(path, name) for path, colon, name in (b.partition("::") for b in resolver.mro(own)[1:]) if colon]
+    places = [*((module.path, name) for name in related), *bases]
+    if not given_out:
+        word = OF_ITSELF.encode()
+        asks = any(word in block.text for block in users.texts.blocks(module.path) if block.name in related)
+        return asks or any(users.mentions(path, OF_ITSELF) for path, _ in bases)
+    for path, name in places:
+        resolver.opened.add(path)
+        for block in users.texts.blocks(path):
+            found = asked(block.text) if block.name == name and OF_ITSELF.encode() in block.text else None
+            if found is not None and (found.any or given_out in found.names):
+                return True
+    return False
 
 
 def _uses(users: Users, path: str, name: str) -> int:

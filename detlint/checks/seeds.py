@@ -48,15 +48,23 @@ STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"
 
 
 def flow(
-    resolver: Resolver, matcher: Matcher, properties: Mapping[str, Sequence[str]], speaks: Callable[[str], bool]
+    resolver: Resolver,
+    matcher: Matcher,
+    properties: Mapping[str, Sequence[str]],
+    speaks: Callable[[str], bool],
+    updates: Callable[[str], bool],
+    adds_up: Callable[[str, bool], bool],
 ) -> Flow:
     """The seed flow over what the rule engine matches.
 
     Args:
         properties: as `links.properties` tells them.
         speaks: whether anything may train in a file, by its words.
+        updates: whether weights may get new values there, by these.
+        adds_up: as `sums.Sums.may` tells it.
     """
-    return Flow(resolver, matcher, properties, switch, taken, speaks, _start_method(matcher.settings))
+    method = _start_method(matcher.settings)
+    return Flow(resolver, matcher, properties, switch, taken, speaks, updates, adds_up, method)
 
 
 def _start_method(settings: Settings) -> str:
@@ -114,6 +122,8 @@ def _holds(frame: Frame, node: ast.expr, names: _Names, values: Values) -> tuple
 
 
 def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> bool | None:
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        return _among(left, right, isinstance(operator, ast.In))
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
     a, b = left.value, right.value
@@ -130,6 +140,13 @@ def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> b
     if isinstance(operator, ast.Lt):
         return a < b
     return a <= b if isinstance(operator, ast.LtE) else None
+
+
+def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
+    """Whether a value is one of some others, or none of them; None where they aren't known."""
+    if not (isinstance(left, Const) and isinstance(right, Items) and all(isinstance(v, Const) for v in right.values)):
+        return None
+    return (left in right.values) is among
 
 
 def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Origin:

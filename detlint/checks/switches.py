@@ -154,6 +154,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels) -> str:
             m.entry.category: m.name
             for m in matches
             if m.entry.category in found
+            and (reach.communicates or "between-devices" not in m.entry.contexts)
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
         }
@@ -194,7 +195,12 @@ def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Cata
     starts = _with_context("starts-communication", reach, matcher)
     # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
     decided = "hccl-deterministic" in reach.switches
-    if not starts or decided or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE)):
+    if (
+        not starts
+        or not reach.adds_up
+        or decided
+        or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
+    ):
         return
     place, match = starts[0]
     rule = catalog.rules["DET605"]

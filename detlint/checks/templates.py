@@ -33,7 +33,8 @@ class Templates:
 
     def _is_one(self, path: str) -> bool:
         generated = self._generated(path)
-        self._texts.sought.add(os.path.basename(path))  # with its ending: few files say that
+        folder, name = os.path.split(path)
+        self._texts.sought.add((folder + os.sep, name))
         self._users.resolver.opened.update({generated} - {""})
         return bool(generated)
 

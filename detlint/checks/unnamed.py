@@ -240,9 +240,13 @@ class Unnamed:
             if not word.search(block.text):
                 continue
             imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
-            if has == own and any(path.endswith(INIT) or alias.search(found) for found in imports):
+            passes_on = bool(imports) and has == own and path.endswith(INIT)
+            closed = passes_on and self._is_closed(other)
+            if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
                 return True
             rest = _IMPORT.sub(b"", block.text)
+            if closed:
+                rest = _LISTED.sub(b"", rest)
             if has == own:
                 named = block.name != name and bool(word.search(rest))
             else:
@@ -279,7 +283,7 @@ class Unnamed:
         # What is installed is imported by its whole name.
         if self.is_in_library(module):
             return False
-        return self._users.is_said_to_be_imported(module) or self._is_left_out(module)
+        return self._users.is_said_to_be_imported(module) or self._is_left_out(module) or self._is_written_out(module)
 
     def _may_be_imported(self, module: Module) -> bool:
         """Whether anything imports a file, or something of its name, or may do so out of sight."""
@@ -295,21 +299,54 @@ class Unnamed:
             return not _only_shows_shapes(module)
         if not any(self._runs(end) for path in self._beside(module) for end in users.ends(path) or ()):
             return False
-        stem = os.path.basename(module.path).removesuffix(".py")
+        place = _place(module)
+        stem = os.path.basename(place)
         saying = users.saying(module, stem)
         if saying is None:
             return False
         for path in saying:
-            if path != module.path and not self._is_only_key(path, stem):
+            own = path == module.path or path.startswith(place + os.sep)
+            if not own and not self._is_only_key(path, stem):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
 
-    def _beside(self, module: Module) -> list[str]:
-        """The files in the folder of a module, but for itself; if there are none, those in the folder above to which others lead."""
-        folder = os.path.dirname(module.path)
+    def _is_closed(self, package: Module) -> bool:
+        """Whether all is in sight that may import a package, and nothing does: what it has of its files nobody gets from it."""
+        inside = _place(package) + os.sep
+        if self.is_in_library(package) or self._users.home(package).startswith(inside):
+            return False
+        for path in self._users.importers(package.path):
+            if not path.startswith(inside):
+                self._resolver.opened.add(path)
+                return False
+        return self._is_left_out(package)
+
+    def _is_written_out(self, module: Module) -> bool:
+        """Whether a text has the whole name of a definition of a file, and so has whoever comes to others of them."""
+        folder, stem = _place(module).split(os.sep)[-2:]
+        if not (folder.isidentifier() and stem.isidentifier() and folder.isascii() and stem.isascii()):
+            return False  # no dotted name has it
+        saying = self._users.saying(module, stem)
+        full = re.compile(rb"\b%s\.%s\.(\w+)" % (folder.encode(), stem.encode()))
+        defined = {*module.classes, *module.functions}
+        for path in saying or ():
+            text = self._texts.of(path) if path != module.path else None
+            if any(name.decode("utf-8", "replace") in defined for name in full.findall(text or b"")):
+                self._resolver.opened.add(path)
+                return not self._may_be_found(module)
+        return False
+
+    def _beside(self, module: Module) -> Iterator[str]:
+        """The files in the folder of a module, or of a package, but for itself; and those to which others lead in the folders above,
+        as far as no run starts in these, or in the next one if there is nothing beside it."""
+        folder, home = os.path.dirname(_place(module)), self._users.home(module)
         beside = [path for path in self._inside(folder) if path != module.path]
-        return beside or [path for path in self._inside(os.path.dirname(folder)) if self._users.importers(path)]
+        yield from beside
+        above = os.path.dirname(folder)
+        while f"{above}{os.sep}".startswith(home) and (above + os.sep != home or not beside):
+            yield from (path for path in self._inside(above) if self._users.importers(path))
+            above, beside = os.path.dirname(above), [above]
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
@@ -324,15 +361,15 @@ class Unnamed:
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
         texts, home = self._texts, self._users.home(module)
-        finding = {path for word in FINDS for path in texts.saying(word, home)}
-        for path in sorted(finding):
+        finding = texts.saying_any(FINDS, home)
+        for path in finding:
             if not all(_only_splits_names(block.text) for block in texts.blocks(path)):
                 self._resolver.opened.add(path)
                 return True
         if not finding:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
-        folder = os.path.basename(os.path.dirname(module.path))
+        folder = os.path.basename(os.path.dirname(_place(module)))
         put_in = re.compile(rb"\b%s[./][\"'{%%]" % folder.encode())
         for path in texts.saying(folder, home) if folder.isascii() else ("",):
             text = texts.of(path)
@@ -484,6 +521,11 @@ def _given(name: bytes) -> re.Pattern[bytes]:
     """Finds what a name is given, alone or with others."""
     names = rb"(?:[\w \t(]+,)*[ \t(]*%s\b[\w, \t)]*" % name
     return re.compile(rb"^[ \t]*(?:for\b)?%s(?::[^=\n]*)?(?:[-+*/%%]?=(?!=)|\bin\b)(.*)" % names, re.M)
+
+
+def _place(module: Module) -> str:
+    """Where a module is, as those see it who import it: a file without its ending, or the folder of a package."""
+    return module.path.removesuffix(os.sep + INIT).removesuffix(".py")
 
 
 def _last(name: str) -> str:

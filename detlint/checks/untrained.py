@@ -8,6 +8,7 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.notebook import is_notebook
+from detlint.program.calls import ONLY_DIFFERENTIATES
 from detlint.program.resolve import Module
 from detlint.program.users import ANYWHERE, Users
 
@@ -19,6 +20,8 @@ _LOSS: Final = re.compile(rb"(?<!def )\b\w*(?i:loss|entropy)\w*\(")
 """What computes a loss."""
 _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
 """Whoever asks for gradients by hand."""
+_UPDATES: Final = rb"assign|apply_gradients|minimize|trainable"
+"""Whoever gives weights new values, with gradients in hand."""
 
 
 class Untrained:
@@ -36,18 +39,37 @@ class Untrained:
         self._trains = re.compile(
             b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *(rb"\b%s\b" % word.encode() for word in words)])
         )
+        differentiates = {name.rpartition(".")[2] for name in catalog.with_context(ONLY_DIFFERENTIATES)}
+        others = (
+            rb"\b%s%s" % (word.encode(), b"\\b" if word[:1].isupper() else rb"\(")  # others are words of any prose
+            for word in words
+            if word not in differentiates
+        )
+        self._updates = re.compile(b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, _UPDATES, *others]))
         answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
         self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
         self._speaking: dict[str, bool] = {}
+        self._updating: dict[str, bool] = {}
 
     def speaks(self, path: str) -> bool:
         """Whether something may train in a file, by its words."""
         if path not in self._speaking:
             text = self._users.texts.of(path)
-            self._speaking[path] = text is None or self._trains.search(text) is not None
+            self._speaking[path] = text is None or self.is_about_training(text)
         return self._speaking[path]
+
+    def is_about_training(self, text: bytes) -> bool:
+        """Whether something may train in a text, by its words."""
+        return self._trains.search(text) is not None
+
+    def updates(self, path: str) -> bool:
+        """Whether weights may get new values in a file, by its words."""
+        if path not in self._updating:
+            text = self._users.texts.of(path)
+            self._updating[path] = text is None or self._updates.search(text) is not None
+        return self._updating[path]
 
     def refuses(self, module: Module) -> bool:
         """Whether networks of a file raise where they are handed the right answers, and none of them computes a loss: they are ported
@@ -72,5 +94,5 @@ class Untrained:
             users.resolver.opened.add(training_file)
             return False
         users.asked.add(ANYWHERE)
-        texts.sought.update((*self._words, "optim", "Optim", "train", "requires_grad"))
+        texts.sought.update((home, word) for word in (*self._words, "optim", "Optim", "train", "requires_grad"))
         return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from detlint.checks.attributes import Attributes
@@ -12,10 +14,16 @@ from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-PUT_TOGETHER: Final = ("getattr(", "__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
+PUT_TOGETHER: Final = ("__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
 """By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`."""
-HARMLESS: Final = {"getattr(": ("getattr(self.",), "globals(": ('globals()["__', "globals()['__")}
-"""What asks for an attribute of an object that is part of another, or for what Python says of a file: none of a module."""
+HARMLESS: Final = {"globals(": ('globals()["__', "globals()['__")}
+"""What asks for what Python says of a file: none of a module."""
+_GETS: Final = re.compile(
+    rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
+    rb"(?:(self),|[^,()]*,)?"
+    rb"(?:\s*[\"'](\w+)[\"']\s*[,)])?"
+)
+"""What asks for an attribute: of the object itself, and by which name, if that is written out."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -26,15 +34,32 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True)
     Args:
         of_itself: whether an object may ask itself for what is meant.
     """
-    paths = (module.path, *users.importers(module.path))
-    return any(
-        users.mentions(path, way)
-        > sum(users.mentions(path, f"{before}{way}") for before in (".", "_"))
-        + sum(users.mentions(path, known) for known in HARMLESS.get(way, ()))
-        + (users.mentions(path, OF_ITSELF) if way in OF_ITSELF and not of_itself else 0)
-        for path in paths
-        for way in PUT_TOGETHER
-    )
+    importers = users.importers(module.path)
+    named = {name.rpartition(".")[2].encode() for name in (*module.functions, *module.classes, *module.facts.names)}
+    paths = (module.path, *importers)
+    doing = next((p for p in paths if _puts_together(users, p) or _gets_any(users, p, named, of_itself)), None)
+    if doing is not None:
+        users.resolver.opened.add(doing)  # whatever the others do
+        return True
+    users.resolver.opened.update(importers)
+    users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the file may do so too
+    return False
+
+
+def _puts_together(users: Users, path: str) -> bool:
+    def harmless(way: str) -> int:
+        others = (f".{way}", f"_{way}", *HARMLESS.get(way, ()))
+        return sum(users.mentions(path, other) for other in others)
+
+    said = ((way, users.mentions(path, way)) for way in PUT_TOGETHER)
+    return any(count and count > harmless(way) for way, count in said)
+
+
+def _gets_any(users: Users, path: str, names: Collection[bytes], of_itself: bool) -> bool:
+    """Whether a file asks for an attribute by a name that isn't written out, or that is one of some names."""
+    text = users.texts.of(path)
+    asked = ((bool(found[1]), found[2]) for found in _GETS.finditer(text)) if text is not None else [(False, None)]
+    return any((of_itself or not own) and (name is None or name in names) for own, name in asked)
 
 
 class Unused:

@@ -69,6 +69,22 @@ def only_logs(body: Sequence[ast.AST]) -> bool:
     return all(isinstance(part, ast.Expr) and _is_log(part.value) for part in body)
 
 
+def only_numbers(node: ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop takes no more than the numbers of what a call has just given: `for i, _ in enumerate(os.listdir(folder))`."""
+    target, through = node.target, node.iter
+    if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(through, ast.Call):
+        return False
+    item = target.elts[1]
+    if not isinstance(item, ast.Name) or not item.id.startswith("_") or dotted(through.func) != "enumerate":
+        return False
+    made = bool(through.args) and isinstance(through.args[0], ast.Call)
+    return made and not any(_reads(part, item.id) for statement in node.body for part in ast.walk(statement))
+
+
+def _reads(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
 def _is_log(node: ast.expr) -> bool:
     """Whether an expression hands texts to a logger, and calls nothing else for it."""
     if not isinstance(node, ast.Call):

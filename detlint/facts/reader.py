@@ -67,13 +67,15 @@ from detlint.facts.model import (
 from detlint.facts.parse import parsable, parse
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, chosen, is_collection, join
 from detlint.facts.sets import KINDS, MAKES_SET
-from detlint.facts.spare import Role, Spare
+from detlint.facts.spare import Layout, Role, Spare
 from detlint.notebook import cell_of
 from detlint.source import Source
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
+MOST_WORDS: Final = 8
+"""Arms of an `if` that are nested, where each is for another text."""
 DEEPEST_VALUE: Final = 16
 SHORT_MAPPING: Final = 8
 EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
@@ -128,6 +130,7 @@ class _Reader:
         "counters",
         "data",
         "defined",
+        "definition",
         "details",
         "displays",
         "dropped",
@@ -222,7 +225,7 @@ class _Reader:
         """What is called so was handed the value that is asked for."""
         self.displays = False
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
-        self.drops = _DROPS.search(data) is not None
+        self.drops = b" _ = " in data and _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
         self.worthless: list[tuple[int, ast.Call]] = []
         """Sites of the function that is read whose result may become nothing: what has keys, or chooses, or is drawn."""
@@ -260,6 +263,8 @@ class _Reader:
 
         self.scope = Scope("module", None, 0, "")
         self.steps: list[Step] = []
+        self.definition: ast.AST | None = None
+        """The function that is read; None at the top level."""
         self.outermost = self.steps
         """The steps of the function that is read, outside of its blocks."""
         self.early: list[tuple[int, Value]] = []
@@ -314,7 +319,7 @@ class _Reader:
             directives=directives(self.data, lower),
             options=self.options,
             mentions=mentions(lower),
-            learns=b"requires_grad" in self.data and len(_ASKS.findall(self.data)) > self.trained,
+            learns=b"requires_grad" in self.data and self.learns(),
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -323,6 +328,16 @@ class _Reader:
             properties=self.properties(),
             body=Raw(ENCODER.encode(self.body())),
         )
+
+    def learns(self) -> bool:
+        """Whether it asks for the gradients of anything but parameters, which need some anyway: `nn.Parameter(x, requires_grad=True)`."""
+        parameters = self.catalog.with_context("parameter")
+        asked = (
+            any(argument.name == "requires_grad" and argument.value == Const(True) for argument in site.args)
+            for site in self.sites
+            if type(site.target) is Ref and site.target.name in parameters
+        )
+        return len(_ASKS.findall(self.data)) > self.trained + sum(asked)
 
     def body(self) -> Body:
         return Body(
@@ -362,7 +377,7 @@ class _Reader:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.outermost, self.early = self.steps, []
+        self.definition, self.outermost, self.early = node, self.steps, []
         self.ordered, self.fates, self.counters = set(), {}, set()
         self.yields, self.noted = False, set()
         if isinstance(node, ast.Lambda):
@@ -384,19 +399,22 @@ class _Reader:
         self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
 
-    def tell_spare(self, body: Sequence[ast.stmt]) -> None:
+    def tell_spare(self, statements: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
         a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`."""
         if not self.worthless:
             return
-        main = [s for s in body if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)]
+        layout = lru_cache(lambda: Layout(statements))
+        main = [
+            s for s in statements if isinstance(s, ast.If) and isinstance(s.test, ast.Compare) and _is_main_test(s.test)
+        ]
         keys: Spare | None = None
         chosen: Spare | None = None
         tensors: Spare | None = None
         objects: Spare | None = None
         data: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
-        probes = Spare(body, self.role_of_probe, lambda _: False, {}) if tries else None
+        probes = Spare(layout(), self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
@@ -406,21 +424,26 @@ class _Reader:
                 self.sites[number] = _with_use(site, f"probe:{self.probed}")
             elif self.is_differentiated(site.target):
                 ends = self.catalog.gradients_end | smoke.SHAPES
-                tensors = tensors or Spare(body, self.role_of_tensor, self.gives_tensor, {}, ends=ends, compares=True)
+                tensors = tensors or Spare(
+                    layout(), self.role_of_tensor, self.gives_tensor, {}, ends=ends, compares=True
+                )
                 if self.scope.kind != "module" and tensors.is_spare(node):
                     self.sites[number] = _with_use(site, "cut")
             elif self.has_keys and _tail(site.target) in self.key_words:
                 # Names of a module may be read by others, but for those of its `__main__` block.
                 if self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
-                    keys = keys or Spare(body, self.role_of_key, lambda _: False, {})
+                    keys = keys or Spare(layout(), self.role_of_key, lambda _: False, {})
                     if keys.is_spare(node):
                         self.sites[number] = _with_use(site, "spare")
             elif _tail(site.target) in self.catalog.chooses and self.shows():
-                chosen = chosen or Spare(body, self.role_of_chosen, self.looks_at, self.bodies)
+                known = self.catalog
+                chosen = chosen or Spare(
+                    layout(), self.role_of_chosen, self.looks_at, self.bodies, fills=known.fills, makes=known.makes
+                )
                 if chosen.is_shown(node):
                     self.sites[number] = _with_use(site, "looked-at")
             elif self.displays and self.scope.kind == "module" and _tail(site.target) in self.catalog.used_later:
-                objects = objects or Spare(body, self.role_of_object, lambda _: False, {})
+                objects = objects or Spare(layout(), self.role_of_object, lambda _: False, {})
                 if objects.is_shown(node):
                     self.sites[number] = _with_use(site, IDLE)
             elif site.kind == "call":
@@ -428,7 +451,7 @@ class _Reader:
                 in_function = self.scope.kind != "module"
                 if not (self.is_shuffled(site.target) if in_function else self.is_left(site.target, site.use)):
                     continue
-                data = data or Spare(body, self.role_of_data, self.gives_data, {}, parts=False)
+                data = data or Spare(layout(), self.role_of_data, self.gives_data, {}, parts=False)
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
@@ -461,7 +484,34 @@ class _Reader:
         word = next((word.arg for word in call.keywords if word.value is value), None)
         if painted or (word in self.catalog.colours and self.catalog.plots.search(name.rpartition(".")[2])):
             return "ends"
-        return "passes" if self.looks_at(name.rpartition(".")[2]) else ""
+        return "passes" if self.looks_at(name.rpartition(".")[2]) or self.applies_layer(call) else ""
+
+    def applies_layer(self, call: ast.Call) -> bool:
+        """Whether a call applies a layer or a network, which the file makes by name, to data."""
+        func = call.func
+        if type(func) is ast.Call:
+            return self.is_layer(Ref(self.called(func)))
+        value = self.scope.look_up(func.id) if type(func) is ast.Name else None
+        return type(value) is Result and type(value.of) is Ref and self.is_layer(value.of)
+
+    def is_layer(self, made: Ref, deep: int = 4) -> bool:
+        """Whether what makes an object is a class of layers, or a function of the file that gives one back."""
+        name = self.catalog.canonical(made.name)
+        own = made.name.removeprefix(self.prefix)
+        if name in self.catalog.makes_layers:
+            return True
+        if name.startswith(self.catalog.layer_prefixes) and name.rpartition(".")[2][:1].isupper():
+            return True
+        if own == made.name or not deep:
+            return False
+        body = self.classes.get(own)
+        if body is not None:
+            return any(type(base) is Ref and self.is_layer(base, deep - 1) for base in body.bases)
+        function = self.bodies.get(own)  # which may not have been read yet
+        given = [node.value for node in ast.walk(function) if type(node) is ast.Return] if function else []
+        return bool(given) and all(
+            type(value) is ast.Call and self.is_layer(Ref(self.called(value)), deep - 1) for value in given
+        )
 
     def role_of_object(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of an object that does nothing before one of its methods is called: a part of another such object."""
@@ -596,6 +646,11 @@ class _Reader:
         self.fates.setdefault(name, [])
         if "." in name or self.scope.kind == "module":
             self.kept_names.add(name)
+
+    def extended(self, name: str) -> None:
+        """Note from here on how a list is used that was made under this name and gets a listing: `files.extend(folder.glob("*"))`."""
+        if type(self.scope.names.get(name)) is Items:
+            self.watch(name)
 
     def held_anew(self, name: str, value: ast.expr) -> str:
         """What a name that is followed is called from here on to the end of the block, where it is bound to something else: nothing
@@ -785,13 +840,16 @@ class _Reader:
         test, rest = node.test, node.orelse
         if type(test) is ast.Compare and _is_main_test(test):
             return self.branch("main", test, [node.body, rest])
+        if type(test) is ast.BoolOp and self.steps:
+            self.drawn_for(test)
         self.use = "tested"
         _EXPRESSIONS[type(test)](self, test)
         # `elif` nests in the tree; as further arms a chain of thousands of them is no deeper than one.
-        bodies = [node.body]
+        bodies, tests = [node.body], [test]
         while len(rest) == 1 and type(rest[0]) is ast.If:
             node = rest[0]
             bodies.append(node.body)
+            tests.append(node.test)
             rest = node.orelse
             self.use = "tested"
             self.expression(node.test)
@@ -799,7 +857,10 @@ class _Reader:
         if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
             self.ordered.update(loops.alone(test, holds=False))
         under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
+        before = len(self.steps)
         over = self.branch("tests" if under_tests else "if", test, bodies)
+        if len(tests) > 1 and type(test) is ast.Compare and len(self.steps) > before:
+            self.unfold(tests)
         if not rest and self.steps is self.outermost and type(bodies[0][-1]) is ast.Return and len(bodies) == 2:
             mode = self.decided_by_mode(test, holds=False)
             if mode is not None:
@@ -858,7 +919,8 @@ class _Reader:
             if test is not None and kind == "if":
                 asked = seeds = self.question(test, all_steps) or self.mode(test, all_steps)
                 if asked is None and len(all_steps) == 2:
-                    asked = self.flag(test, all_steps) or self.argument(test, all_steps) or self.choice(test)
+                    asked = self.flag(test, all_steps) or self.argument(test, all_steps)
+                    asked = asked or self.choice(test) or self.worded(test)
             elif kind == "main":
                 only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
                 asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
@@ -908,6 +970,18 @@ class _Reader:
         asked = modes.decides(test, self.catalog.modes, holds)
         return None if asked is None else self.mode_of(asked)
 
+    def drawn_for(self, test: ast.BoolOp) -> None:
+        """Note that what is drawn right before an `if` is only looked at while a layer trains: `p = random()`, and then
+        `if self.training and p < drop`."""
+        mode = self.decided_by_mode(test, holds=type(test.op) is ast.And)
+        if mode is None or self.definition is None or type(step := self.steps[-1]) is not int:
+            return
+        read = [n.id for n in ast.walk(self.definition) if type(n) is ast.Name and type(n.ctx) is ast.Load]
+        asked = {part.id for part in ast.walk(test) if type(part) is ast.Name and read.count(part.id) == 1}
+        values = (self.scope.names.get(name) for name in asked)
+        if any(type(value) is Result and value.site == step for value in values):
+            self.steps[-1:] = [Branch("if", mode, ((step,), ()))]
+
     def under_mode(self, mode: Value | None, start: int) -> None:
         """Note that the steps from one on are only taken while a layer trains."""
         if mode is not None and len(self.steps) > start:
@@ -935,6 +1009,30 @@ class _Reader:
         literal = type(test.comparators[0]) is ast.Constant and type(asked) is Param and type(asked.default) is Const
         return self.expression_value(test) if literal else None
 
+    def worded(self, test: ast.expr) -> Value | None:
+        """What an `if` asks of a parameter that is a text, `split == "train"`: a call may say it."""
+        if type(test) is not ast.Compare or type(test.left) is not ast.Name or len(test.ops) > 1:
+            return None
+        asked, with_ = self.scope.names.get(test.left.id), test.comparators[0]
+        if type(asked) is not Param or type(test.ops[0]) not in _ALIKE:
+            return None
+        literals = with_.elts if type(with_) is ast.Tuple or type(with_) is ast.List else [with_]
+        texts = all(type(literal) is ast.Constant and type(literal.value) is str for literal in literals)
+        return self.expression_value(test) if texts else None
+
+    def unfold(self, tests: list[ast.expr]) -> None:
+        """Nest the arms of the `if` that was just read, where each asks what text a parameter is: a call takes one of them."""
+        branch = self.steps[-1]
+        if type(branch) is not Branch or branch.kind != "if" or branch.test is not None:
+            return
+        asked = [self.worded(test) for test in tests] if len(tests) < len(branch.arms) <= MOST_WORDS else []
+        if not asked or None in asked:
+            return
+        *arms, rest = branch.arms
+        for test, arm in zip(reversed(asked), reversed(arms), strict=True):
+            rest = (Branch("if", test, (arm, rest)),) if arm or rest else ()
+        self.steps[-1:] = rest
+
     def may_draw(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may draw, by its name."""
         words = self.catalog.all_drawing_words
@@ -960,8 +1058,21 @@ class _Reader:
         name = test.operand if negated else test  # type: ignore[union-attr]
         if type(name) is ast.Attribute and name.attr in self.catalog.modes:
             return f".{name.attr}", negated
-        found = self.scope.names.get(name.id) if type(name) is ast.Name else None
+        found = self.scope.names.get(name.id) if type(name) is ast.Name else self.kept_parameter(name)
         return (found.name, negated) if type(found) is Param else ("", negated)
+
+    def kept_parameter(self, node: ast.expr | None) -> Value | None:
+        """What an attribute is that the constructor which is being read has kept of a parameter, `self.train = train`, and that
+        nothing else in the file sets."""
+        if type(node) is not ast.Attribute or type(node.value) is not ast.Name:
+            return None
+        own = self.scope.names.get(node.value.id)
+        owner = self.classes.get(own.of.removeprefix(self.prefix)) if type(own) is Instance else None
+        value = owner.attributes.get(node.attr) if owner is not None else None
+        if type(value) is not Param or self.functions[self.scope.function].name != f"{owner.name}.__init__":  # type: ignore[union-attr]
+            return None
+        sets = re.findall(rb"\.%s\b[^=\n()]*=(?!=)" % node.attr.encode(), self.data)
+        return value if len(sets) == 1 else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -978,7 +1089,7 @@ class _Reader:
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
-        self.use = "logged" if loops.only_logs(node.body) else "loop"
+        self.use = "logged" if loops.only_logs(node.body) else "ignored" if loops.only_numbers(node) else "loop"
         iterated = self.expression(node.iter)
         unordered = self.unordered(iterated) if iterated is not None else None
         if unordered is not None:
@@ -1514,8 +1625,11 @@ class _Reader:
             passed = use
         else:
             passed = f"argument:{name or '?.' + attr}"
+        before = self.judged
         args = self.arguments(node, passed, self.value if wanted and _tail(callee) in self.words else None)
         self.use = ""
+        if attr == "extend" and self.judged > before:
+            self.extended(dotted(node.func.value))  # type: ignore[attr-defined]
         if attr:
             self.method_call(node, attr, callee, args, use)
         made = _SPECIAL[name](self, node, args) if name in _SPECIAL else None
@@ -2554,6 +2668,7 @@ _BUILT_IN: Final = {
 }  # fmt: skip
 """What functions of the language give."""
 
+_ALIKE: Final = frozenset({ast.Eq, ast.NotEq, ast.In, ast.NotIn})
 _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
 

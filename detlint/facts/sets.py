@@ -135,7 +135,16 @@ def _items(node: ast.expr) -> Elements:
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""
     if isinstance(node, ast.BinOp):
         return joined((_items(node.left), _items(node.right)))
+    if isinstance(node, ast.Subscript) and _is_column(node):
+        return "int?"
     return by_name(_last(node))
+
+
+def _is_column(node: ast.Subscript) -> bool:
+    """Whether a part of an array is taken, `data[:, 3]`: numbers, unless it was a table before (`frame.iloc[:, 0]`)."""
+    sides = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+    taken = [type(side) is ast.Slice or (type(side) is ast.Constant and type(side.value) is int) for side in sides]
+    return bool(taken) and all(taken) and isinstance(node.value, ast.Name)
 
 
 def element(node: ast.expr) -> Elements:

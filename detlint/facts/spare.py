@@ -16,16 +16,63 @@ from detlint.facts.smoke import SHAPES
 
 Role = Literal["ends", "passes", ""]
 """What a call makes of a value that it is handed: nothing that matters; something that is worth no more; anything else."""
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+_BLOCKS: Final = frozenset({"body", "orelse", "finalbody"})
+"""The fields of a node that may be blocks of statements."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _Place = tuple[int, int]
 
 
-class Spare:
-    """The body of one function, or of a module.
+class Layout:
+    """How the body of a function, or of a module, is laid out: who stands in what, and where names are read.
 
     Args:
-        body: its statements.
+        statements: its own.
+    """
+
+    def __init__(self, statements: Sequence[ast.stmt]) -> None:
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.blocks: dict[ast.stmt, tuple[Sequence[ast.stmt], int]] = {}
+        self.loads: dict[str, list[ast.Name]] = {}
+        self.bound: dict[str, list[ast.Name]] = {}
+        self.shared: set[str] = set()
+        """Names that other functions see, or that are changed where they stand."""
+        self._number(statements)
+        waiting: list[ast.AST] = [*statements]
+        while waiting:
+            node = waiting.pop()
+            kind = type(node)
+            if kind in _SCOPES:
+                self.shared.update(_free(node))
+            elif kind is ast.Name:
+                assert isinstance(node, ast.Name)
+                names = self.loads if isinstance(node.ctx, ast.Load) else self.bound
+                names.setdefault(node.id, []).append(node)
+                continue
+            elif kind is ast.Global or kind is ast.Nonlocal:
+                self.shared.update(node.names)  # type: ignore[attr-defined]
+            elif kind is ast.AugAssign:
+                self.shared.add(dotted(node.target))  # type: ignore[attr-defined]
+            inside = [*ast.iter_child_nodes(node)]
+            self.parents.update(dict.fromkeys(inside, node))
+            for name in _BLOCKS.intersection(node._fields):
+                block = getattr(node, name)
+                if type(block) is list and block and isinstance(block[0], ast.stmt):
+                    self._number(block)
+            if kind not in _SCOPES:
+                waiting += inside
+
+    def _number(self, block: Sequence[ast.stmt]) -> None:
+        for number, statement in enumerate(block):
+            self.blocks[statement] = block, number
+            self.parents.setdefault(statement, statement)
+
+
+class Spare:
+    """Finds values in a body that become nothing.
+
+    Args:
+        layout: that of the body.
         role: what a call makes of one of its arguments.
         passes: whether a method of a value gives something that is worth no more, by its name.
         functions: those of the module, which may be called here.
@@ -34,11 +81,13 @@ class Spare:
         ends: attributes and methods of a value that don't give it.
         compares: whether a comparison ends it.
         parts: whether its items, and what it has as attributes, are worth no more than it.
+        fills: methods by which an object that was just made is handed something to keep.
+        makes: what makes such an object, besides displays of lists, by its last component.
     """
 
     def __init__(
         self,
-        body: Sequence[ast.stmt],
+        layout: Layout,
         role: Callable[[ast.Call, ast.expr], Role],
         passes: Callable[[str], bool],
         functions: Mapping[str, ast.FunctionDef],
@@ -46,6 +95,8 @@ class Spare:
         ends: Collection[str] = SHAPES,
         compares: bool = False,
         parts: bool = True,
+        fills: Collection[str] = (),
+        makes: Collection[str] = (),
     ) -> None:
         self._role = role
         self._passes = passes
@@ -54,16 +105,19 @@ class Spare:
         self._ending = ends
         self._compares = compares
         self._parts = parts
-        self._parents: dict[ast.AST, ast.AST] = {}
-        self._blocks: dict[ast.stmt, tuple[Sequence[ast.stmt], int]] = {}
-        self._loads: dict[str, list[ast.Name]] = {}
-        self._shared: set[str] = set()
-        """Names that other functions see, or that are changed where they stand."""
+        self._fills = fills
+        self._makes = makes
+        self._parents, self._blocks, self._loads, self._bound, self._shared = (
+            layout.parents,
+            layout.blocks,
+            layout.loads,
+            layout.bound,
+            layout.shared,
+        )
         self._asked: set[tuple[ast.AST, str]] = set()
         self._ended = False
         self._returns = False
         """Whether what is returned is the caller's business."""
-        self._read(body)
 
     def is_spare(self, value: ast.expr, returned: bool = False) -> bool:
         """Whether the value of an expression becomes nothing that matters.
@@ -85,38 +139,11 @@ class Spare:
         self._returns = True
         return all(name not in self._shared and all(map(self._ends, self._loads.get(name, ()))) for name in names)
 
-    def _read(self, body: Sequence[ast.stmt]) -> None:
-        """Note who stands in what, and where names are read."""
-        self._number(body)
-        waiting: list[ast.AST] = [*body]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self._loads.setdefault(node.id, []).append(node)
-            elif isinstance(node, (ast.Global, ast.Nonlocal)):
-                self._shared.update(node.names)
-            elif isinstance(node, ast.AugAssign):
-                self._shared.add(dotted(node.target))
-            elif isinstance(node, _SCOPES):
-                self._shared.update(_free(node))
-            for _, children in ast.iter_fields(node):
-                if isinstance(children, list) and children and isinstance(children[0], ast.stmt):
-                    self._number(children)
-            for child in ast.iter_child_nodes(node):
-                self._parents[child] = node
-                if not isinstance(node, _SCOPES):
-                    waiting.append(child)
-
-    def _number(self, block: Sequence[ast.stmt]) -> None:
-        for number, statement in enumerate(block):
-            self._blocks[statement] = block, number
-            self._parents.setdefault(statement, statement)
-
     def _ends(self, node: ast.AST) -> bool:
         """Whether the value of a node becomes nothing that matters, by what stands around it."""
         around = self._parents[node]
         if isinstance(around, ast.Expr):
-            self._ended = self._ended or isinstance(node, ast.Name)  # where cells are run, that shows it
+            self._ended = True  # where cells are run, that shows it
             return True
         if isinstance(around, ast.keyword):
             return self._ends(around)
@@ -125,12 +152,15 @@ class Spare:
         if isinstance(around, ast.Attribute):
             call = self._parents[around]
             if isinstance(call, ast.Call) and call.func is around:
-                return around.attr in self._ending or (self._passes(around.attr) and self._ends(call))
+                known = around.attr in self._ending or (self._passes(around.attr) and self._ends(call))
+                return known or self._is_filled(call) is not None
             return isinstance(around.ctx, ast.Load) and (
                 around.attr in self._ending or (self._parts and self._ends(around))
             )
         if isinstance(around, ast.Compare):
-            return self._compares
+            return self._compares or self._ends(around)
+        if isinstance(around, (ast.IfExp, ast.BoolOp)) and _decides(around, node):
+            return False
         if isinstance(around, (ast.Subscript, ast.Starred)) and not self._parts:
             return False
         if isinstance(around, ast.Subscript):
@@ -150,12 +180,12 @@ class Spare:
             return False
         value = node.value if isinstance(node, ast.keyword) else node
         assert isinstance(value, ast.expr)
-        role = self._role(call, value)
+        role = "ends" if self._is_shown_by(call) else self._role(call, value)
         own = self._functions.get(call.func.id) if not role and isinstance(call.func, ast.Name) else None
         if own is not None and own not in self._known:
             self._known[own] = False, False
             inside = Spare(
-                own.body,
+                Layout(own.body),
                 self._role,
                 self._passes,
                 self._functions,
@@ -163,12 +193,61 @@ class Spare:
                 self._ending,
                 self._compares,
                 self._parts,
+                self._fills,
+                self._makes,
             )
             self._known[own] = inside.are_spare(_parameters(own)), inside._ended
         if own is not None and self._known[own][0]:
             role, self._ended = "passes", self._ended or self._known[own][1]
         self._ended = self._ended or role == "ends"
+        if not role and (name := self._is_filled(call)) is not None:
+            return all(self._are_unread(made, self._statement(made)) for made in self._bound[name])
         return role == "ends" or (role == "passes" and self._ends(call))
+
+    def _is_shown_by(self, call: ast.Call) -> bool:
+        """Whether a call is of a method of an object that somebody made who makes nothing of what he is handed."""
+        func = call.func
+        name = func.value.id if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) else ""
+        makers = [getattr(self._statement(made), "value", None) for made in self._bound.get(name, ())]
+        calls = [maker for maker in makers if isinstance(maker, ast.Call) and self._role(maker, maker) == "ends"]
+        return bool(calls) and len(calls) == len(makers) and name not in self._shared
+
+    def _is_filled(self, call: ast.Call) -> str | None:
+        """The name of the object that a statement only hands something to keep, if it was made in this body."""
+        func, statement = call.func, self._parents[call]
+        if not (isinstance(func, ast.Attribute) and func.attr in self._fills and isinstance(func.value, ast.Name)):
+            return None
+        name = func.value.id
+        if name in self._shared or not isinstance(statement, ast.Expr):
+            return None
+        made = self._bound.get(name, [])
+        return name if all(map(self._is_made, made)) and any(self._is_before(m, statement) for m in made) else None
+
+    def _is_before(self, node: ast.AST, statement: ast.stmt) -> bool:
+        """Whether the statement that a node stands in always comes before another one."""
+        block, number = self._blocks[self._statement(node)]
+        return any(around in block[number + 1 :] for around in self._around(statement))
+
+    def _is_made(self, target: ast.Name) -> bool:
+        """Whether what a name is bound to is a new object, or nothing but what is made of that name."""
+        bound = self._parents[target]
+        value = self._parents[bound] if isinstance(bound, ast.Tuple) else bound
+        if not isinstance(value, ast.Assign):
+            return False
+        new = value.value
+        if isinstance(bound, ast.Tuple):
+            if not isinstance(new, ast.Tuple) or len(new.elts) != len(bound.elts):
+                return False
+            new = new.elts[bound.elts.index(target)]
+        if isinstance(new, ast.Call) and isinstance(new.func, ast.Attribute):
+            of = new.func.value
+            own = isinstance(of, ast.Name) and of.id == target.id and self._passes(new.func.attr)
+            return own or new.func.attr in self._makes
+        return isinstance(new, ast.List) or (isinstance(new, ast.Call) and dotted(new.func) in self._makes)
+
+    def _statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node stands in."""
+        return next(around for around in self._around(node) if isinstance(around, ast.stmt))
 
     def _gone_through(self, loop: ast.For | ast.comprehension, node: ast.AST) -> bool:
         """Whether nothing is made of the items of what a loop goes over."""
@@ -227,9 +306,18 @@ class Spare:
 
 _WORTH_NO_MORE: Final = (
     ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Slice, ast.JoinedStr, ast.FormattedValue, ast.ListComp,
-    ast.GeneratorExp, ast.DictComp, ast.BoolOp,
+    ast.GeneratorExp, ast.DictComp, ast.BoolOp, ast.IfExp,
 )  # fmt: skip
 """Expressions whose value is worth no more than what is in them."""
+
+
+def _decides(choice: ast.IfExp | ast.BoolOp, node: ast.AST) -> bool:
+    """Whether a value decides if something else is called."""
+    if isinstance(choice, ast.IfExp):
+        others = [choice.body, choice.orelse] if choice.test is node else []
+    else:
+        others = choice.values[choice.values.index(node) + 1 :]  # type: ignore[arg-type]
+    return any(isinstance(inside, ast.Call) for other in others for inside in ast.walk(other))
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
@@ -252,7 +340,7 @@ def _free(scope: ast.AST) -> set[str]:
             (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
-        if isinstance(node, _SCOPES):
+        if type(node) in _SCOPES:
             read |= _free(node)
         else:
             waiting += ast.iter_child_nodes(node)

@@ -17,7 +17,7 @@ class _Rests(NamedTuple):
     """The files whose bodies were asked for."""
     asked: frozenset[str] = frozenset()
     """The names whose users were searched for."""
-    sought: frozenset[str] = frozenset()
+    sought: frozenset[tuple[str, str]] = frozenset()
     """The words that were looked for in texts."""
 
 

@@ -10,6 +10,7 @@ from detlint.facts.model import (
     SETTER,
     Branch,
     Either,
+    Expression,
     Function,
     Instance,
     Member,
@@ -37,6 +38,7 @@ HOOKS: Final = re.compile(
 )
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
+ONLY_DIFFERENTIATES: Final = "only-differentiates"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
 BARE: Final = "<bare>"
@@ -95,6 +97,7 @@ class Calls:
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
+        self._worded: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
         self.callbacks: dict[str, list[Value]] = {}
@@ -115,6 +118,31 @@ class Calls:
             modules = map(self.resolver.module, paths)
             found = self._imports[key] = [m for m in modules if m is not None]
         return [m for m in found if m is not module] if module in found else found
+
+    def worded(self, module: Module, function: Function) -> frozenset[str]:
+        """The parameters of a function of which an `if` asks what text they are, in it or in those that it hands them on to."""
+        key = (module.path, function.number)
+        if key not in self._worded:
+            self._worded[key] = frozenset()  # while that is being found out
+            self._worded[key] = frozenset(self._asked_for_texts(module, module.steps(function)))
+        return self._worded[key]
+
+    def _asked_for_texts(self, module: Module, steps: Iterable[Step]) -> Iterator[str]:
+        for step in steps:
+            if isinstance(step, Branch):
+                if step.kind == "if" and isinstance(step.test, Expression):
+                    yield from (value.name for value in step.test.names.values() if isinstance(value, Param))
+                for arm in step.arms:
+                    yield from self._asked_for_texts(module, arm)
+            elif step >= 0 and any(isinstance(argument.value, Param) for argument in module.sites[step].args):
+                site = module.sites[step]
+                for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
+                    asked = self.worded(home, callee)
+                    names = [p.name for p in home.detail(callee).parameters if not p.kind] if asked else []
+                    for number, argument in enumerate(site.args):
+                        taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
+                        if taken in asked and isinstance(argument.value, Param):
+                            yield argument.value.name
 
     # -- functions that need not be followed --------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ from detlint.facts.model import (
 from detlint.program.calls import (
     BARE,
     CALLS,
+    ONLY_DIFFERENTIATES,
     PREPARES,
     Callee,
     Calls,
@@ -86,6 +87,8 @@ START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 LOADS_WEIGHTS: Final = "loads-weights"
+ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
+"""What adds up what several devices have."""
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
@@ -138,6 +141,8 @@ class Flow(Calls):
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
         speaks: whether anything may train in a file, by its words.
+        updates: whether weights may get new values there, by these.
+        adds_up: whether anything in a file may add up what several devices have, by its words; and whether what trains counts.
         start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
@@ -152,12 +157,16 @@ class Flow(Calls):
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
         speaks: Callable[[str], bool],
+        updates: Callable[[str], bool],
+        adds_up: Callable[[str, bool], bool],
         start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
         self.speaks = speaks
+        self.updates = updates
+        self.adds_up = adds_up
         self.start = start
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
@@ -223,7 +232,10 @@ class _Run:
         """The layers that are being built, or whose passes are followed although no statement asks for them."""
         self.ready: set[str] = set()
         """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
+        self.by_hand = False
+        """Whether gradients are taken by a function of the program."""
         self.trained = False
+        self.differentiates = False
         """Whether a statement runs one of these layers."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
@@ -285,12 +297,16 @@ class _Run:
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
         result = self.result
-        silent = result.loads and not result.trains and not self.is_about_training()
+        if self.differentiates and not result.trains:
+            # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
+            result.trains = not result.loads or self.some_file(self.flow.updates)
+        silent = result.loads and not result.trains and not self.some_file(self.flow.speaks)
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
         ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
         result.trains = result.trains or ready
         result.applies = silent and not result.trains
+        result.adds_up = result.communicates and (result.adds_up or not self.only_shares())
         result.held = self.state.switches
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
@@ -312,12 +328,23 @@ class _Run:
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
 
-    def is_about_training(self) -> bool:
-        """Whether anything may train in the files that a run comes to, by their words."""
+    def only_shares(self) -> bool:
+        """Whether what processes communicate is surely no sum: they share the data, say.
+
+        Where gradients are taken by hand, it is also by hand that they are added up. Where they aren't seen to be taken, that may
+        happen out of sight, unless the run only evaluates.
+        """
+        result = self.result
+        if not (self.by_hand if result.trains else result.infers and not self.flow.speaks(result.entry.module.path)):
+            return False
+        return not self.some_file(lambda path: self.flow.adds_up(path, result.trains))
+
+    def some_file(self, tells: Callable[[str], bool]) -> bool:
+        """Whether something holds for one of the files that a run comes to, by their words."""
         result = self.result
         inside = {result.entry.module.path, *result.visited}
         files = (*sorted(inside), *sorted(result.imported - inside))
-        found = next(filter(self.flow.speaks, files), None)
+        found = next(filter(tells, files), None)
         result.visited |= result.imported if found is None else {found}  # what it rests on
         return found is not None
 
@@ -531,7 +558,7 @@ class _Run:
             if cause is not None and branch.span is None and not (self.frame.given or _may_be_none(branch.test)):
                 taken = None  # nobody knows what the call gives
         if taken is not None and len(branch.arms) == 2:
-            if cause is None and branch.span is not None:
+            if cause is None and branch.span is not None and not self.is_said(branch.test):
                 cause = Spot(self.frame.module, branch.span)
             return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
         return self.arms(branch.arms)
@@ -555,6 +582,16 @@ class _Run:
             return True
         self.state = self.meet(ends)
         return False
+
+    def is_said(self, test: Value | None) -> bool:
+        """Whether the call itself says the text that an `if` asks for: no option, and no edit of a setting, can change that."""
+        asked = [*test.names.values()] if isinstance(test, Expression) else []
+        given = [self.frame.given.get(value.name) for value in asked if isinstance(value, Param)]
+        return (
+            bool(given)
+            and len(given) == len(asked)
+            and all(origin is not None and _is_text(origin) for origin in given)
+        )
 
     def is_mode(self, test: Value | None) -> bool:
         """Whether an `if` asks a layer whether it trains, by itself or as the call was told."""
@@ -738,7 +775,9 @@ class _Run:
             self.recorder.tell("passes", "", place, "", self.state.streams)
             if any(effect.entry.rule for effect, _ in effects):
                 self.result.judged.add(place)
-            effects = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
+            held = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
+            self.spare(place, effects, held)
+            effects = held
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
         if restored:
             # As they are before it seeds anything itself.
@@ -836,16 +875,31 @@ class _Run:
                 effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
         return effects
 
-    def may_hold(self, effect: Effect, place: Place) -> bool:
+    def spare(
+        self, place: Place, effects: Sequence[tuple[Effect, Place]], held: Sequence[tuple[Effect, Place]]
+    ) -> None:
+        """Note whether a call that may draw does so in this frame: one that is told `shuffle=False` on the way surely doesn't."""
+        draw = [effect for effect, _ in effects if effect.entry.draws]
+        if any(effect.entry.draws for effect, _ in held) or any(
+            self.may_hold(effect, place, sure=True) for effect in draw
+        ):
+            self.result.drawing.add(place)
+        elif draw:
+            self.result.spared.add(place)
+
+    def may_hold(self, effect: Effect, place: Place, sure: bool = False) -> bool:
         """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`.
 
         Whether a parameter is given at all (`seed=seed`) is known of what isn't: a caller has handed something on.
+
+        Args:
+            sure: whether that doesn't count, since what was handed on may be None.
         """
         given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
         looked = {name: self.written(effect, place, name).value for name in given}
         # A parameter that is annotated, or None.
         left_out = {n for n, v in looked.items() if isinstance(v, Instance) and v.name}
-        asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None}
+        asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None and not sure}
         known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
         return not known or self.flow.knowledge.settled(effect, known) is not False
 
@@ -858,11 +912,16 @@ class _Run:
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
             if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
-                self.train()
+                self.train(ONLY_DIFFERENTIATES in entry.contexts)
+                self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making:
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
-        self.result.communicates = self.result.communicates or "starts-communication" in entry.contexts
+        if "starts-communication" in entry.contexts:
+            self.result.communicates = True
+            known = effect.name.partition(".")[0] in self.resolver.catalog.adding
+            self.result.adds_up = self.result.adds_up or not known
+        self.result.adds_up = self.result.adds_up or not ADDING.isdisjoint(entry.contexts)
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:
@@ -907,10 +966,16 @@ class _Run:
             return is_mode(self.written(effect, place, TRAINING).value)
         return asks_mode(effect)
 
-    def train(self) -> None:
-        """Gradients are taken here: by the run, or by a layer that is being built, when it is called."""
+    def train(self, differentiates: bool = False) -> None:
+        """Gradients are taken here: by the run, or by a layer that is being built, when it is called.
+
+        Args:
+            differentiates: whether no more than that is done here, so that they may be those of data.
+        """
         if self.making:
             self.ready.update(self.making)
+        elif differentiates:
+            self.differentiates = True
         else:
             self.result.trains = True
 
@@ -1210,7 +1275,7 @@ class _Run:
                 self.result.see(file, inside)
             return
         environment = self.environment(module, function, given)
-        deciding = {k: v for k, v in environment.items() if _decides(k, v, self.names)}
+        deciding = {k: v for k, v in environment.items() if _is_text(v) or _decides(k, v, self.names)}
         self.import_module(module)
         key = (
             *name,
@@ -1278,7 +1343,9 @@ class _Run:
         while frame is not None and (frame.function.name != around or frame.module is not module):
             frame = frame.outer
         closed = frame.given if frame is not None else {}
-        unknown = {k: Origin(None) for k, v in given.items() if not _decides(k, v, self.names)}
+        texts = {k for k, v in given.items() if _is_text(v)}
+        asked = texts & self.flow.worded(module, function) if texts else texts
+        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or _decides(k, v, self.names))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
     def wrapper(
@@ -1559,6 +1626,11 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
         return True
     return DECIDING.search(name) is not None
+
+
+def _is_text(origin: Origin) -> bool:
+    """Whether a call says a text itself: what an option or a setting says may be another one."""
+    return isinstance(origin.value, Const) and isinstance(origin.value.value, str) and origin[1:] == (None, False)
 
 
 def _state_key(state: _State) -> frozenset[tuple[str, str]]:

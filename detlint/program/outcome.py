@@ -43,6 +43,8 @@ class Passage(NamedTuple):
     """The sites that it passes and that a rule knows."""
     seeded: frozenset[int]
     """Those of them that make a generator object with a seed."""
+    silent: frozenset[int] = frozenset()
+    """Those that draw nothing, by what the run hands them: `shuffle=False`."""
 
 
 class Runs(NamedTuple):

@@ -19,7 +19,7 @@ HOST: Final = frozenset({"python", "numpy"})
 READING: Final = frozenset({
     "between-devices", "by-shape", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key",
     "layer", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds",
-    "returns-first", "returns-record", "returns-self", "traces",
+    "returns-first", "returns-record", "returns-self", "traces", "weights", "weights-only",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -145,6 +145,8 @@ class Reach(msgspec.Struct):
     """Whether it runs the interpreter anew, which reads the hash seed again."""
     communicates: bool = False
     """Whether it may start to communicate with other processes."""
+    adds_up: bool = False
+    """Whether it may add up what they have."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
@@ -152,13 +154,17 @@ class Reach(msgspec.Struct):
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
     measures: bool = False
-    """Whether it counts the operations and parameters of a network."""
+    """Whether it counts the operations and parameters of a network, or takes its time."""
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
     judged: set[Place] = set()
     """Those of them that a rule knows."""
+    drawing: set[Place] = set()
+    """Those of them that may draw by what the run hands them."""
+    spared: set[Place] = set()
+    """Those that don't, at least once."""
     passed: set[str] = set()
     """The files of these places, and those whose classes it builds objects of."""
     visited: set[str] = set()
@@ -188,6 +194,10 @@ class Reach(msgspec.Struct):
     def seeded(self) -> dict[str, frozenset[int]]:
         """Those that make a generator object with a seed, or with one that an option gives, likewise."""
         return _by_path(place for place, kinds in self.made.items() if "entropy" not in kinds)
+
+    def silent(self) -> dict[str, frozenset[int]]:
+        """Those that draw nothing, by what the run hands them, likewise."""
+        return _by_path(self.spared - self.drawing)
 
 
 def agree(one: Way, other: Way) -> bool:

@@ -56,8 +56,9 @@ class Texts:
         self._importing: dict[bytes, list[str]] | None = None
         """Words -> the files that import something which has one in its name."""
         self._blocks: dict[str, list[Block]] = {}
-        self.sought: set[str] = set()
-        """The words that were looked for in all files, until it is cleared: whoever says one of them may name something by it."""
+        self.sought: set[tuple[str, str]] = set()
+        """The words that were looked for, and how the paths begin of the files that they were looked for in, until it is cleared:
+        whoever says one of them there may name something by it."""
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the program's."""
@@ -86,14 +87,20 @@ class Texts:
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
-        self.sought.add(word)
+        self.sought.add((folder, word))
         for path, text in self._below(folder):
             if text is None or says(text, word):
                 yield path
 
+    def saying_any(self, words: Sequence[str], folder: str) -> list[str]:
+        """The files below a folder that say one of some words, in order."""
+        self.sought.update((folder, word) for word in words)
+        below = self._below(folder)
+        return [path for path, text in below if text is None or any(says(text, word) for word in words)]
+
     def importing(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that import something which has a word in its name, in order."""
-        self.sought.add(word)
+        self.sought.add((folder, word))
         self._questions += 1
         if self._importing is None:
             if self._questions <= FEW_QUESTIONS:  # as after an edit of one file
@@ -121,7 +128,7 @@ class Texts:
 
     def says(self, path: str, word: str) -> bool:
         """Whether a file says a word, not as part of another one; so where it can't be read."""
-        self.sought.add(word)
+        self.sought.add((path, word))
         text = self.of(path)
         return text is None or says(text, word)
 

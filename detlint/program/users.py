@@ -146,7 +146,7 @@ class Users:
         if module.path not in self._said_to_be:
             self._said_to_be[module.path] = self._naming_file(module)
         stem, path = self._stem(module), self._said_to_be[module.path]
-        self.texts.sought.add(stem)
+        self.texts.sought.add((self.home(module), stem))
         self.resolver.opened.update({path} - {""})
         return bool(path)
 
@@ -158,7 +158,7 @@ class Users:
             return True
         naming = self.texts.importing(stem, self.home(module))
         found = next((path for path in naming if path != module.path and self.texts.says(path, name)), "")
-        self.texts.sought.add(name)
+        self.texts.sought.add((self.home(module), name))
         self.resolver.opened.update({found} - {""})
         return bool(found)
 
@@ -201,6 +201,16 @@ class Users:
         while folder.startswith(root + os.sep) and not self._starts(folder):
             folder = os.path.dirname(folder)
         self.resolver.opened.update({self._starts(folder)} - {""})
+        return folder + os.sep
+
+    def project(self, module: Module) -> str:
+        """The folder of what belongs to a module: its own, if it is no package and runs start in it, as beside a script; else its
+        home."""
+        folder = os.path.dirname(module.path)
+        if self.package(module) or not self._starts(folder):
+            return self.home(module)
+        self.asked.add(ANYWHERE)
+        self.resolver.opened.add(self._starts(folder))
         return folder + os.sep
 
     def _is_for_itself(self, package: str) -> bool:

@@ -46,6 +46,8 @@ class Origin(NamedTuple):
 
     value: Value | None
     default: Spot | None = None
+    held: bool = False
+    """Whether something of the program holds it, which says what is to be chosen."""
 
 
 class Frame(msgspec.Struct):
@@ -101,23 +103,27 @@ class Values:
         try:
             if isinstance(value, Param):
                 return self._parameter(frame, value)
-            if isinstance(value, Member):
-                return self._member(frame, value)
-            if isinstance(value, Result):
-                return self._result(frame, value)
-            if isinstance(value, Either):
-                return self._either(frame, value)
-            if isinstance(value, Expression):
-                return self._expression(frame, value)
-            if isinstance(value, Ref):
-                return self._name(frame, value)
-            if isinstance(value, Instance) and frame.receiver:
-                named = self.resolver.name(frame.module.path, value.of)
-                if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
-                    return Origin(Instance(frame.receiver))  # `self`
-            return Origin(self.resolver.normal(frame.module.path, value, frame.function))
+            found = self._held(frame, value)
+            return found._replace(held=True) if isinstance(found.value, Const) else found
         finally:
             self.depth -= 1
+
+    def _held(self, frame: Frame, value: Value) -> Origin:
+        if isinstance(value, Member):
+            return self._member(frame, value)
+        if isinstance(value, Result):
+            return self._result(frame, value)
+        if isinstance(value, Either):
+            return self._either(frame, value)
+        if isinstance(value, Expression):
+            return self._expression(frame, value)
+        if isinstance(value, Ref):
+            return self._name(frame, value)
+        if isinstance(value, Instance) and frame.receiver:
+            named = self.resolver.name(frame.module.path, value.of)
+            if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
+                return Origin(Instance(frame.receiver))  # `self`
+        return Origin(self.resolver.normal(frame.module.path, value, frame.function))
 
     def _parameter(self, frame: Frame, value: Param) -> Origin:
         if value.name in frame.given:

@@ -106,9 +106,11 @@ class Verdicts:
             yield FLOW.get(finding.code, FIRST if finding.code.startswith("DET10") else "the flow of a run says so")
             return
         for index in indexes:
-            for match in self.engine.matches(self.module, index):
+            for match in self.engine.verdicts.matches(self.module, index):
                 if match.entry.rule == finding.code and self.module.sites[index].span == finding.span:
-                    yield from (f"{s}: {why}" for s, why in self.engine.verdict(self.module, index, match, self.runs))
+                    yield from (
+                        f"{s}: {why}" for s, why in self.engine.verdicts.of(self.module, index, match, self.runs)
+                    )
                     return
 
     def _hidden(self, finding: Finding) -> str:
@@ -123,14 +125,14 @@ class Verdicts:
 
     def _silent(self, index: int, codes: set[str]) -> Iterator[Verdict]:
         """Rules whose entries hold, and that say nothing all the same."""
-        for match in self.engine.matches(self.module, index):
+        for match in self.engine.verdicts.matches(self.module, index):
             code = match.entry.rule
             if not code or code in codes:
                 continue
             if code not in self.engine.on:
                 yield self._none(match.entry, "the rule is not selected")
                 continue
-            *_, (_, why) = self.engine.verdict(self.module, index, match, self.runs)
+            *_, (_, why) = self.engine.verdicts.of(self.module, index, match, self.runs)
             yield self._none(match.entry, why)
 
     def _unfulfilled(self, index: int, codes: set[str]) -> Iterator[Verdict]:
@@ -177,7 +179,7 @@ def _unheeded(run: Reach, stream: str) -> str:
     if run.loads and not (fixed or run.trains):
         return "a run that comes here loads weights and doesn't train: initial weights, and what training layers draw, are no matter"
     if run.measures and not (fixed or run.trains):
-        return "a run that comes here only counts operations and parameters"
+        return "a run that comes here only counts operations and parameters, or takes the time"
     return "no entry point that comes here leaves the stream unseeded, see above"
 
 

@@ -1,0 +1,85 @@
+"""What becomes of the parts that an object asks itself for by names that it puts together: some it runs, some it only gives out."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from detlint.facts.spare import Layout
+
+_LOOKS: Final = frozenset({"callable", "getattr", "hasattr", "isinstance", "setattr"})
+"""Functions that don't run what they are handed first."""
+_RUNS: Final = frozenset({"__call__", "call", "construct", "forward"})
+"""Methods that run a layer."""
+_PASSED_ON: Final = (ast.BoolOp, ast.IfExp)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Asked(NamedTuple):
+    """What a class does more with than to look at it and to give it back, of what it asks itself for."""
+
+    any: bool
+    """Whether something is of it whose name isn't written out."""
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def asked(text: bytes) -> Asked:
+    """What a class does with its attributes, where it has them by `getattr(self, ...)`.
+
+    Args:
+        text: its definition.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return Asked(True, frozenset())
+    used = [
+        call.args[1] if len(call.args) > 1 else None
+        for function in ast.walk(tree)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for call in _gets(function, Layout(function.body).parents)
+    ]
+    names = [name.value if isinstance(name, ast.Constant) else None for name in used]
+    return Asked(None in names, frozenset(name for name in names if isinstance(name, str)))
+
+
+def _gets(function: _Function, parents: dict[ast.AST, ast.AST]) -> list[ast.Call]:
+    """The calls `getattr(self, ...)` of a function with whose results more is done."""
+    return [
+        call
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "getattr"
+        and call.args
+        and isinstance(call.args[0], ast.Name)
+        and call.args[0].id == "self"
+        and not _is_given_out(call, function, parents)
+    ]
+
+
+def _is_given_out(node: ast.AST, function: _Function, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the value of an expression is only looked at and given back."""
+    around = parents.get(node)
+    if isinstance(around, _PASSED_ON):
+        return _is_given_out(around, function, parents)
+    if isinstance(around, ast.NamedExpr):
+        return _is_given_out(around, function, parents) and _are_given_out(around.target, function, parents)
+    if isinstance(around, ast.Assign):
+        return all(_are_given_out(target, function, parents) for target in around.targets)
+    if isinstance(around, ast.Call):
+        return isinstance(around.func, ast.Name) and around.func.id in _LOOKS and around.args[:1] == [node]
+    if isinstance(around, ast.Attribute):
+        return isinstance(around.ctx, ast.Load) and around.attr not in _RUNS
+    return isinstance(around, (ast.BinOp, ast.Compare, ast.If, ast.Return, ast.UnaryOp))
+
+
+def _are_given_out(target: ast.expr, function: _Function, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a name that holds such a value is read for no more than that."""
+    return isinstance(target, ast.Name) and all(
+        _is_given_out(load, function, parents)
+        for load in ast.walk(function)
+        if isinstance(load, ast.Name) and load.id == target.id and isinstance(load.ctx, ast.Load)
+    )

@@ -1,0 +1,266 @@
+"""Why what the catalog knows is no finding where it stands: nothing draws there, nothing comes there, the order never matters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, UNORDERED, Entry
+from detlint.checks import listings, seeds
+from detlint.checks.attributes import Attributes
+from detlint.checks.gradients import Gradients
+from detlint.checks.hardware import Hardware
+from detlint.checks.levels import is_class
+from detlint.checks.loaded import Loaded
+from detlint.checks.match import Match, Matcher
+from detlint.checks.scope import target_of
+from detlint.checks.unnamed import Unnamed
+from detlint.checks.untold import Untold
+from detlint.checks.untrained import Untrained
+from detlint.checks.unused import Unused
+from detlint.config import Settings
+from detlint.facts.model import IDLE, SHAPES, Branch, Ref, Site, Span, Step
+from detlint.program.entry import sites
+from detlint.program.outcome import Outcome, Passage, Runs
+from detlint.program.resolve import Module
+from detlint.program.users import Use, Users
+
+SWITCH: Final = "deterministic-algorithms"
+# Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
+SWITCHED: Final = frozenset({"DET402", "DET406"})
+ON_DEVICE: Final = frozenset({"DET501", "DET502"})
+STREAMS: Final = "DET10"
+"""The rules of draws that nothing seeds begin with it."""
+HASHES: Final = "DET115"
+"""Silent in a run that starts the interpreter anew with a hash seed."""
+
+
+class Silence:
+    """Says why a match with a rule is no finding, before its severity is asked for.
+
+    Args:
+        attributes: knows what reads the attributes of objects.
+        root: the project's root, for telling test files.
+    """
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        settings: Settings,
+        users: Users,
+        gradients: Gradients,
+        attributes: Attributes,
+        unnamed: Unnamed,
+        untrained: Untrained,
+        root: str,
+    ) -> None:
+        self._matcher = matcher
+        self._settings = settings
+        self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
+        self._users = users
+        self._gradients = gradients
+        self._unnamed = unnamed
+        self._untrained = untrained
+        self._untold = Untold(matcher, users)
+        self._loaded = Loaded(matcher, users, root)
+        self._unused = Unused(matcher, users, attributes)
+        self._hardware = Hardware(matcher.resolver, users, root)
+        self._reseeding = frozenset(name.rpartition(".")[2] for name in self._catalog.with_context("reseeds"))
+
+    def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
+        """Why a match is no finding; "" where it may be one."""
+        passed = [passage for passage in runs.passages if index in passage.sites]
+        return (
+            self._by_itself(module, index, match, passed)
+            or self._hashed_alike(module, match, runs.passages)
+            or self._only_inferred(module, index, match, runs)
+        )
+
+    def _by_itself(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
+        """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
+        code, site = match.entry.rule, module.sites[index]
+        through = [passage.outcome for passage in passed]
+        if code == "DET110" and through and any(m.entry.seeds for m in self._matcher.matches(module, index)):
+            return "the seed flow of the runs that pass here says it"
+        if match.entry.block and not self._draws_under(module, index):
+            return "it heads no block in which something is drawn or a layer is built"
+        if reason := self._out_of_place(match.entry, module, site, through):
+            return reason
+        if self._untold.holds(module, match, passed):
+            return "the training step that the program has doesn't tell its layers to train"
+        if match.entry.unless_under and self._matcher.is_under(module, site, match.entry.unless_under):
+            return "the block around it chooses a kernel whose order is fixed"
+        if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
+            return "every run that passes here has chosen a kernel whose order is fixed"
+        if match.entry.targets and "cpu" not in match.entry.targets and self._matcher.on_cpu(match):
+            return "it is handed tensors on the CPU"
+        if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
+            return "the file gives it a seed later"
+        if "only-gives" in match.entry.contexts and site.use == "dropped":
+            return "what it gives is dropped"
+        if (code.startswith(STREAMS) or code in ON_DEVICE) and is_tried(module, index):
+            return "it only tries something out: tests come there, or no more than shapes are shown"
+        if code.startswith(STREAMS) and site.use == "id":
+            return "it only tells runs or files apart"
+        if code.startswith(STREAMS) and site.use == "looked-at":
+            return "what it chooses is only shown"
+        if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):
+            return "nothing is done with the object that it makes, but to show it"
+        runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
+        if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):
+            return "it makes weights, and all who build their layer load others"
+        if code in ON_DEVICE and self._matcher.only_shown(module, index):
+            return "it is an example for a tracer, or a function is tried out with it"
+        if chosen := self._elsewhere(match.entry, module, through):
+            return f"every run that comes here chooses {chosen}"
+        by_order = site.kind == "order" or code in UNORDERED
+        if by_order and os.path.basename(module.path) == "setup.py":
+            return "a build script: what it lists is compiled or packed"
+        if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
+            return "its value picks nothing here"
+        if by_order and not listings.matters(module, index, self._matcher, self.callers):
+            return "the order of what it gives never matters, or is put right"
+        if code == "DET103" and (
+            seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
+        ):
+            return "the generator gets a seed, here or later"
+        if code == "DET114" and self._restarts(module):
+            return "the file starts the interpreter anew, which then reads it"
+        if self._switched(match, through):
+            return "every run that passes here has switched the deterministic path on"
+        if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
+            return "no run that passes here starts to communicate with other devices"
+        if is_class(match.name) and self._unused.is_made_for_nothing(module, index, generator=code == "DET103"):
+            return "nothing uses what it makes"
+        return ""
+
+    def _only_inferred(self, module: Module, index: int, match: Match, runs: Runs) -> str:
+        """Why no gradients are taken at a match, by the runs that pass it; "" where they may be.
+
+        All of them only infer: they say so, or they start in its file, of which nobody has the definition that it stands in, and apply
+        weights that they load. In a library, one that trains may come there out of sight: networks are made by their names.
+        """
+        through = [passage.outcome for passage in runs.passages if index in passage.sites]
+        if match.entry.pass_ != "backward" or not through or any(run.trains for run in through):
+            return ""
+        if not all(run.infers for run in through):
+            own = all(run.applies and run.entry == module.path for run in through)
+            name = module.function_of(module.sites[index]).name.partition(".")[0]
+            if not own or self._users.may_be_imported(module, name):
+                return ""
+        elif runs.train and self._unnamed.is_in_library(module):
+            return ""
+        return "it is about the backward pass, and every run that passes here only infers"
+
+    def _hashed_alike(self, module: Module, match: Match, passages: Sequence[Passage]) -> str:
+        """Why an order of hashes is always the same; "" where it isn't."""
+        if match.entry.rule != HASHES:
+            return ""
+        starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
+        return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
+
+    def _elsewhere(self, entry: Entry, module: Module, through: list[Outcome]) -> str:
+        """The hardware that all runs choose, or all scripts that import a file, where it is none that the entry is about."""
+        if self._settings.targets or not entry.targets:
+            return ""
+        # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
+        runs = self._training(through) if entry.pass_ == "backward" else []
+        runs = runs or [o for o in through if o.trains or not o.tries] or through
+        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
+        chosen = chosen or self._hardware.everywhere(module)
+        if "" in chosen or not chosen.isdisjoint(entry.targets):
+            return ""
+        return " or ".join(sorted(chosen))
+
+    def _training(self, through: list[Outcome]) -> list[Outcome]:
+        """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
+        runs = [outcome for outcome in through if outcome.trains]
+        if runs or not through:
+            return runs
+        self._resolver.opened.update(outcome.entry for outcome in through)
+        return [outcome for outcome in through if self._untrained.speaks(outcome.entry)]
+
+    def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
+        """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""
+        if entry.inside and self._inside(module, site, entry.inside):
+            return ""
+        if entry.while_training and not any(outcome.trains for outcome in through):
+            return "no run that trains comes here"
+        if entry.inside and not entry.while_training:
+            return f"it stands in no class that is a {' or '.join(entry.inside)}"
+        if entry.outermost and any(
+            other.target == site.target and _holds(other.span, site.span) for other in module.sites
+        ):
+            return "it stands inside another, which speaks for it"
+        if entry.becomes and not site.use.startswith(tuple(entry.becomes)):
+            return "what becomes of its result is none of what matters"
+        return ""
+
+    def _draws_under(self, module: Module, index: int) -> bool:
+        """Whether a call heads a `with` block in which something is drawn or a layer is built."""
+        for number, site in enumerate(module.sites):
+            if index in site.within:
+                target = self._matcher.target(module, number)
+                if isinstance(target, Ref) and self._resolver.layer(target.name) is not None:
+                    return True
+                if any(match.entry.draws for match in self._matcher.matches(module, number)):
+                    return True
+        return False
+
+    def _inside(self, module: Module, site: Site, kinds: Sequence[str]) -> bool:
+        """Whether a site stands in a method of a class that is one of some kinds."""
+        inside = module.function_of(site).owner
+        if not inside:
+            return False
+        owner = f"{module.path}::{inside}"
+        is_layer = "layer" in kinds and self._resolver.layer(owner) is not None
+        return is_layer or ("dataset" in kinds and self._resolver.is_dataset(owner))
+
+    def callers(self, module: Module, name: str) -> list[Use] | None:
+        """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
+        return None if self._unnamed.is_in_library(module) else self._gradients.uses(module, name)
+
+    def _restarts(self, module: Module) -> bool:
+        """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""
+        return any(
+            "restarts" in m.entry.contexts for i in range(len(module.sites)) for m in self._matcher.matches(module, i)
+        )
+
+    def _switched(self, match: Match, through: list[Outcome]) -> bool:
+        """Whether every run that passes here has switched the deterministic path on."""
+        known = self._catalog.switches.get(match.name.partition(".")[0])
+        switch = None
+        if match.entry.rule in SWITCHED:
+            switch = known.name if known is not None else SWITCH
+        if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
+            switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
+        if switch is None or not through or match.entry.category not in ("b", ""):
+            return False
+        held = [outcome.held.get(switch) for outcome in through]
+        return all(value and not (match.entry.strict and value == "warn") for value in held)
+
+
+def is_tried(module: Module, index: int) -> bool:
+    """Whether a site stands in a `__main__` block, or a function, that only shows shapes, or where only tests come."""
+    blocks = _branches(module.steps(module.function_of(module.sites[index])))
+    tried = (
+        block for block in blocks if block.kind in ("trial", "tests") or (block.kind == "main" and block.test == SHAPES)
+    )
+    return any(index in sites(block.arms[0]) for block in tried)
+
+
+def _branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
+    """All branches under some steps."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield step
+            for arm in step.arms:
+                yield from _branches(arm)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    """Whether a place lies within another, larger one."""
+    begins = (outer.line, outer.column) <= (inner.line, inner.column)
+    ends = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return begins and ends and outer != inner

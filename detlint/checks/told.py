@@ -1,0 +1,60 @@
+"""What is told of a match that is a finding: its words, and how it is fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+import msgspec
+
+from detlint.catalog import Applicability, Recipe, Rule
+from detlint.checks.finding import Finding, Severity
+from detlint.checks.match import Match
+from detlint.config import Settings
+from detlint.facts.model import Site
+from detlint.program.resolve import Module
+
+
+def finding(
+    module: Module, site: Site, match: Match, rule: Rule, severity: Severity, active: Container[str], settings: Settings
+) -> Finding:
+    """What is told of a match.
+
+    Args:
+        active: the targets that the module is judged for.
+    """
+    entry = match.entry
+    name = match.name.removeprefix("builtins.")
+    api = name if site.kind != "partial" else f"partial({name})"
+    value = next((p for p in entry.when), "")
+    message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
+    return Finding(
+        module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
+        tuple(t for t in entry.targets if t in active), (), value, _recipe(match, rule, settings.profile), match.name,
+    )  # fmt: skip
+
+
+def _recipe(match: Match, rule: Rule, profile: str) -> Recipe | None:
+    """How a finding is fixed. What is random by design stays so where runs are only to be repeated."""
+    entry, reproduces = match.entry, profile == "reproduce"
+    recipe = entry.fix if reproduces else entry.align or entry.fix
+    if recipe is None:
+        return None
+    if recipe.unsure is not None and not match.sure:
+        recipe = msgspec.structs.replace(recipe, applicability=recipe.unsure)
+    if recipe.kind == "replace-target" and not recipe.text:
+        recipe = _renamed(recipe, match.name, entry.known)
+    if reproduces and (entry.level or rule.level) == "design":
+        milder: Applicability = "display" if recipe.applicability == "unsafe" else recipe.applicability
+        return msgspec.structs.replace(recipe, applicability=milder, repeated="display")
+    return recipe
+
+
+def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:
+    """The recipe for a member that doesn't exist: the one that was meant, where exactly one is much like it."""
+    import difflib
+
+    owner, _, member = name.rpartition(".")
+    alike = difflib.get_close_matches(member, known, cutoff=0.75)
+    if len(alike) != 1:
+        return msgspec.structs.replace(recipe, applicability="display", text=f"<{owner}.{known[0]}>")
+    return msgspec.structs.replace(recipe, text=f"<{owner}.{alike[0]}>")

@@ -1,0 +1,205 @@
+"""Whether a match with a rule is a finding, how severe it is, and why: step by step, for whoever asks (`detlint explain`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from detlint.checks import listings
+from detlint.checks.attributes import Attributes
+from detlint.checks.constants import Constants
+from detlint.checks.exact import Exact
+from detlint.checks.finding import Severity, at_most
+from detlint.checks.frozen import Frozen
+from detlint.checks.leftover import Leftover
+from detlint.checks.levels import Judgement, Levels, is_class
+from detlint.checks.match import Match, Matcher
+from detlint.checks.origins import Origins
+from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
+from detlint.checks.templates import Templates
+from detlint.checks.tests import holds_tests, is_test
+from detlint.checks.unnamed import Unnamed
+from detlint.checks.untrained import Untrained
+from detlint.config import Settings
+from detlint.facts.model import Either
+from detlint.program.outcome import Outcome, Runs
+from detlint.program.reach import follows_mode
+from detlint.program.resolve import Module
+from detlint.program.users import ANYWHERE, Users
+
+OPERATORS: Final = "DET4"
+"""The rules of operators that don't always give the same numbers begin with it."""
+
+
+class Verdicts:
+    """Judges matches at the sites of modules.
+
+    Args:
+        levels: judges how severe a match is.
+        root: the project's root, for telling test files.
+    """
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        settings: Settings,
+        users: Users,
+        levels: Levels,
+        attributes: Attributes,
+        unnamed: Unnamed,
+        untrained: Untrained,
+        root: str,
+    ) -> None:
+        self._matcher = matcher
+        self._settings = settings
+        self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
+        self._users = users
+        self._levels = levels
+        self._unnamed = unnamed
+        self._untrained = untrained
+        self._root = root
+        gradients = levels.gradients
+        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, root)
+        self._constants = Constants(matcher, users, gradients, unnamed)
+        self._own_calls = Constants(matcher, users, gradients, unnamed, offered=False)
+        self._own_origins = Origins(matcher, gradients, any_input=True)
+        self._exact = Exact(matcher, users.texts, attributes)
+        self._leftover = Leftover(matcher, users.texts, attributes)
+        self._frozen = Frozen(gradients, users, unnamed.is_in_library)
+        self._templates = Templates(users)
+
+    def matches(self, module: Module, index: int) -> Iterator[Match]:
+        """What a site is, by itself and by what those who call the function around it hand to it."""
+        yield from self._matcher.matches(module, index)
+        yield from self._constants.handed_on(module, index)
+
+    def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[Judgement]:
+        """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
+        passed = [passage for passage in runs.passages if index in passage.sites]
+        through = [passage.outcome for passage in passed]
+        if silent := self.silence.why(module, index, match, runs):
+            yield None, silent
+            return
+        drawn = {s for other in self._matcher.matches(module, index) for s in other.entry.draws}
+        # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
+        tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
+        drawing = [
+            o
+            for o in (passage.outcome for passage in passed if index not in passage.silent)
+            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self._root))
+        ]
+        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
+        rule = self._catalog.rules[match.entry.rule]
+        severity: Severity | None = None
+        trained = any(outcome.trains for outcome in through)
+        for severity, why in self._levels.judged(match, rule, module, index, seeded, trained):
+            yield severity, why
+        if severity is None:
+            return
+        if severity != "note":
+            if reason := self._ruled_out(module, index, match):
+                yield None, reason
+                return
+            if reason := self._milder(module, index, match, runs, through):
+                severity = "note"
+                yield severity, reason
+        if rule.code == "DET107" and seeded:
+            seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
+        now, why = self._on_the_way(match, severity, seeded, through)
+        if module.sites[index].kind == "order":
+            now, why = self._of_a_set(module, index, match, severity)
+        if why:
+            yield now, why
+
+    def _ruled_out(self, module: Module, index: int, match: Match) -> str:
+        """Why what would be told is no finding after all, by what is asked of the whole program; "" where it may be one."""
+        if reason := self._constants.rule_out(module, index, match):
+            return reason
+        if self._exact.holds(module, index, match):
+            return "it adds up whole numbers, which give the same in any order"
+        if is_class(match.name) and self._leftover.holds(module, index):
+            return "nothing uses what it is a part of"
+        of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
+        if of_weights and self._frozen.holds(module, index):
+            return "it is about the gradient of its weights, and only networks have it whose weights are frozen"
+        return ""
+
+    def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
+        """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
+        passed = bool(through)
+        if not passed and self._templates.is_template(module):
+            return "another file is generated from this one, and runs in its place"
+        if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
+            return "a library has it for tests, and nothing in it comes here"
+        # A strict library is judged as if somebody ran, and trained, all of it.
+        strict = self._settings.library == "strict"
+        if match.entry.pass_ == "backward" and not strict and not any(outcome.trains for outcome in through):
+            if self._untrained.holds(module):
+                return "nothing trains in the project that it belongs to"
+            if self._untrained.refuses(module):
+                return "the file's networks refuse to be trained"
+        if not runs.train and self._is_left_open(module, index, match, through):
+            return "it stands in a library, and no run that trains imports it: the caller decides"
+        in_library = not strict and self._unnamed.is_in_library(module)
+        if in_library and (reason := self._own_calls.rule_out(module, index, match)):
+            return f"within the library {reason}; others decide by how they call it"
+        tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)
+        if tried and self._unnamed.is_idle(module, index):
+            return "nothing that the program runs names what it stands in"
+        return ""
+
+    def _only_helps_tests(self, module: Module) -> bool:
+        """Whether a file has no tests, but what a library's tests use, and those of others."""
+        if self._settings.library == "strict" or not is_test(module.path, self._root):
+            return False
+        if holds_tests(module) or not self._unnamed.is_in_library(module):
+            return False
+        importers = self._users.importers(module.path)
+        self._users.asked.update((ANYWHERE, os.path.basename(module.path).partition(".")[0]))
+        self._resolver.opened.update(importers)
+        return all(is_test(path, self._root) for path in importers)
+
+    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
+        """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
+        where it doesn't."""
+        code, caller = match.entry.rule, not through and self._settings.library == "caller"
+        if code == "DET110" and caller and not match.sure:
+            return "note", "no entry point comes here, so the caller decides what the seed is"
+        if code == "DET606" and caller:
+            return "note", "no entry point comes here, so the caller decides"
+        if code == "DET107" and match.entry.draws and (seeded or caller):
+            # a global stream stands in, and it is seeded, or the caller may do so
+            return "note", "a global stream stands in, and " + ("it is seeded" if seeded else "the caller may seed it")
+        if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
+            return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
+        return severity, ""
+
+    def _is_left_open(self, module: Module, index: int, match: Match, through: list[Outcome]) -> bool:
+        """Whether those who use a library decide about an operator: by a switch of their run, where a condition is open, by
+        what they call it with, or by whether a gradient comes back to what they hand a network."""
+        code, backward = match.entry.rule, match.entry.pass_ == "backward"
+        if (
+            self._settings.library == "strict"
+            or self._settings.profile != "reproduce"
+            or not code.startswith(OPERATORS)
+        ):
+            return False
+        if any(outcome.trains or not backward for outcome in through):
+            return False
+        if not self._unnamed.is_in_library(module):
+            return False
+        if code in SWITCHED or not match.sure:
+            return True
+        return backward and not is_class(match.name) and self._own_origins.need_no_gradients(module, index, match)
+
+    def _of_a_set(self, module: Module, index: int, match: Match, severity: Severity) -> Judgement:
+        """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
+        if isinstance(match.arguments["elements"].value, Either):
+            return "note", "the elements look like numbers, whose order is always the same"
+        done = listings.matters(module, index, self._matcher, self.silence.callers)
+        if done < listings.CUT:
+            return "note", "it is kept in that order, which may not matter to whoever uses it"
+        if done == listings.CUT and not match.sure:
+            return "note", "neither what is in the set is known, nor that its order matters"
+        return severity, ""
