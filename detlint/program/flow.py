@@ -243,6 +243,10 @@ class _Run:
         """All those names."""
         self.choices: dict[str, tuple[Place, tuple[Place, ...]]] = {}
         """Registries from which something was chosen by a name that isn't known; it is run at the end."""
+        self.chosen: dict[int, tuple[str, list[Ref]]] = {}
+        """Calls of what was chosen -> the registry, and what their names say that it is."""
+        self.chosen_methods: dict[str, dict[str, tuple[Place, tuple[Place, ...]]]] = {}
+        """Registries -> the methods that are called of what may have been chosen by a name that isn't known."""
         self.perhaps: set[str] = set()
         """Streams that only some of what may be chosen draws from."""
         self.commands: dict[str, list[Value | None]] = {}
@@ -398,12 +402,22 @@ class _Run:
                     self.state, self.path = before.copy(), path
                     self.build(definition, place)
                     self.run(definition, place)
+                    self.use_methods(key, definition)
                     self.use_built(used, streams)
                     ends.append(self.state)
                 self.state = self.meet(ends)
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def use_methods(self, key: str, definition: Ref) -> None:
+        """Call the methods that the run calls of what may have been chosen from a registry."""
+        outer = self.path
+        for method, (place, path) in self.chosen_methods.get(key, {}).items():
+            self.path = path
+            for callee in self.flow.method(definition.name, method):
+                self.call(*callee, place, {})
+        self.path = outer
 
     def for_layer(self, name: str, work: Callable[[], object]) -> None:
         """Run something that building an object of a class does, or that a framework does with it."""
@@ -1372,19 +1386,32 @@ class _Run:
     # -- functions that libraries call --------------------------------------------------------------------------
 
     def choose(self, site: Site, target: Value | None, place: Place) -> bool:
-        """A call of what a registry gives; those of its definitions run that are named on the way here, else all of them
-        at the end. Whether it is one."""
-        key = self.registry(site.target, target) if self.kept and is_chosen(site.target) else ""
+        """A call of what a registry gives, or of a method of what that makes (`RUNNERS[name](model).train()`); those of its
+        definitions run that are named on the way here, else all of them at the end. Whether it is one."""
+        if not self.kept:
+            return False
+        if isinstance(target, Member) and isinstance(target.base, Result) and target.base.site in self.chosen:
+            self.use_chosen(*self.chosen[target.base.site], target, place)
+            return True
+        key = self.registry(site.target, target) if is_chosen(site.target) else ""
         if not key:
             return False
         words = self.words(site)
         named = [definition for definition, names in self.kept[key].items() if not names.isdisjoint(words)]
+        self.chosen[self.resolver.global_site(place.module.path, place.site)] = key, named
         for definition in named:
             self.build(definition, place)
             self.call_all(definition, self.flow.callees(definition), place)
         if not named:
             self.choices.setdefault(key, (place, self.path))
         return True
+
+    def use_chosen(self, key: str, named: list[Ref], target: Member, place: Place) -> None:
+        """Call a method of an object of one of some classes, or of any that is in a registry."""
+        for definition in named:
+            self.call_all(target, self.flow.method(definition.name, target.attr), place)
+        if not named:
+            self.chosen_methods.setdefault(key, {}).setdefault(target.attr, (place, self.path))
 
     def registry(self, raw: Value, target: Value | None) -> str:
         """The registry that gives what a site calls, or that builds it, by its key; "" for none."""
@@ -1404,11 +1431,15 @@ class _Run:
                 key = self.frame.registry if own else self.flow.registries.key(owner)
                 if key in self.kept:
                     return key
-        return ""
+        key = self.flow.registries.chosen_by(target.of) if isinstance(target, Result) else ""
+        return key if key in self.kept else ""
 
     def words(self, site: Site) -> set[str]:
-        """The texts that a call is handed, that the calls on the way to it were, and that options are by default."""
-        found = [self.values.look(self.frame, argument.value).value for argument in site.args]
+        """The texts that a call is handed, or the one that gave what is called, that the calls on the way to it were, and that
+        options are by default."""
+        chooser = site.target.site if isinstance(site.target, Result) else -1
+        arguments = (*site.args, *(self.frame.module.sites[chooser].args if chooser >= 0 else ()))
+        found = [self.values.look(self.frame, argument.value).value for argument in arguments]
         frame: Frame | None = self.frame
         while frame is not None:
             found += [origin.value for origin in frame.given.values()]

@@ -1,8 +1,8 @@
 """Registries: functions and classes that a program keeps in a collection, to be chosen by a name when it runs.
 
-A registry is a collection of a module (`MODELS = {}`) or an object (`MODELS = Registry("models")`). A definition gets
-into it by a decorator, or by a call or an assignment at the top level of its module. What calls store in a collection is
-seen in the functions that do it; an object of a library's class keeps what is handed to its `register...`.
+A registry is a collection of a module or class (`MODELS = {}`, `cls.mapping["models"]`) or an object (`MODELS = Registry("models")`).
+A definition gets into it by a decorator, or by a call or an assignment at the top level of its module. What calls store in a collection
+is seen in the functions that do it; an object of a library's class keeps what is handed to its `register...`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value
+from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 4
@@ -102,6 +102,32 @@ class Registries:
         for key in sorted(found - {""}):
             yield Kept(key, _names(definition, texts), definition)
 
+    def chosen_by(self, called: Value | None, depth: int = 0) -> str:
+        """The registry of which a function gives back an item (`def model_of(name): return MODELS[name]`), by its key; "" for none."""
+        found = (
+            self._item_of(module, function, given, depth)
+            for module, function, _ in (self.callees(called) if depth < DEEPEST else ())
+            for given in options(function.returns)
+            if given is not None
+        )
+        return next((key for key in found if key), "")
+
+    def _item_of(self, module: Module, function: Function, given: Value, depth: int) -> str:
+        """The registry of which a value is an item: `MODELS[name]`, `MODELS.get(name)`."""
+        if isinstance(given, Member) and given.attr.startswith("["):
+            return self._collection(module, given.base)
+        if not isinstance(given, Result):
+            return ""
+        if _last(given.of) == "get" and isinstance(given.of, Member):
+            return self._collection(module, given.of.base)
+        return self.chosen_by(self.resolver.normal(module.path, given.of, function), depth + 1)
+
+    def _collection(self, module: Module, value: Value) -> str:
+        """The key of a collection of a module or class, or of one inside it: `MODELS`, `cls.mapping["models"]`; "" for another value."""
+        if isinstance(value, Member) and value.attr.startswith("[") and isinstance(value.base, Ref):
+            return self._collection(module, value.base) + value.attr
+        return self.resolver.variable(module.path, value.name) if isinstance(value, Ref) else ""
+
     def owner(self, module: Module, called: Value) -> str:
         """The key of the registry whose method is called; "" for none."""
         if isinstance(called, Member):
@@ -134,8 +160,9 @@ class Registries:
     def _written(self, module: Module, target: Value) -> Iterator[str]:
         """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`."""
         if isinstance(target, Member) and target.attr.startswith("["):
-            if isinstance(target.base, Ref):
-                yield self.resolver.variable(module.path, target.base.name)
+            key = self._collection(module, target.base)
+            if key:
+                yield key
             elif isinstance(target.base, Member) and isinstance(target.base.base, Instance):
                 yield SELF
 
