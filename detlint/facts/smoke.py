@@ -19,6 +19,8 @@ _MODES: Final = frozenset({"cuda", "eval", "float", "half", "npu", "requires_gra
 """Methods that put a network into a mode, or on a device."""
 _FORWARD: Final = "forward"
 """How the names of methods begin that only run a network."""
+_MAKES_UP: Final = frozenset({"normal", "ones", "rand", "randint", "randn", "random", "uniform", "zeros"})
+"""What makes up the numbers that a network is tried with."""
 _BACKWARD: Final = "backward"
 _ASKS: Final = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
@@ -88,7 +90,7 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
         layers: classes whose objects, printed, show the layers that they are made of.
     """
     networks, written = _networks(body, layers), _written(body)
-    shown = bool(body) and _runs(body[-1], networks)
+    shown = bool(body) and (_runs(body[-1], networks) or _tries(body))
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
             return False
@@ -145,6 +147,22 @@ def _runs(statement: ast.stmt, networks: set[str]) -> bool:
     if isinstance(call.func, ast.Attribute):  # `features = net.forward_features(x)`
         return isinstance(call.func.value, ast.Name) and call.func.attr.startswith(_FORWARD)
     return isinstance(call.func, ast.Name) and call.func.id in networks
+
+
+def _tries(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block ends with what some call has made, run on made-up numbers alone: `net = get_net(); x = torch.rand(8); y = net(x)`."""
+    made = {
+        target.id: _last(statement.value)
+        for statement in body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    if not body or not isinstance(body[-1], ast.Assign) or not isinstance(body[-1].value, ast.Call):
+        return False
+    call = body[-1].value
+    made_up = all(isinstance(given, ast.Name) and made.get(given.id) in _MAKES_UP for given in call.args)
+    return dotted(call.func) in made and bool(call.args) and made_up and not call.keywords
 
 
 def _written(body: Sequence[ast.stmt]) -> set[str]:
