@@ -2434,6 +2434,11 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     if left is COMPARED and right is COMPARED:
         return COMPARED
+    if type(left) is Either:
+        # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn.
+        options = [_operation(option, right) for option in left.options]
+        if None not in options:
+            return join(options)
     for side in (left, right):
         if side is COMPARED:
             continue  # as a factor it takes on the other's type

@@ -10,6 +10,8 @@ from typing import Final
 from detlint.facts.loops import dotted
 
 SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
+_COUNTS: Final = frozenset({"flops"})
+"""Methods of networks that count what they compute, which their weights don't change."""
 _SHOWS: Final = frozenset({"print", "pprint"})
 _LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
@@ -196,7 +198,7 @@ def _is_shape(node: ast.expr, written: Collection[str] = ()) -> bool:
         return node.id in written
     if isinstance(node, ast.Call):
         last = _last(node)
-        return last in SHAPES | _ASKS or (
+        return last in SHAPES | _ASKS | _COUNTS or (
             last in _PUTS_TOGETHER and all(_is_shape(part, written) for part in node.args)
         )
     if isinstance(node, ast.Subscript):
