@@ -72,6 +72,7 @@ def bind(
             if isinstance(argument.value, Mapping):
                 pairs = zip(argument.value.keys, argument.value.values, strict=True)
                 bound.update({key: Argument(value, True) for key, value in pairs})
+                keyword_splat = keyword_splat or argument.value.open
             else:
                 keyword_splat = True
                 if isinstance(argument.value, Either):
@@ -118,7 +119,7 @@ def argument_of(bound: Mapped[str, Argument], parameter: str) -> Argument | None
     if not isinstance(whole.value, Mapping):
         return Argument(None, None if whole.given is not False else False)
     if key not in whole.value.keys:
-        return MISSING
+        return Argument(None, None) if whole.value.open else MISSING
     return Argument(whole.value.values[whole.value.keys.index(key)], whole.given)
 
 

@@ -1,7 +1,7 @@
 """What a call passes by dictionaries that are put together and unpacked: `args = dict(radix=2, **kwargs)`, `build(Net, **args)`.
 
-Facts don't keep dictionaries into which others are put. They are read here from the text of a definition, for the few sites that
-would be told.
+Of dictionaries into which others are put, facts keep what is surely in them. Whether the rest is what a definition is handed itself
+is read here from its text, for the few sites that would be told.
 """
 
 from __future__ import annotations

@@ -77,6 +77,8 @@ class Mapping(Record, frozen=True, tag=7):
 
     keys: tuple[str, ...]
     values: tuple[Value | None, ...]
+    open: bool = False
+    """Whether it has others besides, which aren't known: `dict(shuffle=False, **options)`."""
 
 
 class Either(Record, frozen=True, tag=8):

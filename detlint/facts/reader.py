@@ -1714,7 +1714,7 @@ class _Reader:
                 other = known is not None and not _same_owner(self.parsers.get(arg.name), callee)
                 value = join((known.default, arg.value)) if known is not None and other else arg.value
                 self.options[arg.name], self.parsers[arg.name] = Option(value, _span(node)), callee
-        elif attr == "update" and callee is None:
+        elif attr == "update" and (callee is None or (isinstance(callee, Member) and _is_table(callee.base))):
             self.dictionary_update(function.value, args)
 
     # Sets: which values are, and where their elements get an order.
@@ -1894,8 +1894,10 @@ class _Reader:
 
     def _dict(self, node: ast.Call, args: list[Arg]) -> Value | None:
         first = args[0].value if args and args[0].name in ("", "**") else None
+        if type(first) is not Mapping and args and args[0].name:
+            first = None
         named = {arg.name: arg.value for arg in (args[1:] if first is not None else args)}
-        if "" in named or "*" in named:
+        if "" in named or "*" in named or [arg.name for arg in args].count("**") > 1:
             return None
         for keyword in node.keywords:
             self.section(keyword.arg, named.get(keyword.arg or ""), keyword.value)
@@ -1909,7 +1911,12 @@ class _Reader:
         if isinstance(target, ast.Name) and not isinstance(base, Missing) and _is_table(base):
             named: dict[str, Value | None] | None = {}
             for arg in args:
-                if isinstance(arg.value, Mapping) and arg.name in ("", "**") and named is not None:
+                if (
+                    isinstance(arg.value, Mapping)
+                    and not arg.value.open
+                    and arg.name in ("", "**")
+                    and named is not None
+                ):
                     named.update(zip(arg.value.keys, arg.value.values, strict=True))
                 elif arg.name not in ("", "*", "**") and named is not None:
                     named[arg.name] = arg.value
@@ -2122,7 +2129,7 @@ class _Reader:
         for key in keys:
             if key in self.factories:
                 self.built(self.factories[key], table, node)
-        return table if "**" not in keys else None
+        return _opened(table, type(node) is ast.Call) if "**" in keys else table
 
     def built(self, factory: Factory, table: Mapping, node: ast.expr) -> None:
         """Note what a table says is to be built from it."""
@@ -2434,11 +2441,9 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     if left is COMPARED and right is COMPARED:
         return COMPARED
-    if type(left) is Either:
+    if type(left) is Either and type(right) is not Instance and any(map(_is_of_stdlib, left.options)):
         # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn.
-        options = [_operation(option, right) for option in left.options]
-        if None not in options:
-            return join(options)
+        return join(_operation(option, right) for option in left.options)
     for side in (left, right):
         if side is COMPARED:
             continue  # as a factor it takes on the other's type
@@ -2451,6 +2456,11 @@ def _operation(left: Value | None, right: Value | None) -> Value | None:
         if type(side) is Items and side.kind == "set":
             return sets.SETS[sets.elements_of(side) or ""]
     return None
+
+
+def _is_of_stdlib(value: Value | None) -> bool:
+    """Whether a function of the standard library gave a value, such as `random.randint`: it is no tensor."""
+    return type(value) is Result and type(value.of) is Ref and value.of.name.partition(".")[0] in STDLIB
 
 
 def _tail(callee: Value | None) -> str:
@@ -2505,7 +2515,7 @@ def _simple(value: Value | None) -> Value | None:
     if kind is Partial:
         return value if type(value.of) is Ref else None  # type: ignore[union-attr]
     if kind is Mapping and len(value.keys) <= SHORT_MAPPING:  # type: ignore[union-attr]
-        return Mapping(value.keys, tuple(map(_simple, value.values)))  # type: ignore[union-attr]
+        return Mapping(value.keys, tuple(map(_simple, value.values)), value.open)  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(_simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
@@ -2587,6 +2597,26 @@ def _is_table(value: Value | None) -> bool:
     return all(isinstance(option, Mapping) for option in options(value))
 
 
+def _opened(table: Mapping, once: bool) -> Value | None:
+    """A dictionary into which others are put, under the key `**`: what is surely in it.
+
+    Args:
+        once: whether no key may come twice, as in a call; else the last one counts.
+    """
+    merged: dict[str, Value | None] = {}
+    unknown = False
+    for key, value in zip(table.keys, table.values, strict=True):
+        if key != "**":
+            merged[key] = value
+            continue
+        if type(value) is Mapping:
+            merged |= zip(value.keys, value.values, strict=True)
+        elif not once:
+            merged.clear()
+        unknown = unknown or type(value) is not Mapping or value.open
+    return Mapping(tuple(merged), tuple(merged.values()), unknown) if merged else None
+
+
 def _updated(base: Value | None, changed: dict[str, Value | None] | None) -> Value | None:
     """A dictionary with some keys set anew; None when it isn't known which."""
     if isinstance(base, Either) and changed is not None:
@@ -2594,7 +2624,7 @@ def _updated(base: Value | None, changed: dict[str, Value | None] | None) -> Val
     if changed is None or not isinstance(base, Mapping):
         return None
     merged = dict(zip(base.keys, base.values, strict=True)) | changed
-    return Mapping(tuple(merged), tuple(merged.values()))
+    return Mapping(tuple(merged), tuple(merged.values()), base.open)
 
 
 def _span(node: Any) -> Span:

@@ -112,7 +112,7 @@ def _merged(orders: list[tuple[str, ...]]) -> list[str]:
 
 def definitions(value: Value | None) -> Value | None:
     """What a table of functions and classes has, if it is one."""
-    if not isinstance(value, Mapping) or any(not isinstance(entry, Ref) for entry in value.values):
+    if not isinstance(value, Mapping) or value.open or any(not isinstance(entry, Ref) for entry in value.values):
         return None
     return join(value.values)
 
@@ -371,7 +371,7 @@ class Resolver:
         if isinstance(value, Items):
             return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
         if isinstance(value, Mapping):
-            return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values))
+            return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values), value.open)
         return value
 
     def variable(self, path: str, name: str) -> str:
@@ -500,6 +500,8 @@ class Resolver:
             return self._member_of_name(base.name, attr) if base.name != UNKNOWN_RECEIVER.name else Member(base, attr)
         if isinstance(base, Mapping):
             if attr == "[*]":
+                if base.open:
+                    return None
                 return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
             key = attr[1:-1] if attr.startswith("[") else attr
             if key in base.keys:

@@ -334,6 +334,7 @@ class Values:
                 splat = True
             elif name == "**" and isinstance(value, Mapping):
                 given.update({k: self.look(frame, v) for k, v in zip(value.keys, value.values, strict=True)})
+                splat = splat or value.open
             elif name:
                 given[name] = self.look(frame, value)
             elif positional and not splat:
