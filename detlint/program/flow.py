@@ -168,6 +168,9 @@ class Flow(Calls):
         self.updates = updates
         self.adds_up = adds_up
         self.start = start
+        names = resolver.catalog.with_context(LOADS_WEIGHTS)
+        self.loading = frozenset(name.rpartition(".")[2] for name in names)
+        """What loads weights, by its last component."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -693,13 +696,20 @@ class _Run:
             return True
         for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
-            if not isinstance(site.target, Member) or not self.is_of(site.target.base, place):
+            if not isinstance(site.target, Member) or site.target.attr not in self.flow.loading:
+                continue
+            if not self.is_of(site.target.base, place):
                 continue
             whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
             effects = self.flow.knowledge.matches(module, other) if whole else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
+
+    def is_replaced(self, stream: str, effect: Effect, place: Place) -> bool:
+        """Whether stored weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
+        fixed = self.state.streams.get(stream) in ("seeded", "entropy")
+        return not fixed and self.is_overwritten(Ref(effect.name), place)
 
     def is_used_before(self, place: Place, load: int) -> bool:
         """Whether something may train a layer after a call has made it and before its weights are loaded."""
@@ -947,7 +957,7 @@ class _Run:
             for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
                 if used_later:
                     self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
-                elif self.matters(stream, place, entry):
+                elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
