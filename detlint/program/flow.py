@@ -10,7 +10,7 @@ the same way, as things that are set rather than seeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from functools import partial, reduce
 from typing import Any, Final
@@ -47,6 +47,7 @@ from detlint.program.calls import (
     BARE,
     CALLS,
     ONLY_DIFFERENTIATES,
+    PASSES_BACK,
     PREPARES,
     Callee,
     Calls,
@@ -141,7 +142,8 @@ class Flow(Calls):
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
         speaks: whether anything may train in a file, by its words.
-        updates: whether weights may get new values there, by these.
+        updates: whether weights may get new values there, by these; and whether gradients are what tensors keep.
+        weighs: whether the size of gradients is asked there, by these.
         adds_up: whether anything in a file may add up what several devices have, by its words; and whether what trains counts.
         start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
@@ -157,7 +159,8 @@ class Flow(Calls):
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
         speaks: Callable[[str], bool],
-        updates: Callable[[str], bool],
+        updates: Callable[[str, bool], bool],
+        weighs: Callable[[str], bool],
         adds_up: Callable[[str, bool], bool],
         start: str = "",
     ) -> None:
@@ -166,6 +169,7 @@ class Flow(Calls):
         self.taken = taken
         self.speaks = speaks
         self.updates = updates
+        self.weighs = weighs
         self.adds_up = adds_up
         self.start = start
         names = resolver.catalog.with_context(LOADS_WEIGHTS)
@@ -240,6 +244,8 @@ class _Run:
         self.trained = False
         self.differentiates = False
         """Whether a statement runs one of these layers."""
+        self.passes_back = False
+        """Whether gradients are passed back to tensors that keep them, which may be weights."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
         self.names: set[str] = set()
@@ -302,7 +308,11 @@ class _Run:
         result = self.result
         if self.differentiates and not result.trains:
             # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
-            result.trains = not result.loads or self.some_file(self.flow.updates)
+            result.trains = not result.loads or self.some_file(lambda path: self.flow.updates(path, False))
+        if self.passes_back and not result.trains:
+            # Those whose size alone is asked say how much something matters, and no weight follows.
+            updates = self.some_file(lambda path: self.flow.updates(path, True))
+            result.trains = updates or not self.some_file(self.flow.weighs)
         silent = result.loads and not result.trains and not self.some_file(self.flow.speaks)
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
@@ -922,7 +932,7 @@ class _Run:
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
             if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
-                self.train(ONLY_DIFFERENTIATES in entry.contexts)
+                self.train(entry.contexts)
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making:
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
@@ -976,16 +986,18 @@ class _Run:
             return is_mode(self.written(effect, place, TRAINING).value)
         return asks_mode(effect)
 
-    def train(self, differentiates: bool = False) -> None:
+    def train(self, contexts: Collection[str] = ()) -> None:
         """Gradients are taken here: by the run, or by a layer that is being built, when it is called.
 
         Args:
-            differentiates: whether no more than that is done here, so that they may be those of data.
+            contexts: those of what takes them, which may do no more, so that they may be those of data.
         """
         if self.making:
             self.ready.update(self.making)
-        elif differentiates:
+        elif ONLY_DIFFERENTIATES in contexts:
             self.differentiates = True
+        elif PASSES_BACK in contexts:
+            self.passes_back = True
         else:
             self.result.trains = True
 
