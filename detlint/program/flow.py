@@ -19,6 +19,7 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
+    COMPLETE,
     IDLE,
     LENT,
     SETTER,
@@ -172,9 +173,6 @@ class Flow(Calls):
         self.weighs = weighs
         self.adds_up = adds_up
         self.start = start
-        names = resolver.catalog.with_context(LOADS_WEIGHTS)
-        self.loading = frozenset(name.rpartition(".")[2] for name in names)
-        """What loads weights, by its last component."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -704,14 +702,15 @@ class _Run:
         module, function = place.module, self.frame.function
         if self.empties and self.is_of(function.returns, place):
             return True
+        loading = self.resolver.catalog.loading
         for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
-            if not isinstance(site.target, Member) or site.target.attr not in self.flow.loading:
+            if not isinstance(site.target, Member) or site.target.attr not in loading:
                 continue
             if not self.is_of(site.target.base, place):
                 continue
-            whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
-            effects = self.flow.knowledge.matches(module, other) if whole else ()
+            strict = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
+            effects = self.flow.knowledge.matches(module, other) if strict or site.use == COMPLETE else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
