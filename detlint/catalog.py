@@ -326,6 +326,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parts of the names of parameters by which a whole network is handed data besides its first."""
     answers: list[str] = []
     """Names of parameters by which a network is handed what it should have answered."""
+    missing: list[str] = []
+    """Attributes and items of what a call gives that loads weights, by which it tells for which it had none."""
     classes: list[str] = []
     """Names of parameters by which a network is told how many classes there are."""
     channels: list[str] = []
@@ -669,6 +671,16 @@ class Catalog:
     def with_context(self, context: str) -> frozenset[str]:
         """The names of all that a context is said of."""
         return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
+
+    @cached_property
+    def loading(self) -> frozenset[str]:
+        """What loads weights, by its last component."""
+        return self._last(self.with_context("loads-weights"))
+
+    @cached_property
+    def missing(self) -> frozenset[str]:
+        """Attributes and items by which that tells for which weights it had none."""
+        return frozenset(name for framework in self.frameworks for name in framework.missing)
 
     @cached_property
     def adding(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ from detlint import catalog as catalogs
 from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.checks.finding import ANOTHER_RUN, Finding, Report, Step
+from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
 from detlint.facts import outline
@@ -915,20 +915,30 @@ def _found(record: Record, starts: Set[str], paths: Set[str]) -> Iterator[Findin
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:
-    """What several entry points say of one place in the same words is said once, with where the others start."""
+    """What several entry points say of one place in the same words is said once, as the gravest says it, with where the others start."""
     found: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (finding.path, finding.span, finding.code, finding.severity, finding.message.partition(" (and ")[0])
+        seeds = finding.family == 1
+        graded = finding.severity if not seeds or finding.severity == "note" else ""
+        key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0], graded)
         known = found.get(key)
         if known == finding:
             continue  # a run and a process that it starts say the same
-        if known is None or not finding.steps or finding.family != 1:
+        if known is None or not finding.steps or not seeds:
             found[key if known is None else (*key, len(found))] = finding
         else:
-            start = msgspec.structs.replace(finding.steps[0], message=ANOTHER_RUN)
-            steps = known.steps if start in known.steps else (*known.steps, start)
-            found[key] = msgspec.structs.replace(known, steps=steps)
+            found[key] = _with_start(*sorted((known, finding), key=lambda one: -ORDER[one.severity]))
     return list(found.values())
+
+
+def _with_start(finding: Finding, other: Finding) -> Finding:
+    """A finding that also says where another one's runs start, but for those that it names."""
+    named = {
+        (step.path, step.span) for step in finding.steps if step.message == ANOTHER_RUN or step is finding.steps[0]
+    }
+    starts = [*other.steps[:1], *(step for step in other.steps if step.message == ANOTHER_RUN)]
+    new = (msgspec.structs.replace(s, message=ANOTHER_RUN) for s in starts if (s.path, s.span) not in named)
+    return msgspec.structs.replace(finding, steps=(*finding.steps, *new))
 
 
 def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str, Runs]:

@@ -65,8 +65,8 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
         self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
-        speaks, updates = self.untrained.speaks, self.untrained.updates
-        self.flow = seeds.flow(resolver, self.matcher, properties, speaks, updates, sums.may)
+        speaks, updates, weighs = self.untrained.speaks, self.untrained.updates, self.untrained.weighs
+        self.flow = seeds.flow(resolver, self.matcher, properties, speaks, updates, weighs, sums.may)
         self.verdicts = Verdicts(
             self.matcher, settings, users, self.levels, attributes, self.unnamed, self.untrained, root
         )

@@ -52,7 +52,8 @@ def flow(
     matcher: Matcher,
     properties: Mapping[str, Sequence[str]],
     speaks: Callable[[str], bool],
-    updates: Callable[[str], bool],
+    updates: Callable[[str, bool], bool],
+    weighs: Callable[[str], bool],
     adds_up: Callable[[str, bool], bool],
 ) -> Flow:
     """The seed flow over what the rule engine matches.
@@ -60,11 +61,12 @@ def flow(
     Args:
         properties: as `links.properties` tells them.
         speaks: whether anything may train in a file, by its words.
-        updates: whether weights may get new values there, by these.
+        updates: whether weights may get new values there, by these; and whether gradients are what tensors keep.
+        weighs: whether the size of gradients is asked there.
         adds_up: as `sums.Sums.may` tells it.
     """
     method = _start_method(matcher.settings)
-    return Flow(resolver, matcher, properties, switch, taken, speaks, updates, adds_up, method)
+    return Flow(resolver, matcher, properties, switch, taken, speaks, updates, weighs, adds_up, method)
 
 
 def _start_method(settings: Settings) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.notebook import is_notebook
-from detlint.program.calls import ONLY_DIFFERENTIATES
+from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.resolve import Module
 from detlint.program.users import ANYWHERE, Users
 
@@ -22,6 +22,10 @@ _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
 """Whoever asks for gradients by hand."""
 _UPDATES: Final = rb"assign|apply_gradients|minimize|trainable"
 """Whoever gives weights new values, with gradients in hand."""
+_SIZE: Final = re.compile(rb"\.grad(?:\.data)?\.(?:abs|norm)\(")
+"""Whoever asks for the size of gradients that tensors keep."""
+_STEPS: Final = rb"\.step\(|\.grad\b(?!(?:\.data)?\.(?:abs|norm|zero_)\(| *= *None| is )"
+"""Whoever makes more than that of them."""
 
 
 class Untrained:
@@ -39,19 +43,19 @@ class Untrained:
         self._trains = re.compile(
             b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *(rb"\b%s\b" % word.encode() for word in words)])
         )
-        differentiates = {name.rpartition(".")[2] for name in catalog.with_context(ONLY_DIFFERENTIATES)}
-        others = (
-            rb"\b%s%s" % (word.encode(), b"\\b" if word[:1].isupper() else rb"\(")  # others are words of any prose
-            for word in words
-            if word not in differentiates
-        )
-        self._updates = re.compile(b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, _UPDATES, *others]))
+        self._updates = {
+            kept: re.compile(b"|".join([OPTIMIZERS, _TRAIN, *how, *_but(words, catalog.with_context(context))]))
+            for kept, context, how in (
+                (False, ONLY_DIFFERENTIATES, (_GRADIENTS, _UPDATES)),
+                (True, PASSES_BACK, (_STEPS,)),
+            )
+        }
         answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
         self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
         self._known: dict[str, str] = {}
         """Folder -> the first file below it in which something may train; "" for none."""
         self._speaking: dict[str, bool] = {}
-        self._updating: dict[str, bool] = {}
+        self._updating: dict[tuple[str, bool], bool] = {}
 
     def speaks(self, path: str) -> bool:
         """Whether something may train in a file, by its words."""
@@ -64,12 +68,21 @@ class Untrained:
         """Whether something may train in a text, by its words."""
         return self._trains.search(text) is not None
 
-    def updates(self, path: str) -> bool:
-        """Whether weights may get new values in a file, by its words."""
-        if path not in self._updating:
+    def updates(self, path: str, kept: bool) -> bool:
+        """Whether weights may get new values in a file, by its words.
+
+        Args:
+            kept: whether gradients are passed back to tensors, which keep them.
+        """
+        if (path, kept) not in self._updating:
             text = self._users.texts.of(path)
-            self._updating[path] = text is None or self._updates.search(text) is not None
-        return self._updating[path]
+            self._updating[path, kept] = text is None or self._updates[kept].search(text) is not None
+        return self._updating[path, kept]
+
+    def weighs(self, path: str) -> bool:
+        """Whether the size of gradients is asked in a file, by its words."""
+        text = self._users.texts.of(path)
+        return text is not None and _SIZE.search(text) is not None
 
     def refuses(self, module: Module) -> bool:
         """Whether networks of a file raise where they are handed the right answers, and none of them computes a loss: they are ported
@@ -96,3 +109,11 @@ class Untrained:
         users.asked.add(ANYWHERE)
         texts.sought.update((home, word) for word in (*self._words, "optim", "Optim", "train", "requires_grad"))
         return True
+
+
+def _but(words: Iterable[str], names: Iterable[str]) -> Iterator[bytes]:
+    """Patterns for what trains, but for some names; where a word isn't that of a class, only its calls: it may be a word of any prose."""
+    left_out = {name.rpartition(".")[2] for name in names}
+    for word in words:
+        if word not in left_out:
+            yield rb"\b%s%s" % (word.encode(), b"\\b" if word[:1].isupper() else rb"\(")

@@ -248,6 +248,20 @@ def alone(test: ast.expr, holds: bool) -> list[str]:
     return [place(asked.args[0])] if counted and told else []  # type: ignore[attr-defined]
 
 
+def empty(test: ast.expr) -> list[str]:
+    """What is empty if a test holds, as written: `not missing`, `missing == []`, `len(missing) == 0`."""
+    if isinstance(test, ast.BoolOp):
+        return [name for part in test.values for name in empty(part)] if isinstance(test.op, ast.And) else []
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return [dotted(test.operand)]
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return []
+    asked, other = test.left, test.comparators[0]
+    if isinstance(asked, ast.Call) and dotted(asked.func) == "len" and len(asked.args) == 1:
+        return [dotted(asked.args[0])] if isinstance(other, ast.Constant) and other.value == 0 else []
+    return [dotted(asked)] if isinstance(other, (ast.List, ast.Tuple)) and not other.elts else []
+
+
 def place(node: ast.AST) -> str:
     """A chain of names as written, or `[` and the table that something is an item of; "" for anything else."""
     return INSIDE + dotted(node.value) if isinstance(node, ast.Subscript) else dotted(node)

@@ -185,8 +185,8 @@ class Site(Record, frozen=True):
     (it is the index itself), `shown` (in a text that is put together), `kept` (under a name), `dropped`, `spare` (nothing is drawn by
     the keys that it gives, or only what is dropped), `probe:NAME` (what is called so is tried out with it), `looked-at` (what was
     chosen is only shown to people), `idle` (an object that the file shows, or does not even that, and does nothing with), `lent` (a
-    data set that the function only gives back), `cut` (it comes through no gradient), `id` (under a name that only tells runs or files
-    apart), or nothing."""
+    data set that the function only gives back), `cut` (it comes through no gradient), `complete` (none of the weights that it loads is
+    missing), `id` (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -287,6 +287,7 @@ class Option(Record, frozen=True):
     span: Span
 
 
+COMPLETE: Final = "complete"
 IDLE: Final = "idle"
 LENT: Final = "lent"
 """Words of `Site.use`."""

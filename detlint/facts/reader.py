@@ -25,6 +25,7 @@ from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ANEW,
     COMPARED,
+    COMPLETE,
     ENCODER,
     IDLE,
     LENT,
@@ -835,6 +836,19 @@ class _Reader:
     def _assert(self, node: ast.Assert) -> None:
         self.children(node)
         self.ordered.update(loops.alone(node.test, holds=True))
+        for empty in loops.empty(node.test):
+            self.misses_none(empty)
+
+    def misses_none(self, empty: str) -> None:
+        """Note that a call loads all weights of a layer, whatever it was told: an assertion in its block says that none is missing."""
+        name, _, part = empty.rpartition(".")
+        call = self.scope.look_up(name or part)
+        if not name and isinstance(call, Member):
+            part, call = call.attr, call.base
+        if not isinstance(call, Result) or part not in self.catalog.missing:
+            return
+        if _tail(call.of) in self.catalog.loading and call.site in self.steps:
+            self.sites[call.site] = _with_use(self.sites[call.site], COMPLETE)
 
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse

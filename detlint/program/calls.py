@@ -39,6 +39,7 @@ HOOKS: Final = re.compile(
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 ONLY_DIFFERENTIATES: Final = "only-differentiates"
+PASSES_BACK: Final = "passes-back"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
 BARE: Final = "<bare>"

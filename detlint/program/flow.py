@@ -10,7 +10,7 @@ the same way, as things that are set rather than seeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from functools import partial, reduce
 from typing import Any, Final
@@ -19,6 +19,7 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
+    COMPLETE,
     IDLE,
     LENT,
     SETTER,
@@ -47,6 +48,7 @@ from detlint.program.calls import (
     BARE,
     CALLS,
     ONLY_DIFFERENTIATES,
+    PASSES_BACK,
     PREPARES,
     Callee,
     Calls,
@@ -141,7 +143,8 @@ class Flow(Calls):
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
         speaks: whether anything may train in a file, by its words.
-        updates: whether weights may get new values there, by these.
+        updates: whether weights may get new values there, by these; and whether gradients are what tensors keep.
+        weighs: whether the size of gradients is asked there, by these.
         adds_up: whether anything in a file may add up what several devices have, by its words; and whether what trains counts.
         start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
@@ -157,7 +160,8 @@ class Flow(Calls):
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
         speaks: Callable[[str], bool],
-        updates: Callable[[str], bool],
+        updates: Callable[[str, bool], bool],
+        weighs: Callable[[str], bool],
         adds_up: Callable[[str, bool], bool],
         start: str = "",
     ) -> None:
@@ -166,6 +170,7 @@ class Flow(Calls):
         self.taken = taken
         self.speaks = speaks
         self.updates = updates
+        self.weighs = weighs
         self.adds_up = adds_up
         self.start = start
 
@@ -237,6 +242,8 @@ class _Run:
         self.trained = False
         self.differentiates = False
         """Whether a statement runs one of these layers."""
+        self.passes_back = False
+        """Whether gradients are passed back to tensors that keep them, which may be weights."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
         self.names: set[str] = set()
@@ -303,7 +310,11 @@ class _Run:
         result = self.result
         if self.differentiates and not result.trains:
             # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
-            result.trains = not result.loads or self.some_file(self.flow.updates)
+            result.trains = not result.loads or self.some_file(lambda path: self.flow.updates(path, False))
+        if self.passes_back and not result.trains:
+            # Those whose size alone is asked say how much something matters, and no weight follows.
+            updates = self.some_file(lambda path: self.flow.updates(path, True))
+            result.trains = updates or not self.some_file(self.flow.weighs)
         silent = result.loads and not result.trains and not self.some_file(self.flow.speaks)
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
@@ -705,15 +716,23 @@ class _Run:
         module, function = place.module, self.frame.function
         if self.empties and self.is_of(function.returns, place):
             return True
+        loading = self.resolver.catalog.loading
         for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
-            if not isinstance(site.target, Member) or not self.is_of(site.target.base, place):
+            if not isinstance(site.target, Member) or site.target.attr not in loading:
                 continue
-            whole = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
-            effects = self.flow.knowledge.matches(module, other) if whole else ()
+            if not self.is_of(site.target.base, place):
+                continue
+            strict = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
+            effects = self.flow.knowledge.matches(module, other) if strict or site.use == COMPLETE else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
+
+    def is_replaced(self, stream: str, effect: Effect, place: Place) -> bool:
+        """Whether stored weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
+        fixed = self.state.streams.get(stream) in ("seeded", "entropy")
+        return not fixed and self.is_overwritten(Ref(effect.name), place)
 
     def is_used_before(self, place: Place, load: int) -> bool:
         """Whether something may train a layer after a call has made it and before its weights are loaded."""
@@ -926,7 +945,7 @@ class _Run:
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
             if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
-                self.train(ONLY_DIFFERENTIATES in entry.contexts)
+                self.train(entry.contexts)
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making:
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
@@ -961,7 +980,7 @@ class _Run:
             for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
                 if used_later:
                     self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
-                elif self.matters(stream, place, entry):
+                elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
@@ -980,16 +999,18 @@ class _Run:
             return is_mode(self.written(effect, place, TRAINING).value)
         return asks_mode(effect)
 
-    def train(self, differentiates: bool = False) -> None:
+    def train(self, contexts: Collection[str] = ()) -> None:
         """Gradients are taken here: by the run, or by a layer that is being built, when it is called.
 
         Args:
-            differentiates: whether no more than that is done here, so that they may be those of data.
+            contexts: those of what takes them, which may do no more, so that they may be those of data.
         """
         if self.making:
             self.ready.update(self.making)
-        elif differentiates:
+        elif ONLY_DIFFERENTIATES in contexts:
             self.differentiates = True
+        elif PASSES_BACK in contexts:
+            self.passes_back = True
         else:
             self.result.trains = True
 
