@@ -22,6 +22,8 @@ class Asked(NamedTuple):
     any: bool
     """Whether something is of it whose name isn't written out."""
     names: frozenset[str]
+    givers: frozenset[str]
+    """The methods that may give it back under a name that isn't written out."""
 
 
 @lru_cache(maxsize=64)
@@ -34,19 +36,22 @@ def asked(text: bytes) -> Asked:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
-        return Asked(True, frozenset())
-    used = [
-        call.args[1] if len(call.args) > 1 else None
-        for function in ast.walk(tree)
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for call in _gets(function, Layout(function.body).parents)
-    ]
-    names = [name.value if isinstance(name, ast.Constant) else None for name in used]
-    return Asked(None in names, frozenset(name for name in names if isinstance(name, str)))
+        return Asked(True, frozenset(), frozenset())
+    used, givers = list[str | None](), set[str]()
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parents = Layout(function.body).parents
+            for call in _gets(function):
+                name = _name(call)
+                if not _is_given_out(call, function, parents):
+                    used.append(name)
+                elif name is None:
+                    givers.add(function.name)
+    return Asked(None in used, frozenset(name for name in used if name is not None), frozenset(givers))
 
 
-def _gets(function: _Function, parents: dict[ast.AST, ast.AST]) -> list[ast.Call]:
-    """The calls `getattr(self, ...)` of a function with whose results more is done."""
+def _gets(function: _Function) -> list[ast.Call]:
+    """The calls `getattr(self, ...)` of a function."""
     return [
         call
         for call in ast.walk(function)
@@ -56,8 +61,13 @@ def _gets(function: _Function, parents: dict[ast.AST, ast.AST]) -> list[ast.Call
         and call.args
         and isinstance(call.args[0], ast.Name)
         and call.args[0].id == "self"
-        and not _is_given_out(call, function, parents)
     ]
+
+
+def _name(call: ast.Call) -> str | None:
+    """The name of the attribute that is asked for; None where it isn't written out."""
+    name = call.args[1] if len(call.args) > 1 else None
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
 
 
 def _is_given_out(node: ast.AST, function: _Function, parents: dict[ast.AST, ast.AST]) -> bool:

@@ -50,6 +50,10 @@ DATA: Final = re.compile(
     r"|(?:^|/)\w+_(?:transforms?|augmentations?)\.py$"
 )
 """Files about data: what a layer without weights does there may as well be done to images before any gradient is."""
+EXPORTS: Final = re.compile(
+    r"(?:^|/)(?:export(?:er)?s?|onnx)(?:/|\.py$|_\w+\.py$)|(?:^|/)\w+_(?:export(?:er)?|onnx)\.py$"
+)
+"""Files that write networks down for other engines: what is registered there stands in for operators while a network is traced."""
 BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "init_weights", "reset_parameters"})
 """Methods of layers that run before any pass, and so are part of none."""
 REGISTERS: Final = ("regist", "custom_op", "implements")
@@ -133,7 +137,7 @@ class Gradients:
             return self._of_top_level(module, about)
         if function.owner:
             return self._of_method(module, function, about, known)
-        if self._handles_weights(module, function):
+        if self._handles_weights(module, function) or self._is_for_tracing(module, function):
             return EVALUATED
         if self._is_handed_a_layer(module, function):
             return TAKEN
@@ -245,6 +249,15 @@ class Gradients:
             if named is None or any(hint in word.lower() for word in words_in(named) for hint in REGISTERS):
                 return True
         return False
+
+    def _is_for_tracing(self, module: Module, function: Function) -> bool:
+        """Whether a function is registered for what writes networks down, or stands in one that is."""
+        if not EXPORTS.search(self._below(module)):
+            return False
+        outer: Function | None = function
+        while outer is not None and not self._is_registered(module, outer):
+            outer = self._around(module, outer)
+        return outer is not None
 
     def _around(self, module: Module, function: Function) -> Function | None:
         """The function that another one is defined in."""

@@ -41,7 +41,8 @@ def _calls_of(
     this one."""
     users.asked.add(name)
     resolver.opened.add(module.path)
-    if _asks_for_any(resolver, users, module, holder, name if given_out else ""):
+    asking = _asking(resolver, users, module, holder, name if given_out else "")
+    if asking is None:
         return None
     others = (path for path in users.importers(module.path) if users.mentions(path, name))
     if any(_uses(users, path, name) for path in others):
@@ -51,7 +52,8 @@ def _calls_of(
     if _uses(users, module.path, name) != len(sites) + len(giving):
         return None
     own = f"{module.path}::{holder}"
-    calls = [call for accessor in giving for call in _calls_of_given(resolver, users, module, accessor)]
+    accessors = sorted({*giving, *asking})
+    calls = [call for accessor in accessors for call in _calls_of_given(resolver, users, module, accessor)]
     for number in sites:
         caller = module.function_of(module.sites[number]).owner
         if own in resolver.mro(f"{module.path}::{caller}"):
@@ -76,27 +78,29 @@ def _calls_of_given(resolver: Resolver, users: Users, module: Module, accessor: 
     ]
 
 
-def _asks_for_any(resolver: Resolver, users: Users, module: Module, holder: str, given_out: str) -> bool:
-    """Whether objects of a class may come to their parts by names that they put together.
+def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given_out: str) -> frozenset[str] | None:
+    """The methods that may give out a part of an object under a name that they put together; None where objects of its class may
+    do more with what they come to by such names.
 
     Args:
-        given_out: the part that they may come to, if they do no more with it than to give it out; "" for none.
+        given_out: the part, if it may be given out; "" if not.
     """
     own = f"{module.path}::{holder}"
     related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
     bases = [(path, name) for path, colon, name in (b.partition("::") for b in resolver.mro(own)[1:]) if colon]
-    places = [*((module.path, name) for name in related), *bases]
     if not given_out:
         word = OF_ITSELF.encode()
         asks = any(word in block.text for block in users.texts.blocks(module.path) if block.name in related)
-        return asks or any(users.mentions(path, OF_ITSELF) for path, _ in bases)
-    for path, name in places:
+        return None if asks or any(users.mentions(path, OF_ITSELF) for path, _ in bases) else frozenset()
+    givers = set[str]()
+    for path, name in (*((module.path, name) for name in related), *bases):
         resolver.opened.add(path)
         for block in users.texts.blocks(path):
             found = asked(block.text) if block.name == name and OF_ITSELF.encode() in block.text else None
             if found is not None and (found.any or given_out in found.names):
-                return True
-    return False
+                return None
+            givers |= found.givers if found is not None else frozenset()
+    return frozenset(givers)
 
 
 def _uses(users: Users, path: str, name: str) -> int:

@@ -141,9 +141,8 @@ class Verdicts:
                 return "the file's networks refuse to be trained"
         if not runs.train and self._is_left_open(module, index, match, through):
             return "it stands in a library, and no run that trains imports it: the caller decides"
-        in_library = not strict and self._unnamed.is_in_library(module)
-        if in_library and (reason := self._own_calls.rule_out(module, index, match)):
-            return f"within the library {reason}; others decide by how they call it"
+        if not strict and (reason := self._own_calls.rule_out(module, index, match)):
+            return f"as the program itself calls it, {reason}; others decide by how they do"
         tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)
         if tried and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"

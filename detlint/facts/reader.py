@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -319,7 +319,7 @@ class _Reader:
             classes=classes,
             directives=directives(self.data, lower),
             options=self.options,
-            mentions=mentions(lower),
+            mentions=mentions(self.data, lower),
             learns=b"requires_grad" in self.data and self.learns(),
             lines=lines,
             cells=cells,
@@ -2390,13 +2390,16 @@ def _tails(value: Value | None) -> set[str]:
     return set().union(*map(_tails, value.options)) if kind is Either else set()  # type: ignore[union-attr]
 
 
-def mentions(lower: bytes) -> tuple[str, ...]:
+def mentions(data: bytes, lower: bytes) -> tuple[str, ...]:
     """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`).
 
     Args:
         lower: the file in lower case.
     """
-    return tuple(sorted({found.decode() + end for pattern, end in _DEVICES for found in pattern.findall(lower)}))
+    found = Counter(first.decode() + end for pattern, end in _DEVICES for first in pattern.findall(lower))
+    if found["ascend"] and found["ascend"] == len(_ASCENDING.findall(data)):
+        del found["ascend"]
+    return tuple(sorted(word for word, times in found.items() if times))
 
 
 def _ending(beginnings: str, end: str) -> tuple[re.Pattern[bytes], str]:
@@ -2696,6 +2699,8 @@ _DEVICES: Final = (
     _ending("g|n|t", "pu"), _ending("h|n", "ccl"), _ending("as", "cend"), _ending("c", "uda"), _ending("", "mps"),
     _ending("", "xla"),
 )  # fmt: skip
+_ASCENDING: Final = re.compile(rb"#[^\n]*?\bascend(?=:| order\b)")
+"""Comments on what is sorted: "ascend: small is keep"."""
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _SAME_NUMBER: Final = frozenset({"builtins.abs", "builtins.int"})
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {

@@ -160,7 +160,7 @@ class _Reader:
                     self.value(node)
                 if isinstance(node, yaml.MappingNode) and not self.sections.isdisjoint(self.pairs(node)):
                     self.section(node)
-        lower = self.text.lower().encode("utf-8", "replace")
+        data, lower = (text.encode("utf-8", "replace") for text in (self.text, self.text.lower()))
         body = Body(tuple(self.sites), ((),), (Detail(),))
         return Facts(
             self.module,
@@ -169,7 +169,7 @@ class _Reader:
             lines=len(self.places.lines),
             builds=tuple(sorted(self.builds)),
             functions=(Function("", ""),),
-            mentions=mentions(lower),
+            mentions=mentions(data, lower),
             body=Raw(ENCODER.encode(body)),
         )
 
