@@ -209,8 +209,11 @@ class Constants:
         """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`)."""
         word, texts = name.encode(), self._users.texts
         sets = re.compile(rb"(?<!self)\.%s[ \t]*=(?!=)|setattr\([^)]*[\"']%s\b" % (word, word))
-        saying = texts.saying(owner.rpartition(".")[2], self._users.home(module))
-        return any(sets.search(texts.of(path) or b"") for path in saying)
+        for path in texts.saying(owner.rpartition(".")[2], self._users.home(module)):
+            self._resolver.opened.add(path)  # it may come to set it
+            if sets.search(texts.of(path) or b""):
+                return True
+        return False
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value in a function always is; None where that isn't known."""

@@ -67,7 +67,7 @@ class Uncallable:
             if saying is None:
                 return True
             for path in saying:
+                self._resolver.opened.add(path)  # it may come to do so
                 if pattern.search(self._users.texts.of(path) or b""):
-                    self._resolver.opened.add(path)
                     return True
         return False
