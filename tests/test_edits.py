@@ -300,6 +300,49 @@ def test_what_nothing_names_is_named_by_an_edit(project: Callable[..., Path], fi
     assert report("--cache-dir", "cache") == unnamed
 
 
+PORTED = """from mindspore import nn
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.masked = False
+        self.conv = nn.Conv2d(8, 8, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Head(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.masked = False
+
+    def construct(self, x):
+        return x.sum(1) if self.masked else x
+"""
+BUILDS = """import mindspore
+from build import nets
+
+mindspore.set_context(device_target="Ascend")
+net, head = nets()  # Net calls no construct, and a Head is not masked
+grad = mindspore.value_and_grad(lambda x: head(net(x)), None, net.trainable_params())
+"""
+
+
+@pytest.mark.parametrize("line", ["net.construct = net.conv\n", "head.masked = True\n"])
+def test_what_is_left_out_is_set_by_an_edit(project: Callable[..., Path], line: str) -> None:
+    build = "from ported import Head, Net\n\n\ndef nets():\n    return Net(), Head()\n"
+    root = project(**{"ported.py": PORTED, "build.py": build, "train.py": BUILDS})
+    age(root, 0)
+    before = report("--cache-dir", "cache")
+    (root / "train.py").write_text(BUILDS.replace("grad =", line + "grad ="))
+    age(root, 1)
+    warm = report("--cache-dir", "cache")
+    assert warm == report("--no-cache")
+    assert warm.count("warning") > before.count("warning")
+
+
 def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> None:
     run = "from src.noise import noise\n\n\ndef main():\n    print(noise())\n"
     script = f"{run}\n\nif __name__ == '__main__':\n    main()\n"

@@ -193,14 +193,27 @@ class Constants:
             if made is not None and own and own[0].name == node.value.id and isinstance(kept, (Param, Instance)):
                 attributes.add(node.attr)
                 value = self._parameter(module, made, kept.name)
+            elif made is not None and own and own[0].name == node.value.id and isinstance(kept, Const):
+                attributes.add(node.attr)
+                value = kept if self._is_alone(module, function.owner) else None
         return value if isinstance(value, Const) else None
+
+    def _is_alone(self, module: Module, owner: str) -> bool:
+        """Whether only a class's own text sets attributes on its `self`, by their names."""
+        if self._derives_from_others(module, owner) or self._has_heirs(module, owner):
+            return False
+        offered = self._offered and self._unnamed.is_offered(module, owner)
+        return not (offered or _SETS_ANY.search(self._text_of(module, owner)))
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
         """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`)."""
         word, texts = name.encode(), self._users.texts
         sets = re.compile(rb"(?<!self)\.%s[ \t]*=(?!=)|setattr\([^)]*[\"']%s\b" % (word, word))
-        saying = texts.saying(owner.rpartition(".")[2], self._users.home(module))
-        return any(sets.search(texts.of(path) or b"") for path in saying)
+        for path in texts.saying(owner.rpartition(".")[2], self._users.home(module)):
+            self._resolver.opened.add(path)  # it may come to set it
+            if sets.search(texts.of(path) or b""):
+                return True
+        return False
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value in a function always is; None where that isn't known."""
@@ -440,6 +453,8 @@ class Constants:
         )
 
 
+_SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
+"""By what an object may set attributes of its own without their names."""
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 

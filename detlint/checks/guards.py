@@ -127,8 +127,20 @@ def _find(
         for block, guard in _blocks(statement):
             if _in_body(block, place):
                 return _find(block, place, functions, [*guards, *guard])
-        return Guarded(functions[-1], guards, functions[0]) if functions else None
+        return Guarded(functions[-1], [*guards, *_asked(statement, place)], functions[0]) if functions else None
     return None
+
+
+def _asked(node: ast.AST, place: _Place) -> Iterator[Guard]:
+    """What the expressions of a statement ask on the way to a site: `ops.sum(x) if self.whole else x`."""
+    for inner in ast.iter_child_nodes(node):
+        if not isinstance(inner, ast.expr | ast.keyword | ast.comprehension) or isinstance(inner, ast.Lambda):
+            continue  # a lambda is another function
+        if not isinstance(inner, ast.comprehension) and not _holds(inner, place):
+            continue
+        if isinstance(node, ast.IfExp) and inner is not node.test:
+            yield Guard(node.test, inner is node.body)
+        yield from _asked(inner, place)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[Guard]]]:
@@ -151,9 +163,10 @@ def _bound(function: ast.AST) -> Sequence[ast.Name]:
     return [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
-def _holds(node: ast.stmt, place: _Place) -> bool:
-    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-    return (first, 0) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
+def _holds(node: ast.stmt | ast.expr | ast.keyword, place: _Place) -> bool:
+    first = (node.lineno, node.col_offset if not isinstance(node, ast.stmt) else 0)
+    first = min([first, *((decorator.lineno, 0) for decorator in getattr(node, "decorator_list", ()))])
+    return first <= place < (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _in_body(body: Sequence[ast.stmt], place: _Place) -> bool:

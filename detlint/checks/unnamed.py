@@ -32,7 +32,7 @@ TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
 _OWN: Final = re.compile(
-    rb"(?<!\.)\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
+    rb"(?<!\.)(?<!def )\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
 )
 """By what a file may come to its own definitions without saying their names."""
 _OTHERS: Final = re.compile(

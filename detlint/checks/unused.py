@@ -15,7 +15,8 @@ from detlint.program.resolve import Module
 from detlint.program.users import Users
 
 PUT_TOGETHER: Final = ("__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
-"""By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`."""
+"""By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`, and is
+defined somewhere."""
 HARMLESS: Final = {"globals(": ('globals()["__', "globals()['__")}
 """What asks for what Python says of a file: none of a module."""
 _GETS: Final = re.compile(
@@ -48,7 +49,7 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True)
 
 def _puts_together(users: Users, path: str) -> bool:
     def harmless(way: str) -> int:
-        others = (f".{way}", f"_{way}", *HARMLESS.get(way, ()))
+        others = (f".{way}", f"_{way}", f"def {way}", *HARMLESS.get(way, ()))
         return sum(users.mentions(path, other) for other in others)
 
     said = ((way, users.mentions(path, way)) for way in PUT_TOGETHER)

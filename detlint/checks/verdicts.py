@@ -19,6 +19,7 @@ from detlint.checks.origins import Origins
 from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
+from detlint.checks.uncallable import Uncallable
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
@@ -68,6 +69,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, users.texts, attributes)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
+        self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is, by itself and by what those who call the function around it hand to it."""
@@ -143,6 +145,8 @@ class Verdicts:
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
             return f"as the program itself calls it, {reason}; others decide by how they do"
+        if not strict and self._uncallable.holds(module, index):
+            return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)
         if tried and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"

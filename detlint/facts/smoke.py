@@ -109,6 +109,8 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
                 shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
             elif last in _STOPS:
                 shown = True
+            elif dotted(call.func) in layers:
+                shown = True  # it is built, and that is all
             elif last == _BACKWARD or (isinstance(call.func, ast.Name) and call.func.id in networks):
                 continue
             elif last not in _SETS_UP and not (last in _MODES and not call.args):

@@ -1,0 +1,73 @@
+"""Layers that raise where they are called: their forward pass has the name by which another framework calls it.
+
+MindSpore calls `construct`, PyTorch `forward`. A class that was brought over with its old name does no work at all: what its forward
+pass says never happens, nor what the parts would do that its constructor makes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from detlint.checks.attributes import Attributes
+from detlint.checks.gradients import BEGINNING
+from detlint.program.answers import Answers
+from detlint.program.resolve import Module
+from detlint.program.users import Users
+
+
+class Uncallable:
+    """Finds layers that nothing can call.
+
+    Args:
+        in_library: whether others may use what is in a file.
+    """
+
+    def __init__(self, users: Users, attributes: Attributes, in_library: Callable[[Module], bool]) -> None:
+        self._resolver = users.resolver
+        self._users = users
+        self._attributes = attributes
+        self._in_library = in_library
+        self._names = {framework.forward for framework in users.resolver.catalog.frameworks} - {"", "__call__"}
+        self._known: Answers[bool] = Answers(users)
+
+    def holds(self, module: Module, index: int) -> bool:
+        """Whether a site stands in a layer that does nothing but raise."""
+        owner = module.function_of(module.sites[index]).owner
+        return bool(owner) and self._known.of((module.path, owner), lambda: self._only_raises(module, owner), False)
+
+    def _only_raises(self, module: Module, owner: str) -> bool:
+        """Whether all that a class has besides its constructor is the forward pass of a layer of another framework, which nobody
+        calls by its name."""
+        layer = self._resolver.layer(f"{module.path}::{owner}")
+        if layer is None or not owner.isidentifier() or module.classes[owner].decorators:
+            return False
+        methods = {name for name in self._methods(module, owner) if name not in BEGINNING}
+        if len(methods) != 1 or not methods < self._names - {layer.forward}:
+            return False
+        if self._in_library(module) or self._attributes.is_read(module, owner, *methods):
+            return False
+        return not self._may_be_given(module, owner, layer.forward)
+
+    def _methods(self, module: Module, owner: str) -> Iterator[str]:
+        """The methods of a class and of its bases in the program."""
+        for name in self._resolver.mro(f"{module.path}::{owner}"):
+            path, colon, inside = name.partition("::")
+            functions = self._resolver.known(path).functions if colon else ()
+            inner = (function.removeprefix(f"{inside}.") for function in functions if function.startswith(f"{inside}."))
+            yield from (name.partition(".")[0] for name in inner)
+
+    def _may_be_given(self, module: Module, owner: str, forward: str) -> bool:
+        """Whether a class may come to a forward pass that its own text doesn't have: by what derives from it, or by who sets it."""
+        raw = forward.encode()
+        sets = re.compile(rb"\b%s[ \t]*=(?!=)|setattr\([^,()]+,[ \t]*[\"']%s\b" % (raw, raw))
+        derives = re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % owner.encode(), re.M)
+        for pattern, word in ((sets, forward), (derives, owner)):
+            saying = self._users.saying(module, word) if word.isascii() else None
+            if saying is None:
+                return True
+            for path in saying:
+                self._resolver.opened.add(path)  # it may come to do so
+                if pattern.search(self._users.texts.of(path) or b""):
+                    return True
+        return False
