@@ -21,6 +21,7 @@ from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
     IDLE,
     LENT,
+    PRINTS,
     SETTER,
     SHAPES,
     Branch,
@@ -321,7 +322,7 @@ class _Run:
             open_ = [draws for draws in found.values() if id(draws) not in told]
             merged = reduce(Draws.with_other, open_) if open_ else None
             # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
-            if merged is not None and (result.loads or result.measures) and not result.trains:
+            if merged is not None and (result.loads or result.measures or result.shows) and not result.trains:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
@@ -520,7 +521,10 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
-            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test == SHAPES)
+            if branch.kind == "main":
+                self.result.tries = self.result.tries or branch.test == SHAPES
+                packed = "." in self.frame.module.facts.module
+                self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
             self.steps(branch.arms[0])
             return False
         if branch.kind == "trial":
