@@ -125,8 +125,10 @@ class Unnamed:
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
-        if not all(self._is_dark(module, block, asking) for block in self._saying(module, name) if block.name != name):
-            return False
+        layer = self._resolver.layer(f"{module.path}::{name}") is not None
+        for block in self._saying(module, name):
+            if block.name != name and not self._is_dark(module, block, asking, layer=layer):
+                return False
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
             return False
@@ -214,17 +216,21 @@ class Unnamed:
             if word.search(text):
                 yield block
 
-    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]]) -> bool:
-        """Whether what a part of a file says counts for nothing: it is not run, or only tries something out."""
+    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
+        """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
+
+        Args:
+            layer: whether what it says is the name of a layer, which does no more than to give numbers.
+        """
         if block.name == TOP:
             return False
         if block.name == MAIN:
-            return _only_shows_shapes(module) or self._only_tries(module)
+            return _only_shows_shapes(module) or (layer and self._only_prints(module))
         if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
             return True
         return self._is_idle(module, block.name, asking)
 
-    def _only_tries(self, module: Module) -> bool:
+    def _only_prints(self, module: Module) -> bool:
         """Whether a module of a package has a `__main__` block, which only prints, and nothing that may train."""
         return _only_does(module, PRINTS) and "." in module.facts.module and not self._speaks(module.path)
 
