@@ -15,13 +15,16 @@ from typing import Final
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, guarded, truth
+from detlint.checks.guards import Guarded, call_in, guarded, result, truth
+from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.splats import handed_over, keyword
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
+    OPERATED,
+    SCALED,
     Branch,
     Const,
     Either,
@@ -80,12 +83,15 @@ class Constants:
             return ""
         if reason := self._kept_from(module, function, index):
             return reason
+        if is_class(match.name) and (test := self._never_run(module, function, index)):
+            return f"`{test}` decides against all calls of it, by what every call gives"
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
             passed = match.argument(parameter)
             if passed is None or not passed.given:
                 continue
             written = self._matcher.written(module, index, match, parameter)
             value = self._value(module, function, written) if _is_open(written) else None
+            value = value or (self._computed(module, function, index, parameter) if _is_computed(written) else None)
             if value is not None:
                 arguments = {**match.arguments, parameter: Argument(value, True)}
                 if self._matcher.judge.fulfilled(match.entry, arguments) is False:
@@ -172,6 +178,31 @@ class Constants:
             if decided and not any(self._is_set(module, function.owner, name) for name in attributes):
                 return ast.unparse(guard.test)
         return ""
+
+    def _never_run(self, module: Module, function: Function, index: int) -> str:
+        """The test that always keeps the flow from all calls of the part that a constructor makes; "" where none surely does, or
+        where more is done with it."""
+        if not function.name.endswith(".__init__") or self._resolver.layer(f"{module.path}::{function.owner}") is None:
+            return ""
+        test = ""
+        for use in calls_of_parts(self._resolver, self._users, [Use(module, index, True)]) or ():
+            test = self._ruled_out(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
+            if not test:
+                return ""
+        return test
+
+    def _computed(self, module: Module, function: Function, index: int, name: str) -> Const | None:
+        """What a site always gives a parameter by arithmetic: `keep_prob=1 - drop`."""
+        text, top, span = self._text(module), function.name.partition(".")[0], module.sites[index].span
+        found = guarded(text, top, span) if text is not None else None
+        called = call_in(text, top, span) if text is not None else None
+        if found is None or called is None or found.function.name != function.name.rpartition(".")[2]:
+            return None
+        written = next((keyword.value for keyword in called[1].keywords if keyword.arg == name), None)
+        attributes = set[str]()
+        leaf = partial(self._asked, module, function, found, attributes)
+        value = result(written, leaf) if written is not None else None
+        return None if any(self._is_set(module, function.owner, attribute) for attribute in attributes) else value
 
     def _asked(
         self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.expr
@@ -469,6 +500,12 @@ def _is_named(value: Value | None, name: str) -> bool:
 def _is_open(value: Value | None) -> bool:
     """Whether a value may depend on a parameter."""
     return isinstance(value, (Param, Member, Items, Either, Expression))
+
+
+def _is_computed(value: Value | None) -> bool:
+    """Whether a value comes of arithmetic."""
+    of = value.of if isinstance(value, Result) else None
+    return isinstance(of, Member) and of.attr in (OPERATED, SCALED)
 
 
 def _around(module: Module, function: Function) -> Iterator[Function]:

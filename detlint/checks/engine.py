@@ -62,8 +62,8 @@ class Engine:
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
-        self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared)
-        self.untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
+        self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
+        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         speaks, updates, weighs = self.untrained.speaks, self.untrained.updates, self.untrained.weighs
         self.flow = seeds.flow(resolver, self.matcher, properties, speaks, updates, weighs, sums.may)
@@ -98,7 +98,11 @@ class Engine:
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
-        return reach.trains or self.untrained.speaks(reach.entry.module.path)
+        return reach.trains or self._speaks(reach.entry.module.path)
+
+    def _speaks(self, path: str) -> bool:
+        """Whether anything may train in a file, by its words."""
+        return self.untrained.speaks(path)
 
     def judge(self, module: Module, runs: Runs) -> tuple[list[Finding], bool, bool]:
         """The findings at a module's sites, in no particular order.

@@ -24,6 +24,9 @@ _COMPARES: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le,
 }  # fmt: skip
+_COMPUTES: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -184,13 +187,13 @@ def truth(node: ast.expr, leaf: Leaf) -> bool | None:
         return deciding if deciding in parts else None if None in parts else not deciding
     if isinstance(node, ast.Compare):
         return _compared(node, leaf)
-    value = _value(node, leaf)
+    value = result(node, leaf)
     return None if value is None else bool(value.value)
 
 
 def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
     compare = _COMPARES.get(type(node.ops[0])) if len(node.ops) == 1 else None
-    left, right = _value(node.left, leaf), _value(node.comparators[0], leaf)
+    left, right = result(node.left, leaf), result(node.comparators[0], leaf)
     if compare is None or left is None or right is None:
         return None
     try:
@@ -199,8 +202,15 @@ def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
         return None
 
 
-def _value(node: ast.expr, leaf: Leaf) -> Const | None:
+def result(node: ast.expr, leaf: Leaf) -> Const | None:
+    """What an expression comes to: a literal, a name, or numbers that are added, subtracted or multiplied; None where that isn't
+    known."""
     if isinstance(node, ast.Constant):
         known = node.value is None or isinstance(node.value, (bool, int, float, str))
         return Const(node.value) if known else None  # type: ignore[arg-type]
+    if isinstance(node, ast.BinOp):
+        compute = _COMPUTES.get(type(node.op))
+        sides = [result(side, leaf) for side in (node.left, node.right)] if compute is not None else ()
+        numbers = [side.value for side in sides if side is not None and isinstance(side.value, (int, float))]
+        return Const(compute(*numbers)) if compute is not None and len(numbers) == 2 else None
     return leaf(node) if isinstance(node, (ast.Name, ast.Attribute)) else None

@@ -26,6 +26,7 @@ from detlint.facts.model import (
     Items,
     Member,
     Param,
+    Partial,
     Ref,
     Result,
     Site,
@@ -543,7 +544,10 @@ class Matcher:
         """Whether a value has items by position: functions, generators, and classes that only iterate have none."""
         if isinstance(value, (Items, Const)):
             return True
-        target = value.of if isinstance(value, Result) else value
+        if isinstance(value, Partial):
+            return False
+        kind = self.resolver.type_of(value)  # of what a function gives too, alone or among others
+        target = Ref(kind) if "::" in kind else value.of if isinstance(value, Result) else value
         if not (isinstance(target, Ref) and "::" in target.name):
             return None
         path, _, inside = target.name.partition("::")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
-from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Value
+from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Ref, Result, Value
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
@@ -72,6 +72,7 @@ class Unnamed:
         root: the project's root.
         packaged: whether the project is made to be installed, so that others use its packages.
         declared: the entry points that its metadata and its configuration name.
+        speaks: whether anything may train in a file, by its words.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Unnamed:
         root: str,
         packaged: bool,
         declared: Collection[str],
+        speaks: Callable[[str], bool],
     ) -> None:
         self._resolver = resolver
         self._users = users
@@ -90,6 +92,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
+        self._speaks = speaks
         self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
 
@@ -122,8 +125,10 @@ class Unnamed:
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
-        if not all(self._is_dark(module, block, asking) for block in self._saying(module, name) if block.name != name):
-            return False
+        layer = self._resolver.layer(f"{module.path}::{name}") is not None
+        for block in self._saying(module, name):
+            if block.name != name and not self._is_dark(module, block, asking, layer=layer):
+                return False
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
             return False
@@ -211,15 +216,23 @@ class Unnamed:
             if word.search(text):
                 yield block
 
-    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]]) -> bool:
-        """Whether what a part of a file says counts for nothing: it is not run, or only tries something out."""
+    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
+        """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
+
+        Args:
+            layer: whether what it says is the name of a layer, which does no more than to give numbers.
+        """
         if block.name == TOP:
             return False
         if block.name == MAIN:
-            return _only_shows_shapes(module)
+            return _only_shows_shapes(module) or (layer and self._only_prints(module))
         if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
             return True
         return self._is_idle(module, block.name, asking)
+
+    def _only_prints(self, module: Module) -> bool:
+        """Whether a module of a package has a `__main__` block, which only prints, and nothing that may train."""
+        return _only_does(module, PRINTS) and "." in module.facts.module and not self._speaks(module.path)
 
     def _is_named_in(self, path: str, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether another file, which says a name, may mean a definition by it."""
@@ -500,9 +513,14 @@ def _is_decorated(module: Module, name: str) -> bool:
 
 def _only_shows_shapes(module: Module) -> bool:
     """Whether a file has a `__main__` block, which shows no more than shapes."""
+    return _only_does(module, SHAPES)
+
+
+def _only_does(module: Module, what: Const) -> bool:
+    """Whether a file has a `__main__` block, and each does no more than something."""
     steps = module.steps(module.facts.functions[0])
     mains = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
-    return bool(mains) and all(step.test == SHAPES for step in mains)
+    return bool(mains) and all(step.test == what for step in mains)
 
 
 def _only_splits_names(text: bytes) -> bool:

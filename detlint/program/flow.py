@@ -22,6 +22,7 @@ from detlint.facts.model import (
     COMPLETE,
     IDLE,
     LENT,
+    PRINTS,
     SETTER,
     SHAPES,
     Branch,
@@ -330,13 +331,15 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
+        # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
+        shows = result.shows and not any(map(self.flow.speaks, sorted(result.visited)))
+        as_loaded = (result.loads or result.measures or shows) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
             open_ = [draws for draws in found.values() if id(draws) not in told]
             merged = reduce(Draws.with_other, open_) if open_ else None
-            # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
-            if merged is not None and (result.loads or result.measures) and not result.trains:
+            if merged is not None and as_loaded:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
@@ -545,7 +548,10 @@ class _Run:
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):
-            self.result.tries = self.result.tries or (branch.kind == "main" and branch.test == SHAPES)
+            if branch.kind == "main":
+                self.result.tries = self.result.tries or branch.test == SHAPES
+                packed = "." in self.frame.module.facts.module
+                self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
             self.steps(branch.arms[0])
             return False
         if branch.kind == "trial":

@@ -28,7 +28,7 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     communicates: bool = False
     """Whether it may start to communicate with other processes."""
     tries: bool = False
-    """Whether it only tries something out: all that it shows is shapes."""
+    """Whether it only tries something out: all that it shows is shapes, or it only prints what the module of a package makes."""
     loads: bool = False
     """Whether it loads weights."""
     applies: bool = False

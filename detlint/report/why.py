@@ -178,6 +178,8 @@ def _unheeded(run: Reach, stream: str) -> str:
         return "a run that comes here only tries something out, and shows no more than shapes"
     if run.loads and not (fixed or run.trains):
         return "a run that comes here loads weights and doesn't train: initial weights, and what training layers draw, are no matter"
+    if run.shows and not (fixed or run.trains):
+        return "a run that comes here only prints what an untrained layer gives, in a module of a package"
     if run.measures and not (fixed or run.trains):
         return "a run that comes here only counts operations and parameters, or takes the time"
     return "no entry point that comes here leaves the stream unseeded, see above"
