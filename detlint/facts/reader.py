@@ -181,6 +181,7 @@ class _Reader:
         "stars",
         "steps",
         "trained",
+        "transforms",
         "use",
         "waiting",
         "whole",
@@ -227,6 +228,8 @@ class _Reader:
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = b" _ = " in data and _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
+        self.transforms: list[tuple[int, ast.Call]] = []
+        """Random transforms that the function which is read keeps under names, by the numbers of their sites."""
         self.worthless: list[tuple[int, ast.Call]] = []
         """Sites of the function that is read whose result may become nothing: what has keys, or chooses, or is drawn."""
         self.lists = any(word in data for word in catalog.listing_words)
@@ -391,6 +394,7 @@ class _Reader:
             for place, mode in reversed(self.early):
                 self.under_mode(mode, place)
             self.tell_spare(node.body)
+            self.tell_needed(node)
             if self.steps and smoke.is_trial(node, [*map(_name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
@@ -455,6 +459,21 @@ class _Reader:
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
+
+    def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
+        `if is_training: operations = [flip]`."""
+        if not self.transforms:
+            return
+        layout = Layout(function.body)
+        for number, node in self.transforms:
+            for arm, first in layout.arms_for(node):
+                flag, negated = self.decider(arm.test)
+                if flag and not flag.startswith(".") and flag not in layout.bound:
+                    arms = ((number,), ()) if first is not negated else ((), (number,))
+                    self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
+                    break
+        self.transforms = []
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of a tensor, of which `_ = attention(q, q, q)` only says whether an attention can be had."""
@@ -883,6 +902,7 @@ class _Reader:
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         by, negated = self.decider(test) if kind == "if" and len(bodies) == 2 else ("", False)
         told, where = _given(test) if kind == "if" else ("", False)
+        fixed = self.fixed(test) if kind == "if" and len(bodies) == 2 else None
         default = self.scope.names.get(told)
         narrows = type(default) is Param and default.default == Const(None)
         given = Param(default.name) if narrows else None  # type: ignore[union-attr]
@@ -915,6 +935,8 @@ class _Reader:
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
+            if fixed is not None:
+                all_steps[fixed] = ()  # never runs
             asked = seeds = None
             if test is not None and kind == "if":
                 asked = seeds = self.question(test, all_steps) or self.mode(test, all_steps)
@@ -1060,6 +1082,18 @@ class _Reader:
             return f".{name.attr}", negated
         found = self.scope.names.get(name.id) if type(name) is ast.Name else self.kept_parameter(name)
         return (found.name, negated) if type(found) is Param else ("", negated)
+
+    def fixed(self, test: ast.expr | None) -> bool | None:
+        """What a test always is, since it names what the function binds once, to True or False; None where that isn't so."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        value = self.scope.names.get(name.id) if type(name) is ast.Name and self.scope.kind == "function" else None
+        if type(value) is not Const or type(value.value) is not bool or self.definition is None:
+            return None
+        nodes = [*ast.walk(self.definition)]
+        bound = [n for n in nodes if type(n) is ast.Name and n.id == name.id and type(n.ctx) is not ast.Load]  # type: ignore[union-attr]
+        elsewhere = any(type(n) is ast.Global and name.id in n.names for n in nodes)  # type: ignore[union-attr]
+        return value.value is not negated if len(bound) == 1 and not elsewhere else None
 
     def kept_parameter(self, node: ast.expr | None) -> Value | None:
         """What an attribute is that the constructor which is being read has kept of a parameter, `self.train = train`, and that
@@ -1831,6 +1865,13 @@ class _Reader:
             or (use == "kept" and self.is_left(target, use))
         ):
             self.may_be_spare(node)
+        elif (
+            use == "kept"
+            and tail in self.catalog.transforms
+            and self.scope.kind == "function"
+            and type(node) is ast.Call
+        ):
+            self.transforms.append((len(self.sites), node))
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
@@ -2627,6 +2668,17 @@ def _counts(name: str, arguments: list[ast.expr]) -> bool:
         functions = [dotted(a.func) for a in arguments if type(a) is ast.Call]
         return any(function.rpartition(".")[2] in ("range", "count", "arange") for function in functions)
     return name == "builtins.enumerate"
+
+
+def _with_step(steps: Iterable[Step], number: int, instead: Branch) -> list[Step]:
+    """Steps with another one in place of a site, wherever it stands among them."""
+    found: list[Step] = []
+    for step in steps:
+        if isinstance(step, Branch):
+            arms = tuple(tuple(_with_step(arm, number, instead)) for arm in step.arms)
+            step = Branch(step.kind, step.test, arms, step.span)
+        found.append(instead if step == number else step)
+    return found
 
 
 def _with_use(site: Site, use: str) -> Site:
