@@ -2685,8 +2685,11 @@ def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
 
-_ASKS: Final = re.compile(rb"requires_grad(?:_\((?!False\b)|\s*=(?!=)(?!\s*False\b))")
-"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't."""
+_ASKS: Final = re.compile(
+    rb"(?<!\.weight\.)(?<!\.bias\.)requires_grad_\((?!False\b)|requires_grad\s*=(?!=)(?!\s*False\b)"
+)
+"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't, nor does it to give a
+new layer's weight what the old one had: `new.weight.requires_grad_(old.weight.requires_grad)`."""
 _PARAMETERS: Final = frozenset({"named_parameters", "parameters"})
 _SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
 """Methods by which an object says what it is."""
