@@ -24,9 +24,12 @@ from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ANEW,
+    AS,
+    BUT,
     COMPARED,
     ENCODER,
     IDLE,
+    KEPT,
     LENT,
     OPERATED,
     PRINTS,
@@ -141,6 +144,7 @@ class _Reader:
         "flow",
         "foreign",
         "functions",
+        "given_back",
         "gone_through",
         "has_keys",
         "ids",
@@ -176,6 +180,7 @@ class _Reader:
         "runs",
         "same_order",
         "scope",
+        "several",
         "sites",
         "stand_ins",
         "stars",
@@ -228,6 +233,10 @@ class _Reader:
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = b" _ = " in data and _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
+        self.several: list[tuple[int, list[str]]] = []
+        """Calls of the function that is read that give several things, by the numbers of their sites, and the names of those."""
+        self.given_back: list[tuple[int, int, str]] = []
+        """Calls whose results it gives back among others, likewise, their places among these, and their names."""
         self.transforms: list[tuple[int, ast.Call]] = []
         """Random transforms that the function which is read keeps under names, by the numbers of their sites."""
         self.worthless: list[tuple[int, ast.Call]] = []
@@ -395,6 +404,7 @@ class _Reader:
                 self.under_mode(mode, place)
             self.tell_spare(node.body)
             self.tell_needed(node)
+            self.tell_unread(node)
             if self.steps and smoke.is_trial(node, [*map(_name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
@@ -474,6 +484,21 @@ class _Reader:
                     self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
                     break
         self.transforms = []
+
+    def tell_unread(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Tell which of several things that calls give are never read, and what the function only gives back as one of several: by
+        how often it says their names."""
+        if not self.several and not self.given_back:
+            return
+        text = b"\n".join(self.lines()[function.lineno - 1 : function.end_lineno])
+        for number, targets in self.several:
+            unread = [str(i) for i, target in enumerate(targets) if _times(text, target) == 1]
+            if unread and self.sites[number].use == KEPT:
+                self.sites[number] = _with_use(self.sites[number], BUT + ",".join(unread))
+        for number, place, name in self.given_back:
+            if self.sites[number].use == KEPT and _times(text, name) == 2:
+                self.sites[number] = _with_use(self.sites[number], f"{AS}{place}")
+        self.several, self.given_back = [], []
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of a tensor, of which `_ = attention(q, q, q)` only says whether an attention can be had."""
@@ -645,6 +670,9 @@ class _Reader:
             self.is_id = name.rpartition(".")[2] in self.ids
             value = _EXPRESSIONS[kind](self, right)
             self.is_id = False
+            if type(first) is ast.Tuple and type(value) is Result and self.scope.kind == "function" and value.site >= 0:
+                names = [element.id if type(element) is ast.Name else "" for element in first.elts]
+                self.several += [(value.site, names)] if all(names) else ()
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
@@ -1268,7 +1296,12 @@ class _Reader:
     def _return(self, node: ast.Return) -> bool:
         if node.value is not None:
             self.use = "returned"
-            self.returned.append(self.expression(node.value))
+            value = self.expression(node.value)
+            self.returned.append(value)
+            if type(node.value) is ast.Tuple and type(value) is Items:
+                for place, (element, given) in enumerate(zip(node.value.elts, value.values, strict=False)):
+                    if type(element) is ast.Name and type(given) is Result and given.site >= 0:
+                        self.given_back.append((given.site, place, element.id))
         return True
 
     def _raise(self, node: ast.Raise) -> bool:
@@ -1485,15 +1518,19 @@ class _Reader:
                 names[name] = kept
         return Expression(text, names)
 
+    def lines(self) -> list[bytes]:
+        if self._lines is None:
+            self._lines = Source("", self.data).lines
+        return self._lines
+
     def text(self, node: ast.expr | ast.stmt) -> str | None:
         number = node.lineno
         if number != node.end_lineno:
             return None  # a line break is no printable character
-        if self._lines is None:
-            self._lines = Source("", self.data).lines
-        if number > len(self._lines):
+        lines = self.lines()
+        if number > len(lines):
             return None
-        text = self._lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
+        text = lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
         return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
 
     def _constant(self, node: ast.Constant) -> Value | None:
@@ -2679,6 +2716,11 @@ def _with_step(steps: Iterable[Step], number: int, instead: Branch) -> list[Step
             step = Branch(step.kind, step.test, arms, step.span)
         found.append(instead if step == number else step)
     return found
+
+
+def _times(text: bytes, name: str) -> int:
+    """How often a text says a name; often, where it is no such text as can be searched."""
+    return len(re.findall(rb"\b%s\b" % name.encode(), text)) if name.isascii() else sys.maxsize
 
 
 def _with_use(site: Site, use: str) -> Site:
