@@ -42,6 +42,8 @@ HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
 OPEN_SEED = "DET107"
 """The rule of what has a seed of its own, and is given none."""
+TRANSFORM = "DET301"
+"""The rule of random transforms."""
 SHUFFLED = "DET302"
 """The rule of data in random order."""
 UNORDERED = frozenset({"DET305", "DET306"})
@@ -803,6 +805,12 @@ class Catalog:
         return self._last(
             n for n in names if n.partition(".")[0] in self.assembles and n.rpartition(".")[2][:1].isupper()
         )
+
+    @cached_property
+    def transforms(self) -> frozenset[str]:
+        """The last components of the classes of random transforms."""
+        names = (name for entry in self.entries if entry.rule == TRANSFORM for name in entry.names)
+        return self._last(name for name in names if name.rpartition(".")[2][:1].isupper())
 
     @cached_property
     def data_sets(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from detlint.checks.guards import Guarded, call_in, guarded, result, truth
 from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
-from detlint.checks.splats import handed_over, keyword
+from detlint.checks.splats import handed_over, keyword, may_say
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
@@ -297,6 +297,8 @@ class Constants:
             passed = self._passed(site, module, function, name) if use.called else None
             if passed is None or passed.given is None:
                 passed = self._unpacked(use, caller, f"{module.path}::{function.owner}", name)
+                if passed is None and all(argument.name != "*" for argument in site.args):
+                    passed = self._left_out_of_all(module, function, name)
             if passed is None:
                 return None
             if passed.given and use.module is module and caller == function and _is_named(passed.value, name):
@@ -326,6 +328,19 @@ class Constants:
         given = partial(self._given, use.module, caller, name)
         value = self._values.of((use.module.path, caller.number, name), given, None)
         return Argument(value, True) if value is not None else None
+
+    def _left_out_of_all(self, module: Module, function: Function, name: str) -> Argument | None:
+        """The default of a parameter that only others can give something, by keywords that a library hands on (`**kwargs`): none of
+        its files says the name so; None where one may."""
+        default = next((p.default for p in module.detail(function).parameters if p.name == name), None)
+        text = self._text(module)
+        if self._offered or default is None or text is None or may_say(text, name, own=True):
+            return None
+        saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
+        said = any(
+            not path.endswith(".py") or may_say(self._users.texts.of(path) or b"", name, own=False) for path in saying
+        )
+        return None if said else Argument(default, False)
 
     def _taken(self, use: Use, own: str) -> frozenset[str] | None:
         """The keywords that a function which is handed a class doesn't hand on to it; None where it may do more with the class than

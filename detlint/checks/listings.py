@@ -225,7 +225,11 @@ class _Order(msgspec.Struct):
             there = replace(
                 self, module=module, function=module.function_of(site), index=use.site, depth=depth, seen=set()
             )
-            if site.use in ("", "kept") or (site.use.startswith("assigned:") and not self._is_flat()):
+            if (
+                not site.use
+                or site.use.startswith("kept")
+                or (site.use.startswith("assigned:") and not self._is_flat())
+            ):
                 return KEPT
             if there.of(site.use):
                 return KEPT

@@ -7,6 +7,7 @@ is read here from its text, for the few sites that would be told.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from detlint.facts.model import Const, Span
 
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -76,6 +78,38 @@ def handed_over(data: bytes, definition: str, span: Span, parameter: str) -> fro
     same = {frozenset(k.arg for k in call.keywords if k.arg) for call in calls}
     passes = all(_unpacked(call.keywords) for call in calls) and _is_left(function, rest)
     return same.pop() if passes and len(same) == 1 else None
+
+
+def may_say(data: bytes, name: str, own: bool) -> bool:
+    """Whether a file may put something under a name into a dictionary of keywords, or pass it so.
+
+    Args:
+        own: whether the definition stands there that takes it: its methods hand it on to parts.
+    """
+    if not re.search(rb"\b%s\s*=(?!=)|[\"']%s[\"']" % (name.encode(), name.encode()), data):
+        return False
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    methods = [f for c in tree.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _FUNCTIONS)]
+    handed_on = {
+        id(node)
+        for method in methods
+        for node in ast.walk(method)
+        if isinstance(node, ast.keyword) and _is_own(node.value, name)
+    }
+    return any(
+        (isinstance(node, ast.keyword) and node.arg == name and id(node) not in handed_on)
+        or (isinstance(node, ast.Constant) and node.value == name)
+        or (own and isinstance(node, ast.Name) and node.id == name and not _is_read(node))
+        for node in ast.walk(tree)
+    )
+
+
+def _is_own(value: ast.expr, name: str) -> bool:
+    """Whether a value is the parameter of that name, or the attribute: `name`, `self.name`."""
+    return _is_name(value, name) or (isinstance(value, ast.Attribute) and value.attr == name)
 
 
 def _keywords(function: _Function, keywords: Sequence[ast.keyword]) -> Iterator[ast.keyword | None]:

@@ -85,7 +85,7 @@ class Unused:
             generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either.
         """
         site = module.sites[index]
-        if site.use not in ("", "kept", "dropped") and not site.use.startswith("assigned:"):
+        if site.use not in ("", "dropped") and not site.use.startswith(("assigned:", "kept")):
             return False
         function = module.function_of(site)
         if not function.name:

@@ -177,16 +177,17 @@ class Site(Record, frozen=True):
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
     use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of its
-    body), `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a comprehension),
-    `keyed:USE` (a table by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else),
-    `ignored` (by a loop that takes no more than the numbers of the items), `modulo:USE`, `returned` (`returned:inside`: in a list,
-    tuple or table), `written` (to a file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key`
-    (it is the index itself), `shown` (in a text that is put together), `kept` (under a name), `dropped`, `spare` (nothing is drawn by
-    the keys that it gives, or only what is dropped), `probe:NAME` (what is called so is tried out with it), `looked-at` (what was
-    chosen is only shown to people), `idle` (an object that the file shows, or does not even that, and does nothing with), `lent` (a
-    data set that the function only gives back), `cut` (it comes through no gradient), `complete` (none of the weights that it loads is
-    missing), `id` (under a name that only tells runs or files apart), or nothing."""
+    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of its body),
+    `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a comprehension), `keyed:USE` (a table
+    by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `ignored` (by a loop that
+    takes no more than the numbers of the items), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a
+    file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown`
+    (in a text that is put together), `kept` (under a name; `kept as 1`: the function only gives it back, as that one of several; `kept but
+    1,2`: those of several that it gives are never read), `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is
+    dropped), `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an
+    object that the file shows, or does not even that, and does nothing with), `lent` (a data set that the function only gives back), `cut`
+    (it comes through no gradient), `complete` (none of the weights that it loads is missing), `id` (under a name that only tells runs or
+    files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -291,6 +292,10 @@ COMPLETE: Final = "complete"
 IDLE: Final = "idle"
 LENT: Final = "lent"
 """Words of `Site.use`."""
+KEPT: Final = "kept"
+AS: Final = "kept as "
+BUT: Final = "kept but "
+"""What `Site.use` begins with, before numbers."""
 ANEW: Final = "'"
 """Stands behind a name that is bound anew; no identifier has it."""
 

@@ -24,10 +24,13 @@ from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ANEW,
+    AS,
+    BUT,
     COMPARED,
     COMPLETE,
     ENCODER,
     IDLE,
+    KEPT,
     LENT,
     OPERATED,
     PRINTS,
@@ -142,6 +145,7 @@ class _Reader:
         "flow",
         "foreign",
         "functions",
+        "given_back",
         "gone_through",
         "has_keys",
         "ids",
@@ -177,11 +181,13 @@ class _Reader:
         "runs",
         "same_order",
         "scope",
+        "several",
         "sites",
         "stand_ins",
         "stars",
         "steps",
         "trained",
+        "transforms",
         "use",
         "waiting",
         "whole",
@@ -228,6 +234,12 @@ class _Reader:
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = b" _ = " in data and _DROPS.search(data) is not None
         """Whether the file has any, so that it looks at what they are handed."""
+        self.several: list[tuple[int, list[str]]] = []
+        """Calls of the function that is read that give several things, by the numbers of their sites, and the names of those."""
+        self.given_back: list[tuple[int, int, str]] = []
+        """Calls whose results it gives back among others, likewise, their places among these, and their names."""
+        self.transforms: list[tuple[int, ast.Call]] = []
+        """Random transforms that the function which is read keeps under names, by the numbers of their sites."""
         self.worthless: list[tuple[int, ast.Call]] = []
         """Sites of the function that is read whose result may become nothing: what has keys, or chooses, or is drawn."""
         self.lists = any(word in data for word in catalog.listing_words)
@@ -392,6 +404,8 @@ class _Reader:
             for place, mode in reversed(self.early):
                 self.under_mode(mode, place)
             self.tell_spare(node.body)
+            self.tell_needed(node)
+            self.tell_unread(node)
             if self.steps and smoke.is_trial(node, [*map(_name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
@@ -456,6 +470,36 @@ class _Reader:
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
+
+    def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
+        `if is_training: operations = [flip]`."""
+        if not self.transforms:
+            return
+        layout = Layout(function.body)
+        for number, node in self.transforms:
+            for arm, first in layout.arms_for(node):
+                flag, negated = self.decider(arm.test)
+                if flag and not flag.startswith(".") and flag not in layout.bound:
+                    arms = ((number,), ()) if first is not negated else ((), (number,))
+                    self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
+                    break
+        self.transforms = []
+
+    def tell_unread(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Tell which of several things that calls give are never read, and what the function only gives back as one of several: by
+        how often it says their names."""
+        if not self.several and not self.given_back:
+            return
+        text = b"\n".join(self.lines()[function.lineno - 1 : function.end_lineno])
+        for number, targets in self.several:
+            unread = [str(i) for i, target in enumerate(targets) if _times(text, target) == 1]
+            if unread and self.sites[number].use == KEPT:
+                self.sites[number] = _with_use(self.sites[number], BUT + ",".join(unread))
+        for number, place, name in self.given_back:
+            if self.sites[number].use == KEPT and _times(text, name) == 2:
+                self.sites[number] = _with_use(self.sites[number], f"{AS}{place}")
+        self.several, self.given_back = [], []
 
     def role_of_probe(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of a tensor, of which `_ = attention(q, q, q)` only says whether an attention can be had."""
@@ -627,6 +671,9 @@ class _Reader:
             self.is_id = name.rpartition(".")[2] in self.ids
             value = _EXPRESSIONS[kind](self, right)
             self.is_id = False
+            if type(first) is ast.Tuple and type(value) is Result and self.scope.kind == "function" and value.site >= 0:
+                names = [element.id if type(element) is ast.Name else "" for element in first.elts]
+                self.several += [(value.site, names)] if all(names) else ()
             if value is None and kind not in _OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:
@@ -897,6 +944,7 @@ class _Reader:
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
         by, negated = self.decider(test) if kind == "if" and len(bodies) == 2 else ("", False)
         told, where = _given(test) if kind == "if" else ("", False)
+        fixed = self.fixed(test) if kind == "if" and len(bodies) == 2 else None
         default = self.scope.names.get(told)
         narrows = type(default) is Param and default.default == Const(None)
         given = Param(default.name) if narrows else None  # type: ignore[union-attr]
@@ -929,6 +977,8 @@ class _Reader:
                 all_steps[0] = ()  # never runs
                 if not any(all_steps):
                     return stops and kind != "loop"
+            if fixed is not None:
+                all_steps[fixed] = ()  # never runs
             asked = seeds = None
             if test is not None and kind == "if":
                 asked = seeds = self.question(test, all_steps) or self.mode(test, all_steps)
@@ -1074,6 +1124,18 @@ class _Reader:
             return f".{name.attr}", negated
         found = self.scope.names.get(name.id) if type(name) is ast.Name else self.kept_parameter(name)
         return (found.name, negated) if type(found) is Param else ("", negated)
+
+    def fixed(self, test: ast.expr | None) -> bool | None:
+        """What a test always is, since it names what the function binds once, to True or False; None where that isn't so."""
+        negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
+        name = test.operand if negated else test  # type: ignore[union-attr]
+        value = self.scope.names.get(name.id) if type(name) is ast.Name and self.scope.kind == "function" else None
+        if type(value) is not Const or type(value.value) is not bool or self.definition is None:
+            return None
+        nodes = [*ast.walk(self.definition)]
+        bound = [n for n in nodes if type(n) is ast.Name and n.id == name.id and type(n.ctx) is not ast.Load]  # type: ignore[union-attr]
+        elsewhere = any(type(n) is ast.Global and name.id in n.names for n in nodes)  # type: ignore[union-attr]
+        return value.value is not negated if len(bound) == 1 and not elsewhere else None
 
     def kept_parameter(self, node: ast.expr | None) -> Value | None:
         """What an attribute is that the constructor which is being read has kept of a parameter, `self.train = train`, and that
@@ -1248,7 +1310,12 @@ class _Reader:
     def _return(self, node: ast.Return) -> bool:
         if node.value is not None:
             self.use = "returned"
-            self.returned.append(self.expression(node.value))
+            value = self.expression(node.value)
+            self.returned.append(value)
+            if type(node.value) is ast.Tuple and type(value) is Items:
+                for place, (element, given) in enumerate(zip(node.value.elts, value.values, strict=False)):
+                    if type(element) is ast.Name and type(given) is Result and given.site >= 0:
+                        self.given_back.append((given.site, place, element.id))
         return True
 
     def _raise(self, node: ast.Raise) -> bool:
@@ -1465,15 +1532,19 @@ class _Reader:
                 names[name] = kept
         return Expression(text, names)
 
+    def lines(self) -> list[bytes]:
+        if self._lines is None:
+            self._lines = Source("", self.data).lines
+        return self._lines
+
     def text(self, node: ast.expr | ast.stmt) -> str | None:
         number = node.lineno
         if number != node.end_lineno:
             return None  # a line break is no printable character
-        if self._lines is None:
-            self._lines = Source("", self.data).lines
-        if number > len(self._lines):
+        lines = self.lines()
+        if number > len(lines):
             return None
-        text = self._lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
+        text = lines[number - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
         return text if len(text) <= LONGEST_TEXT and text.isprintable() else None
 
     def _constant(self, node: ast.Constant) -> Value | None:
@@ -1845,6 +1916,13 @@ class _Reader:
             or (use == "kept" and self.is_left(target, use))
         ):
             self.may_be_spare(node)
+        elif (
+            use == "kept"
+            and tail in self.catalog.transforms
+            and self.scope.kind == "function"
+            and type(node) is ast.Call
+        ):
+            self.transforms.append((len(self.sites), node))
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
@@ -2681,12 +2759,31 @@ def _counts(name: str, arguments: list[ast.expr]) -> bool:
     return name == "builtins.enumerate"
 
 
+def _with_step(steps: Iterable[Step], number: int, instead: Branch) -> list[Step]:
+    """Steps with another one in place of a site, wherever it stands among them."""
+    found: list[Step] = []
+    for step in steps:
+        if isinstance(step, Branch):
+            arms = tuple(tuple(_with_step(arm, number, instead)) for arm in step.arms)
+            step = Branch(step.kind, step.test, arms, step.span)
+        found.append(instead if step == number else step)
+    return found
+
+
+def _times(text: bytes, name: str) -> int:
+    """How often a text says a name; often, where it is no such text as can be searched."""
+    return len(re.findall(rb"\b%s\b" % name.encode(), text)) if name.isascii() else sys.maxsize
+
+
 def _with_use(site: Site, use: str) -> Site:
     return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)
 
 
-_ASKS: Final = re.compile(rb"requires_grad(?:_\((?!False\b)|\s*=(?!=)(?!\s*False\b))")
-"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't."""
+_ASKS: Final = re.compile(
+    rb"(?<!\.weight\.)(?<!\.bias\.)requires_grad_\((?!False\b)|requires_grad\s*=(?!=)(?!\s*False\b)"
+)
+"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't, nor does it to give a
+new layer's weight what the old one had: `new.weight.requires_grad_(old.weight.requires_grad)`."""
 _PARAMETERS: Final = frozenset({"named_parameters", "parameters"})
 _SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
 """Methods by which an object says what it is."""

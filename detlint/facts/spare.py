@@ -62,6 +62,24 @@ class Layout:
             if kind not in _SCOPES:
                 waiting += inside
 
+    def arms_for(self, call: ast.Call) -> list[tuple[ast.If, bool]]:
+        """The arms of `if` in which alone the name is read that a call's value is kept under, the innermost first, and whether each
+        is the first one."""
+        kept = self.parents[call]
+        target = kept.targets[0] if isinstance(kept, ast.Assign) and len(kept.targets) == 1 else None
+        if not isinstance(target, ast.Name) or target.id in self.shared or len(self.bound[target.id]) > 1:
+            return []
+        around = [self._arms(load) for load in self.loads.get(target.id, ())]
+        return [arm for arm in around[0] if all(arm in others for others in around)] if around else []
+
+    def _arms(self, node: ast.AST) -> list[tuple[ast.If, bool]]:
+        arms = []
+        while (parent := self.parents[node]) is not node:
+            if isinstance(parent, ast.If) and node is not parent.test:
+                arms.append((parent, node in parent.body))
+            node = parent
+        return arms
+
     def _number(self, block: Sequence[ast.stmt]) -> None:
         for number, statement in enumerate(block):
             self.blocks[statement] = block, number

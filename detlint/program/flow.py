@@ -19,6 +19,8 @@ import msgspec
 
 from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.facts.model import (
+    AS,
+    BUT,
     COMPLETE,
     IDLE,
     LENT,
@@ -207,6 +209,8 @@ class _Run:
         """Above 0 in a loader's workers."""
         self.trying = 0
         """Above 0 in functions that only show the shapes of what they make."""
+        self.wasted = 0
+        """Above 0 in calls whose results nobody reads."""
         self.training = 0
         """Above 0 in what only happens while a layer trains."""
         self.hollow = 0
@@ -637,6 +641,23 @@ class _Run:
         self.built = built
         del self.later[later:], self.handed[handed:]
 
+    def is_unread(self, site: Site) -> bool:
+        """Whether what a call gives is only given back, as one of several, to who never reads that one."""
+        if not site.use.startswith(AS) or not self.path:
+            return False
+        caller = self.path[-1].module.sites[self.path[-1].site]
+        called = last(caller.target) == self.frame.function.name.rpartition(".")[2]
+        return called and caller.use.startswith(BUT) and site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
+
+    def unread(self, work: Callable[[], object]) -> None:
+        """A call whose result nobody reads: what it builds is never used."""
+        built, later, handed = dict(self.built), len(self.later), len(self.handed)
+        self.wasted += 1
+        work()
+        self.wasted -= 1
+        self.built = built
+        del self.later[later:], self.handed[handed:]
+
     def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
         """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
         if cause is not None and cause in self.required:
@@ -841,7 +862,10 @@ class _Run:
             makes = isinstance(target, Ref) and self.resolver.is_class(target.name)
             outer, self.empties = self.empties, overwritten and not makes
             self.hollow += overwritten and makes
-            self.call_all(target, callees, place)
+            if self.is_unread(site):
+                self.unread(partial(self.call_all, target, callees, place))
+            else:
+                self.call_all(target, callees, place)
             self.hollow -= overwritten and makes
             self.empties = outer
             self.command(target, place)
@@ -1329,6 +1353,7 @@ class _Run:
             self.trying > 0,
             self.training > 0,
             self.is_left(place),
+            self.wasted > 0,
             _state_key(self.state),
             _key(deciding),
         )
