@@ -127,8 +127,19 @@ def _find(
         for block, guard in _blocks(statement):
             if _in_body(block, place):
                 return _find(block, place, functions, [*guards, *guard])
-        return Guarded(functions[-1], guards, functions[0]) if functions else None
+        return Guarded(functions[-1], [*guards, *_chosen(statement, place)], functions[0]) if functions else None
     return None
+
+
+def _chosen(statement: ast.stmt, place: _Place) -> Iterator[Guard]:
+    """What the conditional expressions around a site in a statement ask: `BatchNorm(width) if norm else None`."""
+    nodes = [*ast.walk(statement)]
+    if any(isinstance(node, ast.Lambda) for node in nodes):
+        return  # its parameters are none of the function's
+    for node in nodes:
+        if isinstance(node, ast.IfExp):
+            arms = ((node.body, True), (node.orelse, False))
+            yield from (Guard(node.test, wanted) for arm, wanted in arms if _holds(arm, place))
 
 
 def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[Guard]]]:
@@ -151,7 +162,7 @@ def _bound(function: ast.AST) -> Sequence[ast.Name]:
     return [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
-def _holds(node: ast.stmt, place: _Place) -> bool:
+def _holds(node: ast.stmt | ast.expr, place: _Place) -> bool:
     first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
     return (first, 0) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
 
