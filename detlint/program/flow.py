@@ -232,6 +232,8 @@ class _Run:
         """Above 0 in the constructors of layers."""
         self.making: list[str] = []
         """The layers that are being built, or whose passes are followed although no statement asks for them."""
+        self.trained_on: set[Scalar | None] = set()
+        """The hardware that the run had chosen wherever it takes gradients."""
         self.ready: set[str] = set()
         """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
         self.by_hand = False
@@ -310,6 +312,8 @@ class _Run:
         result.applies = silent and not result.trains
         result.adds_up = result.communicates and (result.adds_up or not self.only_shares())
         result.held = self.state.switches
+        if len(self.trained_on) == 1 and result.held.get(HARDWARE) is None and (chosen := next(iter(self.trained_on))):
+            result.held = {**result.held, HARDWARE: chosen}  # on one way alone, which is the one that trains
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
             self.path = path
@@ -974,6 +978,7 @@ class _Run:
         Args:
             differentiates: whether no more than that is done here, so that they may be those of data.
         """
+        self.trained_on.add(self.state.switches.get(HARDWARE))
         if self.making:
             self.ready.update(self.making)
         elif differentiates:
@@ -1291,6 +1296,7 @@ class _Run:
             self.training > 0,
             self.is_left(place),
             _state_key(self.state),
+            self.state.switches.get(HARDWARE),
             _key(deciding),
         )
         if key in self.done:
