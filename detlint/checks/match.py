@@ -34,6 +34,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.program.entry import sites
 from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
@@ -332,8 +333,26 @@ class Matcher:
             for base in self.resolver.bases(name):
                 found = self._named(Ref(base))
                 if found:
-                    return found
+                    own = self._own_rules(module, name, inside)
+                    return [
+                        (of, [i for i in numbers if self.catalog.entries[i].rule not in own]) for of, numbers in found
+                    ]
         return []
+
+    def _own_rules(self, module: Module, name: str, inside: str) -> set[str]:
+        """What a layer's forward pass breaks by operators that it calls itself, instead of what its base has: these are told."""
+        layer = self.resolver.layer(name)
+        forward = module.functions.get(f"{inside}.{layer.forward}") if layer is not None else None
+        if forward is None or name in self._asked:
+            return set()
+        self._asked.add(name)
+        self.resolver.opened.add(module.path)
+        indices = [*sites(module.steps(forward))]
+        alone = all(isinstance(module.sites[index].target, Ref) for index in indices)
+        matches = (match for index in indices for match in self.matches(module, index)) if alone else ()
+        own = {match.entry.rule for match in matches if match.entry.rule.startswith("DET4")}
+        self._asked.discard(name)
+        return own
 
     def _copied(self, module: Module, target: Value | None) -> list[tuple[str, list[int]]]:
         """A project's own copy of a known kernel, recognised by its name: `MSDeformAttnFunction.apply(...)`."""

@@ -131,7 +131,8 @@ class Silence:
             return "every run that passes here has switched the deterministic path on"
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
-        if is_class(match.name) and self._unused.is_made_for_nothing(module, index, generator=code == "DET103"):
+        layer = match.name if any(run.trains for run in through) else ""
+        if is_class(match.name) and self._unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 

@@ -310,7 +310,9 @@ class Unnamed:
         users.asked.add(ANYWHERE)
         if self._runs(module.path) or module.facts.starts == "main":
             return not _only_shows_shapes(module)
-        if not any(self._runs(end) for path in self._beside(module) for end in users.ends(path) or ()):
+        beside = [*self._beside(module)]
+        led = any(self._runs(end) for path in beside for end in users.ends(path) or ())
+        if not led and not any(map(self._is_meant_by_run, beside)):
             return False
         place = _place(module)
         stem = os.path.basename(place)
@@ -323,6 +325,19 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
+
+    def _is_meant_by_run(self, path: str) -> bool:
+        """Whether a file in which a run starts imports a module of the name of this file, and finds none: whoever starts it says
+        where that is."""
+        module = self._resolver.module(path)
+        stem = os.path.basename(_place(module)) if module is not None else ""
+        for other in self._users.naming(module) if module is not None else ():
+            run = self._resolver.module(other) if self._runs(other) else None
+            said = run is not None and any(name.partition(".")[0] == stem for name in run.facts.imports)
+            if said and self._resolver.modules.find(other, stem) is None:
+                self._resolver.opened.add(other)
+                return True
+        return False
 
     def _is_closed(self, package: Module) -> bool:
         """Whether all is in sight that may import a package, and nothing does: what it has of its files nobody gets from it."""

@@ -78,18 +78,21 @@ class Unused:
         self._same = {name.rpartition(".")[2] for name in matcher.resolver.catalog.with_context("returns-self")}
         """Methods that give the object that they are called on: `P.ReduceSum().shard(...)`."""
 
-    def is_made_for_nothing(self, module: Module, index: int, generator: bool) -> bool:
+    def is_made_for_nothing(self, module: Module, index: int, made: str, generator: bool) -> bool:
         """Whether what a site makes is kept as an attribute, of a layer or as a generator, and nothing reads that.
 
         Args:
-            generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either.
+            made: the class of what it makes, if a run passes there that trains: its script is written to the end.
+            generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either;
+                nor does a layer under a name of a script.
         """
         site = module.sites[index]
         if site.use not in ("", "dropped") and not site.use.startswith(("assigned:", "kept")):
             return False
         function = module.function_of(site)
         if not function.name:
-            return generator and bool(site.use) and self._is_said_once(module, self._name_in(module.facts.names, index))
+            idle = bool(site.use) if generator else self._is_of_script(module, made)
+            return idle and self._is_said_once(module, self._name_in(module.facts.names, index))
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
         if layer is not None:
             if not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
@@ -98,6 +101,11 @@ class Unused:
             return False
         name = self._name_in(module.classes[function.owner].attributes, index)
         return bool(name) and not self._attributes.is_read(module, function.owner, name, inside=layer is not None)
+
+    def _is_of_script(self, module: Module, made: str) -> bool:
+        """Whether a class of layers is one whose objects a script has for itself, if its top level makes them."""
+        own = bool(made) and module.facts.starts in ("main", "script") and self._resolver.layer(made) is not None
+        return own and not self._users.is_imported(module)
 
     @staticmethod
     def _uses_parts(module: Module, forward: Function | None) -> bool:

@@ -12,7 +12,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any, Final, Literal
 
 from msgspec import Raw
@@ -358,10 +358,12 @@ class _Reader:
         )
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
-        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
+        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run. It raises where
+        it imports something relative to a package, since a notebook is in none."""
         self.in_cells = True
+        packaged = b"__package__" in self.data  # it may say that it is in one
         for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
-            if self.block([*group]):
+            if self.block([*takewhile(lambda statement: packaged or _is_absolute(statement), group)]):
                 self.steps.pop()
                 last = self.steps[-1] if self.steps else None
                 if isinstance(last, Branch) and last.kind == "exit":
@@ -2445,6 +2447,10 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> Aliases
             if bases:
                 found.setdefault(body.name.rpartition(".")[2], set()).update(bases)
     return {name: tuple(sorted(others)) for name, others in sorted(found.items())}
+
+
+def _is_absolute(statement: ast.stmt) -> bool:
+    return type(statement) is not ast.ImportFrom or not statement.level
 
 
 def _leaves(callee: Value) -> bool:

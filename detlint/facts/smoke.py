@@ -13,6 +13,8 @@ SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "
 _COUNTS: Final = frozenset({"flops"})
 """Methods of networks that count what they compute, which their weights don't change."""
 _SHOWS: Final = frozenset({"print", "pprint"})
+_DISPLAYS: Final = "show"
+"""The method by which a picture is put on the screen: `Image.show`."""
 _LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 """Debuggers: whoever left them there looked at it himself."""
@@ -83,7 +85,8 @@ def _keeps(node: ast.AST) -> bool:
 
 
 def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) -> bool:
-    """Whether all that a block does with what it makes is to show its shape or type, or to run a network on it in the end.
+    """Whether all that a block does with what it makes is to show its shape or type, or a picture, or to run a network on it in the
+    end.
 
     It does something else if it calls anything whose result it drops: to save, to plot, to train. A pass back through the network
     isn't training yet.
@@ -107,7 +110,7 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
                 ):
                     return False
                 shown = shown or any(not isinstance(given, ast.Constant) for given in call.args)
-            elif last in _STOPS:
+            elif last in _STOPS or (last == _DISPLAYS and not call.args):
                 shown = True
             elif dotted(call.func) in layers:
                 shown = True  # it is built, and that is all

@@ -92,6 +92,8 @@ START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 LOADS_WEIGHTS: Final = "loads-weights"
+FILLS: Final = "fills-weights"
+"""An object by which layers, and others, draw their weights when they are made."""
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
 # Functions that a loader calls in its workers, in the order in which it does.
@@ -240,6 +242,8 @@ class _Run:
         """Above 0 in the constructors of layers."""
         self.making: list[str] = []
         """The layers that are being built, or whose passes are followed although no statement asks for them."""
+        self.trained_on: set[Scalar | None] = set()
+        """The hardware that the run had chosen wherever it takes gradients."""
         self.ready: set[str] = set()
         """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
         self.by_hand = False
@@ -328,6 +332,8 @@ class _Run:
         result.applies = silent and not result.trains
         result.adds_up = result.communicates and (result.adds_up or not self.only_shares())
         result.held = self.state.switches
+        if len(self.trained_on) == 1 and result.held.get(HARDWARE) is None and (chosen := next(iter(self.trained_on))):
+            result.held = {**result.held, HARDWARE: chosen}  # on one way alone, which is the one that trains
         result.workers = self.workers != {False}
         for stream, place, path, layer in self.later:
             self.path = path
@@ -977,7 +983,7 @@ class _Run:
             if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
                 self.train(entry.contexts)
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
-        elif "readies" in entry.contexts and not self.making:
+        elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if "starts-communication" in entry.contexts:
@@ -1006,7 +1012,7 @@ class _Run:
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
             by_mode = self.asks_mode(effect, made)
-            used_later = by_mode or is_object(effect, weights)
+            used_later = by_mode or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
             for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
                 if used_later:
                     self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
@@ -1035,6 +1041,7 @@ class _Run:
         Args:
             contexts: those of what takes them, which may do no more, so that they may be those of data.
         """
+        self.trained_on.add(self.state.switches.get(HARDWARE))
         if self.making:
             self.ready.update(self.making)
         elif ONLY_DIFFERENTIATES in contexts:
@@ -1355,6 +1362,7 @@ class _Run:
             self.is_left(place),
             self.wasted > 0,
             _state_key(self.state),
+            self.state.switches.get(HARDWARE),
             _key(deciding),
         )
         if key in self.done:
@@ -1662,6 +1670,29 @@ def _as_imported(module: Module) -> Iterator[Step]:
     """What a module's top level does when it is imported: all but its `__main__` block."""
     steps = module.steps(module.facts.functions[0])
     return (step for step in steps if not (isinstance(step, Branch) and step.kind == "main"))
+
+
+def _is_kept(place: Place) -> bool:
+    """Whether the top level of a file keeps what a call gives under a name."""
+    module = place.module
+    return not module.sites[place.site].function and any(
+        is_made_by(value, place.site) for value in module.facts.names.values()
+    )
+
+
+def _gives_mode_back(site: Site) -> bool:
+    """Whether a layer is told to be in the mode that it was in: `mode = net.training`, and later `net.set_train(mode)`."""
+    told = [arg.value for arg in site.args]
+    layer, attribute = _taken_of(told[0] if len(told) == 1 else None)
+    return attribute == TRAINING and layer == _taken_of(site.target)[0]
+
+
+def _taken_of(value: Value | None) -> tuple[Value | None, str]:
+    """What an attribute is taken of, and its name."""
+    if isinstance(value, Ref):
+        base, _, name = value.name.rpartition(".")
+        return Ref(base), name
+    return (value.base, value.attr) if isinstance(value, Member) else (None, "")
 
 
 def _nothing() -> None:

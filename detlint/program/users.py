@@ -164,9 +164,13 @@ class Users:
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
+        return next(self.naming(module), "")
+
+    def naming(self, module: Module) -> Iterator[str]:
+        """The files near a module that import something of its name."""
         stem = self._stem(module)
         naming = self.texts.importing(stem, self.home(module)) if stem.isascii() else ()
-        return next((path for path in naming if path != module.path), "")
+        return (path for path in naming if path != module.path)
 
     @staticmethod
     def _stem(module: Module) -> str:
