@@ -334,7 +334,8 @@ class Constants:
         its files says the name so; None where one may."""
         default = next((p.default for p in module.detail(function).parameters if p.name == name), None)
         text = self._text(module)
-        if self._offered or default is None or text is None or may_say(text, name, own=True):
+        library = not self._offered and self._unnamed.is_in_library(module)
+        if not library or default is None or text is None or may_say(text, name, own=True):
             return None
         saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
         said = any(
