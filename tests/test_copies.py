@@ -76,6 +76,12 @@ def test_files_beside_each_other_are_no_copies(severities: Callable[..., dict[st
     assert found == {f"a/{HERE}": {"error"}, f"b/{HERE}": {"error"}}
 
 
+def test_files_outside_of_the_root_are_no_copies(severities: Callable[..., dict[str, set[str]]]) -> None:
+    net = "from torch.nn.functional import grid_sample\n\n\ndef warp(x, grid):\n    return grid_sample(x, grid)\n"
+    found = severities({"a/net.py": net, "b/net.py": net}, "a/net.py", "b/net.py")  # nothing marks a project
+    assert found == {"a/net.py": {"error"}, "b/net.py": {"error"}}
+
+
 def test_what_cannot_be_read_is_no_copy(project: Project) -> None:
     root = project(**{"detlint.toml": "", "sub/main.py": "import torch\n"})
     (root / "sub" / "lost.py").symlink_to(root / "nowhere.py")

@@ -41,7 +41,8 @@ class Copies:
 
     def _above(self, path: str) -> Iterator[str]:
         """Where a file would stand without some of the folders on its way: `a/b/c.py` as `b/c.py`, `c.py`, `a/c.py`."""
-        parts = path.removeprefix(self._root).split(os.sep)
+        inside = path.removeprefix(self._root)
+        parts = inside.split(os.sep) if inside != path else []
         for first in range(len(parts) - 1):
             for last in range(first + 1, len(parts)):
                 yield self._root + os.sep.join(parts[:first] + parts[last:])
