@@ -134,6 +134,8 @@ class Verdicts:
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
             return "a library has it for tests, and nothing in it comes here"
+        if match.entry.rule.startswith(STREAMS) and not passed and self._is_only_applied(module, index, runs):
+            return "the runs that come to its file apply weights which they load, and none comes here"
         # A strict library is judged as if somebody ran, and trained, all of it.
         strict = self._settings.library == "strict"
         if match.entry.pass_ == "backward" and not strict and not any(outcome.trains for outcome in through):
@@ -151,6 +153,16 @@ class Verdicts:
         if tried and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
         return ""
+
+    def _is_only_applied(self, module: Module, index: int, runs: Runs) -> bool:
+        """Whether a site stands in a layer, and all runs that come to its file load weights and train none."""
+        outcomes = [passage.outcome for passage in runs.passages]
+        owner = module.function_of(module.sites[index]).owner
+        if self._settings.library == "strict" or runs.train or not outcomes or not owner:
+            return False
+        if self._resolver.layer(f"{module.path}::{owner}") is None:
+            return False
+        return all(outcome.loads and not outcome.trains for outcome in outcomes)
 
     def _only_helps_tests(self, module: Module) -> bool:
         """Whether a file has no tests, but what a library's tests use, and those of others."""
