@@ -1065,6 +1065,8 @@ class _Run:
             parsed = self.written(effect, place, "num_workers").value
         known = isinstance(parsed, Const) and isinstance(parsed.value, int)
         self.workers.add(known and isinstance(parsed, Const) and bool(parsed.value))
+        if workers is not None and workers.given is None:
+            self.workers.add(False)  # only some of the tables that may be unpacked here have it
         for name in IN_WORKERS:
             given = effect.arguments.get(name)
             if given is not None and given.value is not None and given.given:
