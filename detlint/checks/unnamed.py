@@ -329,6 +329,8 @@ class Unnamed:
     def _is_meant_by_run(self, path: str) -> bool:
         """Whether a file in which a run starts imports a module of the name of this file, and finds none: whoever starts it says
         where that is."""
+        if self._texts.has(os.path.join(os.path.dirname(path), INIT)):
+            return False  # what is in a package is imported through that
         module = self._resolver.module(path)
         stem = os.path.basename(_place(module)) if module is not None else ""
         for other in self._users.naming(module) if module is not None else ():
