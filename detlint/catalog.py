@@ -310,6 +310,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    weights_from: str = ""
+    """The stream that the seeds of initial weights are drawn from, whatever stream the framework has of its own."""
     works: str = "__call__"
     """The method by which its transforms and layers do their work."""
     hands: str = ""
@@ -683,6 +685,11 @@ class Catalog:
     def missing(self) -> frozenset[str]:
         """Attributes and items by which that tells for which weights it had none."""
         return frozenset(name for framework in self.frameworks for name in framework.missing)
+
+    @cached_property
+    def weights_from(self) -> dict[str, str]:
+        """Streams of frameworks -> those that the seeds of their initial weights are drawn from."""
+        return {framework.name: framework.weights_from for framework in self.frameworks if framework.weights_from}
 
     @cached_property
     def adding(self) -> frozenset[str]:

@@ -94,6 +94,8 @@ MOST_CHOICES: Final = 16
 LOADS_WEIGHTS: Final = "loads-weights"
 FILLS: Final = "fills-weights"
 """An object by which layers, and others, draw their weights when they are made."""
+WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
+"""What draws initial weights."""
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
 # Functions that a loader calls in its workers, in the order in which it does.
@@ -762,6 +764,10 @@ class _Run:
                 return not self.is_used_before(place, other)
         return False
 
+    def gives_seeds(self, stream: str) -> bool:
+        """Whether the seeds of a framework's initial weights are drawn from another stream than its own, and that is seeded."""
+        return self.state.streams.get(self.resolver.catalog.weights_from.get(stream, "")) == "seeded"
+
     def is_replaced(self, stream: str, effect: Effect, place: Place) -> bool:
         """Whether stored weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
         fixed = self.state.streams.get(stream) in ("seeded", "entropy")
@@ -1014,6 +1020,8 @@ class _Run:
             by_mode = self.asks_mode(effect, made)
             used_later = by_mode or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
             for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
+                if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
+                    continue
                 if used_later:
                     self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
                 elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
