@@ -39,7 +39,7 @@ def asked(text: bytes) -> Asked:
         return Asked(True, frozenset(), frozenset())
     used, givers = list[str | None](), set[str]()
     for function in ast.walk(tree):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(function, _Function):
             parents = Layout(function.body).parents
             for call in _gets(function):
                 name = _name(call)

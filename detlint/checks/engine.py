@@ -20,6 +20,7 @@ from detlint.checks.verdicts import OPERATORS, Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
+from detlint.program.flow import Words
 from detlint.program.links import Registered
 from detlint.program.outcome import Runs
 from detlint.program.reach import Reach, flows
@@ -65,8 +66,8 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
-        speaks, updates, weighs = self.untrained.speaks, self.untrained.updates, self.untrained.weighs
-        self.flow = seeds.flow(resolver, self.matcher, properties, speaks, updates, weighs, sums.may)
+        words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may)
+        self.flow = seeds.flow(resolver, self.matcher, properties, words)
         self.verdicts = Verdicts(
             self.matcher, settings, users, self.levels, attributes, self.unnamed, self.untrained, root
         )

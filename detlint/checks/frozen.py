@@ -18,8 +18,8 @@ from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.program.answers import Answers
-from detlint.program.flow import LOADS_WEIGHTS
 from detlint.program.resolve import Module
+from detlint.program.texts import deriving
 from detlint.program.users import Use, Users
 
 ASKS: Final = "requires_grad"
@@ -46,7 +46,7 @@ class Frozen:
         catalog = users.resolver.catalog
         self._weights = _last(catalog.with_context("weights"))
         self._same = _last(catalog.with_context("returns-self"))
-        self._loads = _last(catalog.with_context(LOADS_WEIGHTS))
+        self._loads = catalog.loading
         self._decided: Answers[bool] = Answers(users)
         self._said: Answers[bool] = Answers(users)
 
@@ -102,8 +102,7 @@ class Frozen:
         if decorated or self._in_library(module) or puts_names_together(self._users, module):
             return True
         saying = self._users.saying(module, name) if name.isascii() else None
-        heir = re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
-        return saying is None or any(heir.search(self._users.texts.of(path) or b"") for path in saying)
+        return saying is None or any(deriving(name).search(self._users.texts.of(path) or b"") for path in saying)
 
     def _is_frozen_there(self, module: Module, site: Site) -> bool:
         """Whether what a site makes gets a name, and is frozen behind it, before anything but its mode and its weights is set."""

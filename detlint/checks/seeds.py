@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
 
@@ -35,7 +35,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reader import member
-from detlint.program.flow import Flow
+from detlint.program.flow import Flow, Words
 from detlint.program.reach import Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
@@ -51,22 +51,15 @@ def flow(
     resolver: Resolver,
     matcher: Matcher,
     properties: Mapping[str, Sequence[str]],
-    speaks: Callable[[str], bool],
-    updates: Callable[[str, bool], bool],
-    weighs: Callable[[str], bool],
-    adds_up: Callable[[str, bool], bool],
+    words: Words,
 ) -> Flow:
     """The seed flow over what the rule engine matches.
 
     Args:
         properties: as `links.properties` tells them.
-        speaks: whether anything may train in a file, by its words.
-        updates: whether weights may get new values there, by these; and whether gradients are what tensors keep.
-        weighs: whether the size of gradients is asked there.
-        adds_up: as `sums.Sums.may` tells it.
+        words: tells what may happen in a file.
     """
-    method = _start_method(matcher.settings)
-    return Flow(resolver, matcher, properties, switch, taken, speaks, updates, weighs, adds_up, method)
+    return Flow(resolver, matcher, properties, switch, taken, words, _start_method(matcher.settings))
 
 
 def _start_method(settings: Settings) -> str:

@@ -16,7 +16,6 @@ from detlint.facts.model import Const, Span
 
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -92,7 +91,7 @@ def may_say(data: bytes, name: str, own: bool) -> bool:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError):
         return True
-    methods = [f for c in tree.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _FUNCTIONS)]
+    methods = [f for c in tree.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _Function)]
     handed_on = {
         id(node)
         for method in methods

@@ -13,6 +13,7 @@ from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
+from detlint.program.texts import deriving
 from detlint.program.users import Users
 
 
@@ -61,8 +62,7 @@ class Uncallable:
         """Whether a class may come to a forward pass that its own text doesn't have: by what derives from it, or by who sets it."""
         raw = forward.encode()
         sets = re.compile(rb"\b%s[ \t]*=(?!=)|setattr\([^,()]+,[ \t]*[\"']%s\b" % (raw, raw))
-        derives = re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % owner.encode(), re.M)
-        for pattern, word in ((sets, forward), (derives, owner)):
+        for pattern, word in ((sets, forward), (deriving(owner), owner)):
             saying = self._users.saying(module, word) if word.isascii() else None
             if saying is None:
                 return True

@@ -24,7 +24,7 @@ from detlint.facts.model import (
 from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
-from detlint.program.registries import BUILDS, Registries
+from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 
@@ -475,11 +475,6 @@ def holds_parameter(value: Value | None) -> bool:
 def is_self(value: Value) -> bool:
     """Whether a method's receiver is `self` or `super()`."""
     return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == "<super>")
-
-
-def last(value: Value) -> str:
-    """The last component of what is called."""
-    return value.attr if isinstance(value, Member) else value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
 
 
 def owner_of(value: Value) -> str:

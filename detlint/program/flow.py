@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from functools import partial, reduce
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -61,7 +61,6 @@ from detlint.program.calls import (
     is_chosen,
     is_option,
     is_self,
-    last,
     owner_of,
     returned,
 )
@@ -80,7 +79,7 @@ from detlint.program.reach import (
     is_mode,
     is_object,
 )
-from detlint.program.registries import BUILDS
+from detlint.program.registries import BUILDS, last
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
@@ -140,6 +139,19 @@ class Recorder:
         """
 
 
+class Words(NamedTuple):
+    """What may happen in a file, by its words; each is asked with its path."""
+
+    speaks: Callable[[str], bool]
+    """Whether anything may train there."""
+    updates: Callable[[str, bool], bool]
+    """Whether weights may get new values there; and whether gradients are what tensors keep."""
+    weighs: Callable[[str], bool]
+    """Whether the size of gradients is asked there."""
+    adds_up: Callable[[str, bool], bool]
+    """Whether anything may add up there what several devices have; and whether what trains counts."""
+
+
 class Flow(Calls):
     """Follows entry points.
 
@@ -149,10 +161,7 @@ class Flow(Calls):
         properties: the names of the properties that do something -> the files that define such.
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
-        speaks: whether anything may train in a file, by its words.
-        updates: whether weights may get new values there, by these; and whether gradients are what tensors keep.
-        weighs: whether the size of gradients is asked there, by these.
-        adds_up: whether anything in a file may add up what several devices have, by its words; and whether what trains counts.
+        words: tells what may happen in a file.
         start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
@@ -166,19 +175,13 @@ class Flow(Calls):
         properties: Table[str, Sequence[str]],
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
-        speaks: Callable[[str], bool],
-        updates: Callable[[str, bool], bool],
-        weighs: Callable[[str], bool],
-        adds_up: Callable[[str, bool], bool],
+        words: Words,
         start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
-        self.speaks = speaks
-        self.updates = updates
-        self.weighs = weighs
-        self.adds_up = adds_up
+        self.words = words
         self.start = start
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
@@ -321,12 +324,12 @@ class _Run:
         result = self.result
         if self.differentiates and not result.trains:
             # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
-            result.trains = not result.loads or self.some_file(lambda path: self.flow.updates(path, False))
+            result.trains = not result.loads or self.some_file(lambda path: self.flow.words.updates(path, False))
         if self.passes_back and not result.trains:
             # Those whose size alone is asked say how much something matters, and no weight follows.
-            updates = self.some_file(lambda path: self.flow.updates(path, True))
-            result.trains = updates or not self.some_file(self.flow.weighs)
-        silent = result.loads and not result.trains and not self.some_file(self.flow.speaks)
+            updates = self.some_file(lambda path: self.flow.words.updates(path, True))
+            result.trains = updates or not self.some_file(self.flow.words.weighs)
+        silent = result.loads and not result.trains and not self.some_file(self.flow.words.speaks)
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
         ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
@@ -344,7 +347,7 @@ class _Run:
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
-        shows = result.shows and not any(map(self.flow.speaks, sorted(result.visited)))
+        shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited)))
         as_loaded = (result.loads or result.measures or shows) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
@@ -365,9 +368,11 @@ class _Run:
         happen out of sight, unless the run only evaluates.
         """
         result = self.result
-        if not (self.by_hand if result.trains else result.infers and not self.flow.speaks(result.entry.module.path)):
+        if not (
+            self.by_hand if result.trains else result.infers and not self.flow.words.speaks(result.entry.module.path)
+        ):
             return False
-        return not self.some_file(lambda path: self.flow.adds_up(path, result.trains))
+        return not self.some_file(lambda path: self.flow.words.adds_up(path, result.trains))
 
     def some_file(self, tells: Callable[[str], bool]) -> bool:
         """Whether something holds for one of the files that a run comes to, by their words."""

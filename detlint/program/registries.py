@@ -97,7 +97,7 @@ class Registries:
             names = _positional(home, function) if function is not None else []
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
-        if SELF in found or (not functions and _last(made).startswith("register")):
+        if SELF in found or (not functions and last(made).startswith("register")):
             found = (found - {SELF}) | {self.owner(module, made)}
         for key in sorted(found - {""}):
             yield Kept(key, _names(definition, texts), definition)
@@ -118,7 +118,7 @@ class Registries:
             return self._collection(module, given.base)
         if not isinstance(given, Result):
             return ""
-        if _last(given.of) == "get" and isinstance(given.of, Member):
+        if last(given.of) == "get" and isinstance(given.of, Member):
             return self._collection(module, given.of.base)
         return self.chosen_by(self.resolver.normal(module.path, given.of, function), depth + 1)
 
@@ -197,5 +197,6 @@ def _texts(site: Site) -> list[str]:
     return [a.value.value for a in site.args if isinstance(a.value, Const) and isinstance(a.value.value, str)]
 
 
-def _last(value: Value) -> str:
+def last(value: Value) -> str:
+    """The last component of what is called."""
     return value.attr if isinstance(value, Member) else value.name.rpartition(".")[2] if isinstance(value, Ref) else ""

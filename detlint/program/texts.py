@@ -150,6 +150,12 @@ def whole(word: str) -> re.Pattern[bytes]:
     return re.compile(rb"%s\b(?:(?<=\b%s)|(?<=\\[nt]%s))" % (raw, raw, raw))
 
 
+@lru_cache(maxsize=64)
+def deriving(name: str) -> re.Pattern[bytes]:
+    """Finds a class that derives from one of that name."""
+    return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
+
+
 def says(text: bytes, word: str) -> bool:
     """Whether a text has a word that isn't part of another one; most have it not at all, which is quickly told."""
     return word.encode() in text and whole(word).search(text) is not None
