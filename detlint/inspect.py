@@ -127,7 +127,8 @@ def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
         for reach in reaches
         if path in (sites := reach.sites())
     ]
-    return Runs(passages, any(engine.may_train(reach) for reach in reaches))
+    stops = bool(reaches) and all(reach.stops for reach in reaches)
+    return Runs(passages, any(engine.may_train(reach) for reach in reaches), stops)
 
 
 @contextlib.contextmanager

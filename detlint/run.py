@@ -952,12 +952,17 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
                 )
                 passages.setdefault(path, []).append(passage)
     trained = links.reached(path for path, runs in followed.items() if any(run.trains for run in runs))
-    return {path: Runs(passages.get(path, ()), path in trained) for path in passages.keys() | trained}
+    stopping = {path for path, runs in followed.items() if runs and all(run.outcome.stops for run in runs)}
+    stopped = links.reached(stopping) - links.reached(followed.keys() - stopping) if stopping else stopping
+    return {
+        path: Runs(passages.get(path, ()), path in trained, path in stopped)
+        for path in passages.keys() | trained | stopped
+    }
 
 
 def _differ(judged: Judged, then: Runs, now: Runs) -> bool:
     """Whether a module may be judged otherwise by other runs."""
-    if then.train != now.train and judged.open:
+    if then.stop != now.stop or (then.train != now.train and judged.open):
         return True
     passages = (*then.passages, *now.passages)
     return then.passages != now.passages and (judged.varies or any(passage.sites for passage in passages))

@@ -343,12 +343,21 @@ class Directive(Record, frozen=True):
     """Why it is malformed; such a directive suppresses nothing."""
 
 
+UNPARSABLE: Final = "can't be parsed"
+"""How the message begins about a file that Python can't read."""
+
+
 class Problem(Record, frozen=True):
     """Why a file has no facts."""
 
     message: str
     line: int = 1
     column: int = 0
+
+    @property
+    def is_syntax(self) -> bool:
+        """Whether Python can't read the file either."""
+        return self.message.startswith(UNPARSABLE)
 
 
 class Cell(Record, frozen=True):

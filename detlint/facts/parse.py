@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from detlint.facts.model import Cell, Problem
+from detlint.facts.model import UNPARSABLE, Cell, Problem
 
 
 def parse(source: bytes | str) -> ast.Module | Problem:
@@ -16,7 +16,7 @@ def parse(source: bytes | str) -> ast.Module | Problem:
         message = error.msg or "invalid syntax"
         if message.startswith(("Missing parentheses in call to", "multiple exception types")):
             message += " (Python 2?)"
-        return Problem(f"can't be parsed: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0))
+        return Problem(f"{UNPARSABLE}: {message}", error.lineno or 1, max((error.offset or 1) - 1, 0))
     except (ValueError, LookupError) as error:
         return Problem(f"can't be parsed: {error}")
     except (RecursionError, MemoryError):

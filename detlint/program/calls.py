@@ -23,6 +23,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.program.entry import sites
+from detlint.program.imports import Imports
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
@@ -93,6 +94,7 @@ class Calls:
         self.knowledge = knowledge
         self.properties = properties
         self.registries = Registries(resolver, self.callees, returned)
+        self.imports = Imports(resolver)
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
@@ -237,6 +239,8 @@ class Calls:
             elif step <= -2:
                 run = module.body.runs[-2 - step]
                 if isinstance(run, str):
+                    if self.imports.may_raise(module, run):
+                        yield None
                     yield from ((imported, imported.facts.functions[0], "") for imported in self.imported(module, run))
                 elif run.attr in self.properties:
                     yield from self._accessed(module, run, receiver)

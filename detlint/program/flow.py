@@ -98,6 +98,8 @@ WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
 # Functions that a loader calls in its workers, in the order in which it does.
+CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+"""What libraries call managers that catch what is raised in their blocks."""
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
 DECIDING: Final = re.compile(
@@ -203,7 +205,7 @@ class _Run:
         self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.passed)
-        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar]]] = {}
+        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], bool]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
         self.met: set[tuple[str, str]] = set()
@@ -241,6 +243,8 @@ class _Run:
         """Where the process begins, and how long the path was there, if another one has started it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
+        self.stopped = False
+        """Whether something on this way has surely raised, which nothing has caught yet."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.building = 0
@@ -319,9 +323,12 @@ class _Run:
 
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
+        result = self.result
+        if self.stopped and not (result.trains or result.infers or self.differentiates or self.passes_back):
+            result.stops = True
+            self.forget_objects()
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
-        result = self.result
         if self.differentiates and not result.trains:
             # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
             result.trains = not result.loads or self.some_file(lambda path: self.flow.words.updates(path, False))
@@ -383,6 +390,12 @@ class _Run:
         result.visited |= result.imported if found is None else {found}  # what it rests on
         return found is not None
 
+    def forget_objects(self) -> None:
+        """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
+        self.stopped = False
+        for built in (self.ready, self.later, self.handed, self.built, self.choices):
+            built.clear()
+
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
         outer, last_frame = self.path, self.frame
@@ -417,9 +430,9 @@ class _Run:
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
                     if streams is not None and "__getitem" in function.name:
-                        self.aside(streams, work)
+                        self.aside(streams, partial(self.caught, work))
                     else:
-                        self.for_layer(name, work)
+                        self.for_layer(name, partial(self.caught, work))
 
     def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
         """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
@@ -447,7 +460,7 @@ class _Run:
         for method, (place, path) in self.chosen_methods.get(key, {}).items():
             self.path = path
             for callee in self.flow.method(definition.name, method):
-                self.call(*callee, place, {})
+                self.caught(partial(self.call, *callee, place, {}))
         self.path = outer
 
     def for_layer(self, name: str, work: Callable[[], object]) -> None:
@@ -530,17 +543,33 @@ class _Run:
             elif step == -1:
                 return True
             elif step < 0:
-                module = self.frame.module
-                run = module.body.runs[-2 - step]
+                run = self.frame.module.body.runs[-2 - step]
                 if isinstance(run, Member):
                     self.access(run)
-                elif (module.path, run) not in self.met:
-                    self.met.add((module.path, run))
-                    for imported in self.flow.imported(module, run):
-                        self.import_module(imported)
+                else:
+                    self.import_name(run)
             else:
                 self.site(step)
+            if self.stopped:
+                return True
         return False
+
+    def import_name(self, name: str) -> None:
+        """Run what importing a name runs, the first time that the file does."""
+        module = self.frame.module
+        if (module.path, name) in self.met:
+            return
+        self.met.add((module.path, name))
+        for imported in self.flow.imported(module, name):
+            if not self.stopped:
+                self.import_module(imported)
+        self.stopped = self.stopped or self.flow.imports.raises(module, name, self.result.entry.module)
+
+    def caught(self, work: Callable[[], object]) -> bool:
+        """Do something whose errors don't end the run here: something catches them, or it may not happen; whether it raised."""
+        work()
+        stopped, self.stopped = self.stopped, False
+        return stopped
 
     def import_module(self, module: Module) -> None:
         """Run the top level of a module of the program, the first time that it is imported."""
@@ -569,10 +598,12 @@ class _Run:
                 self.result.tries = self.result.tries or branch.test == SHAPES
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
-            self.steps(branch.arms[0])
+                self.steps(branch.arms[0])
+            else:  # there may be nothing to go through
+                self.caught(partial(self.steps, branch.arms[0]))
             return False
         if branch.kind == "trial":
-            self.tried(branch.arms[0])
+            self.caught(partial(self.tried, branch.arms[0]))
             return False
         if branch.kind == "tests":  # no run but that of the tests takes its first arm
             return self.branch(Branch("if", None, branch.arms[1:]))
@@ -586,11 +617,11 @@ class _Run:
         if branch.kind == "try":
             # The body is what runs; a handler stands in for it where an import or a device is missing.
             before = self.state.copy()
-            self.steps(branch.arms[0])
+            self.caught(partial(self.steps, branch.arms[0]))
             after = self.state
             for arm in branch.arms[1:]:
                 self.state = before.copy()
-                self.steps(arm)
+                self.caught(partial(self.steps, arm))
             self.state = after
             return False
         taken, cause = None, None
@@ -617,16 +648,17 @@ class _Run:
         Args:
             by_mode: whether the first is taken while a layer trains.
         """
-        before, ends = self.state, []
+        before, ends, stops = self.state, [], 0
         for arm in arms:
             self.state = before.copy()
             self.training += by_mode and arm is arms[0]
             left = self.steps(arm)
             self.training -= by_mode and arm is arms[0]
+            stops, self.stopped = stops + self.stopped, False
             if not left:
                 ends.append(self.state)
         if not ends:
-            self.state = before
+            self.state, self.stopped = before, stops == len(arms)
             return True
         self.state = self.meet(ends)
         return False
@@ -681,12 +713,14 @@ class _Run:
         ran, exits = self.state, self.exits
         if cause is None:  # not even an option can choose it
             return left
+        stopped, self.stopped = self.stopped, False
         self.state, self.doubtful = before, self.doubtful + 1
         seedings = len(self.result.seedings)
         gone = self.steps(other)
         self.doubtful -= 1
+        self.stopped = self.stopped and stopped
         if left:
-            if exits:
+            if exits or stopped:
                 self.required.add(cause)
             return gone
         chosen, self.state = self.state, ran
@@ -735,6 +769,8 @@ class _Run:
         hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
         self.hollow += hollow
         left = self.steps(branch.arms[0])
+        if self.stopped and self.may_catch(entered, raw):
+            left = self.stopped = False
         self.hollow -= hollow
         self.scoped.pop()
         after()
@@ -821,6 +857,13 @@ class _Run:
                 self.call(module, function, owner, place, {})
 
         return lambda: run("__enter__"), lambda: run("__exit__")
+
+    def may_catch(self, entered: Value | None, raw: Value | None) -> bool:
+        """Whether a `with` may catch what is raised in it: managers of the program may, and those of libraries that are known to."""
+        made = raw.of if isinstance(raw, Result) else raw
+        named = self.values.look(self.frame, made).value
+        own = "::" in self.resolver.type_of(entered) or (isinstance(named, Ref) and "::" in named.name)
+        return own or (made is not None and last(made) in CATCHING)
 
     def is_manager(self, module: Module, function: Function) -> bool:
         """Whether a generator function is a context manager."""
@@ -1272,9 +1315,9 @@ class _Run:
     # -- calls --------------------------------------------------------------------------------------------------
 
     def run(self, value: Value, place: Place | None) -> None:
-        """Call a value with arguments that are not known."""
+        """Call a value with arguments that are not known; who calls it may catch what it raises."""
         for module, function, owner in self.flow.callees(value):
-            self.call(module, function, owner, place, {})
+            self.caught(partial(self.call, module, function, owner, place, {}))
 
     def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
@@ -1282,6 +1325,7 @@ class _Run:
         site = frame.module.sites[place.site]
         choose = isinstance(target, Either) and len(callees) > 1
         before, way, ends = self.state, self.way, []
+        stops: list[bool] = []
         for number, (module, function, owner) in enumerate(callees):
             if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
                 given = self.arguments(frame, site, target, module, function)
@@ -1294,10 +1338,11 @@ class _Run:
                 owner = self.owner(frame, site.target, module, function)
             bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
             registry = self.owning(frame, site.target) if self.kept and function.owner else ""
-            self.call(module, function, owner, place, given, bare, registry)
+            stops.append(self.caught(partial(self.call, module, function, owner, place, given, bare, registry)))
             ends.append(self.state)
         if ends and choose:
             self.state, self.way = self.meet(ends), way
+        self.stopped = bool(stops) and all(stops)
 
     def arguments(
         self, frame: Frame, site: Site, target: Value, module: Module, function: Function
@@ -1382,7 +1427,7 @@ class _Run:
         )
         if key in self.done:
             self.recorder.enter("again", module, function, place)
-            streams, switches = self.done[key]
+            streams, switches, self.stopped = self.done[key]
             self.state = _State(dict(streams), {**self.state.switches, **switches})
             return
         self.stack.append(name)
@@ -1407,7 +1452,7 @@ class _Run:
         self.path = path
         self.frame = outer
         self.stack.pop()
-        self.done[key] = (dict(self.state.streams), dict(self.state.switches))
+        self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
 
     def construct(self, name: str, steps: Iterable[Step]) -> None:
         """Take the steps of the constructor of a class."""
@@ -1421,8 +1466,8 @@ class _Run:
         is taken to be at its end."""
         outer, self.pending = self.pending, []
         self.steps(steps)
-        for work in self.pending:
-            work()
+        for work in self.pending if not self.stopped else ():
+            self.caught(work)  # it may not be gone through
         self.pending = outer
 
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
@@ -1639,7 +1684,7 @@ class _Run:
         for module, owner, method in self.flow.methods(value.name):
             function = module.functions.get(f"{owner}.{method}")
             if function is not None and (not method.startswith("_") or method == "__init__"):
-                self.call(module, function, value.name, place, {})
+                self.caught(partial(self.call, module, function, value.name, place, {}))
 
     def start(self, value: Value, place: Place, how: str, pool: int = -1) -> None:
         """A function in another process.

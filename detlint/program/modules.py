@@ -124,6 +124,11 @@ class Modules:
             self._scopes[folder] = self._paths.index(path)
         return self._scopes[folder]
 
+    def base(self, importer: str) -> str:
+        """The folder that a file imports from before any other, with a separator at its end."""
+        path = self._paths[self.scope(importer)]
+        return f"{path[0] if path else os.path.dirname(importer)}{os.sep}"
+
     def beside(self, path: str) -> set[str]:
         """The modules and packages in the folder of a package's own file; none where it is no package."""
         folder, _, name = path.rpartition(os.sep)
@@ -163,6 +168,11 @@ class Modules:
             if f"{last}.py" in self._list(place)[0]:
                 return f"{place}{os.sep}{last}.py"
         return None
+
+    def has_files(self, folder: str) -> bool:
+        """Whether a folder of the program has Python files, but doesn't say that it is a package."""
+        files = self._list(folder)[0] if folder.startswith(self.root + os.sep) else frozenset[str]()
+        return bool(files) and "__init__.py" not in files
 
     def _step(self, folder: str, name: str) -> str | None:
         return f"{folder}{os.sep}{name}" if name in self._list(folder)[1] and name != "site-packages" else None

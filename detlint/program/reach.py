@@ -153,6 +153,8 @@ class Reach(msgspec.Struct):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
+    stops: bool = False
+    """Whether it surely ends with an error, before it trains or evaluates anything."""
     shows: bool = False
     """Whether it only prints what the module of a package that it starts in makes of something made up."""
     measures: bool = False
@@ -185,7 +187,7 @@ class Reach(msgspec.Struct):
         path = self.entry.module.path
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
-            self.communicates, self.tries or self.shows, self.loads, self.applies,
+            self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

@@ -126,7 +126,7 @@ class Resolver:
 
     def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
         self.modules = modules
-        self._says = says
+        self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
         self._numbered: list[Module | None] = []
@@ -306,7 +306,7 @@ class Resolver:
     def _may_offer(self, path: str, name: str) -> bool:
         """Whether a file may bind a name, by `*` too; where packages import hundreds so, most files don't."""
         if path not in self._offers:
-            reached = self._reached_by_stars(path)
+            reached = self.reached_by_stars(path)
             if reached is None:
                 self._offers[path] = None
             elif name in self._said or len(self._said) < FEW_NAMES:  # as after an edit of one file
@@ -320,11 +320,11 @@ class Resolver:
         """Whether a file offers a name, or a module of that name stands beside it; most files don't even say it."""
         said = self._said.setdefault(name, {})
         if path not in said:
-            offered = self._says(path, name) and name in self.modules.offers(path)
+            offered = self.says(path, name) and name in self.modules.offers(path)
             said[path] = offered or name in self.modules.beside(path)
         return said[path]
 
-    def _reached_by_stars(self, path: str) -> list[str] | None:
+    def reached_by_stars(self, path: str) -> list[str] | None:
         """A file and those from which it imports with `*`, however indirectly; None where one of them is not the program's."""
         if path not in self._star_reached:
             reached, seen = [path], {path}

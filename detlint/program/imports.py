@@ -1,0 +1,92 @@
+"""Imports that surely raise: of files that can't be parsed, and of names that no file of the program has where they lead."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from detlint.facts.model import ANY
+from detlint.program.resolve import Module, Resolver
+
+MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
+"""What a file may bind names with that it doesn't say."""
+GENERATED: Final = re.compile(r"^_|version|_pb2|build|generated")
+"""Modules that are often made when a package is built."""
+BUILDS: Final = ("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile")
+"""Files by which modules may be compiled, or otherwise made, that a repository doesn't have."""
+
+
+class Imports:
+    """Knows which imports raise, of those that can't be otherwise: what isn't found at all may be installed."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._modules = resolver.modules
+        self._libraries = {name.partition(".")[0] for name in resolver.catalog.calls}
+        self._known: dict[tuple[int, str], bool] = {}
+
+    def raises(self, module: Module, name: str, script: Module) -> bool:
+        """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
+        return self.may_raise(module, name) and (
+            self._modules.scope(script.path) == module.scope or _is_own(module, name)
+        )
+
+    def may_raise(self, module: Module, name: str) -> bool:
+        """Whether a file raises where it imports a name, if that leads where it seems to lead."""
+        key = (module.scope, name)
+        if key not in self._known:
+            self._known[key] = self._raises(module.path, name)
+        return self._known[key]
+
+    def _raises(self, importer: str, name: str) -> bool:
+        base = self._modules.base(importer)
+        if ANY in name or not importer.startswith(base):
+            return False
+        place = self._modules.find(importer, name)
+        if place is None:
+            return self._is_missing_in(base, *name.split(".")[:2])
+        path, rest = place
+        if path == importer or not path.startswith(base) or self._resolver.name(importer, name) is not None:
+            return False
+        if self._resolver.module(path) is None:
+            facts = self._modules.facts(path)
+            return facts is not None and facts.problem is not None and facts.problem.is_syntax
+        return bool(rest) and self._lacks(path, rest.partition(".")[0])
+
+    def _lacks(self, path: str, name: str) -> bool:
+        """Whether a file surely doesn't have a name when somebody imports it from there."""
+        offering = self._resolver.reached_by_stars(path)
+        folder, _, file = path.rpartition(os.sep)
+        if offering is None or name.startswith("__") or (file == "__init__.py" and self._may_hold(folder, name)):
+            return False
+        says = self._resolver.says
+        return not any(says(other, word) for other in offering for word in (name, *MAKES_NAMES))
+
+    def _is_missing_in(self, base: str, first: str, second: str = "") -> bool:
+        """Whether a name leads into a folder that doesn't say that it is a package, and has no such module."""
+        folder = f"{base}{first}"
+        if not second or first in self._libraries or not self._modules.has_files(folder):
+            return False
+        return not self._may_hold(folder, second)
+
+    def _may_hold(self, folder: str, name: str) -> bool:
+        """Whether a folder has a module or package of a name, compiled ones too, or may get it when it is built."""
+        if GENERATED.search(name):
+            return True
+        with os.scandir(folder) as entries:
+            if any(entry.name.partition(".")[0] == name for entry in entries):
+                return True
+        root = self._modules.root
+        while True:
+            if any(os.path.exists(f"{folder}{os.sep}{file}") for file in BUILDS):
+                return True
+            if folder == root or not folder.startswith(root):
+                return False
+            folder = os.path.dirname(folder)
+
+
+def _is_own(module: Module, name: str) -> bool:
+    """Whether a name leads into the package that a file stands in."""
+    package, dot, _ = module.facts.module.partition(".")
+    return bool(dot) and name.startswith(f"{package}.")
