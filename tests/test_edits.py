@@ -38,7 +38,10 @@ def edited(text: str, others: list[str], random: Random) -> str:
     Args:
         others: the names of the program's modules.
     """
-    lines, tree = text.splitlines(keepends=True), ast.parse(text)
+    try:
+        lines, tree = text.splitlines(keepends=True), ast.parse(text)
+    except SyntaxError:  # some programs have a file that can't be parsed
+        return text.replace("  ", " ")
     nodes = [*ast.walk(tree)]
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno]
@@ -139,6 +142,35 @@ def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -
     assert report() == report("--no-cache")
     project(**{"noise.py": NOISE})
     assert report() == whole
+
+
+STOPS = REPOSITORY / "fixtures" / "programs" / "run_stops_at_an_import"
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("evaluate.py", "def score(net):\n    return net\n"),
+        ("tools/__init__.py", "best_checkpoint = str\n"),
+        ("tools/freeze.py", "def freeze(net):\n    return net\n"),
+        ("train.py", "from layers import Net\n\nif __name__ == '__main__':\n    print(Net())\n"),
+    ],
+    ids=["file", "name", "module", "script"],
+)
+def test_an_import_that_failed_is_mended(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {path.relative_to(STOPS).as_posix(): path.read_text() for path in STOPS.rglob("*.py")}
+    root = project(**files)
+    age(root, 0)
+    only = ("--select", "DET406", "--cache-dir", "cache")
+    (before,) = json.loads(report(*only))
+    assert before["severity"] == "note"
+    (root / file).write_text(now)
+    age(root, 1)
+    (after,) = json.loads(report(*only))
+    assert after["severity"] == "warning"
+    (root / file).write_text(files.get(file, "raise ImportError\n"))
+    age(root, 2)
+    assert report(*only) == report("--select", "DET406", "--no-cache")
 
 
 LACKING = "import torch\n\nSIZE = 3\n"

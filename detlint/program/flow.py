@@ -342,7 +342,7 @@ class _Run:
         ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
         result.trains = result.trains or ready
         result.applies = silent and not result.trains
-        result.adds_up = result.communicates and (result.adds_up or not self.only_shares())
+        result.adds_up = result.communicates and not result.stops and (result.adds_up or not self.only_shares())
         result.held = self.state.switches
         if len(self.trained_on) == 1 and result.held.get(HARDWARE) is None and (chosen := next(iter(self.trained_on))):
             result.held = {**result.held, HARDWARE: chosen}  # on one way alone, which is the one that trains
