@@ -92,11 +92,11 @@ class Imports:
     def _is_out_of_reach(self, script: Module, name: str) -> bool:
         """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
         script, or below, says how."""
-        base = self._modules.base(script.path)
-        known = name in self._libraries or name in STDLIB or not script.path.startswith(base)
-        if known or name not in self._resolver.below(base) or self._modules.find(script.path, name) is not None:
+        folder = os.path.dirname(script.path)
+        if name in self._libraries or name in STDLIB or name not in self._resolver.below(folder):
             return False
-        return not self._may_hold(base, name) and not _is_said(base)
+        found = self._modules.find(script.path, name) is not None
+        return not found and not self._may_hold(folder, name) and not _is_said(folder)
 
     def _may_hold(self, folder: str, name: str) -> bool:
         """Whether a folder has a module or package of a name, compiled ones too, or may get it when it is built."""
