@@ -33,6 +33,8 @@ SPEAKING: Final = (
     ".bat",
 )
 """How files end that may say how a program is started."""
+MOST_READ: Final = 1 << 20
+"""How many bytes of such a file are read: what is longer is data."""
 PATHS: Final = re.compile(rb"PYTHONPATH|sys\.path|site-packages|addsitedir")
 
 
@@ -129,7 +131,7 @@ def _is_said(folder: str) -> bool:
             if file.endswith(SPEAKING) or "." not in file:
                 try:
                     with open(os.path.join(parent, file), "rb") as opened:
-                        if PATHS.search(opened.read()):
+                        if PATHS.search(opened.read(MOST_READ)):
                             return True
                 except OSError:
                     return True
