@@ -34,6 +34,7 @@ from detlint.facts.model import (
     Items,
     Member,
     Param,
+    Partial,
     Ref,
     Result,
     Site,
@@ -43,6 +44,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.program.answers import Answers
+from detlint.program.calls import left_out
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
@@ -83,6 +85,10 @@ class Constants:
             return ""
         if reason := self._kept_from(module, function, index):
             return reason
+        for option in options(module.sites[index].target):
+            name = left_out(module, function, option)
+            if name and self._is_given_otherwise(module, function, name):
+                return f"every call gives `{name}`, and something else"
         if is_class(match.name) and (test := self._never_run(module, function, index)):
             return f"`{test}` decides against all calls of it, by what every call gives"
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
@@ -308,6 +314,23 @@ class Constants:
             if None in found or len(found) > 1:
                 return None
         return found.pop() if found else None
+
+    def _is_given_otherwise(self, module: Module, function: Function, name: str, depth: int = 0) -> bool:
+        """Whether all calls of a function give a parameter, which is None if it is left out, something that surely isn't None."""
+        uses = self._calls(module, function) or ()
+        for use in uses:
+            site = use.module.sites[use.site]
+            caller = use.module.function_of(site)
+            passed = self._passed(site, module, function, name) if use.called else None
+            if passed is None or not passed.given:
+                return False
+            handed_on = left_out(use.module, caller, passed.value)
+            if handed_on and depth < DEEPEST:
+                if not self._is_given_otherwise(use.module, caller, handed_on, depth + 1):
+                    return False
+            elif not isinstance(self._resolver.normal(use.module.path, passed.value, caller), (Ref, Partial)):
+                return False
+        return bool(uses)
 
     def _unpacked(self, use: Use, caller: Function, own: str, name: str) -> Argument | None:
         """What a call gives a parameter by a dictionary that it unpacks, or through a function that builds the class which it is

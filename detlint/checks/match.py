@@ -34,6 +34,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.program.calls import left_out
 from detlint.program.entry import sites
 from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
@@ -263,7 +264,9 @@ class Matcher:
             unknown = [i for i in self.catalog.members.get(owner, ()) if attr not in self.catalog.entries[i].known]
             return [(target.name, [*table.get(target.name, ()), *unknown])]
         if isinstance(target, Either):
-            found = [self._named(option) if option is not None else [] for option in target.options]
+            function = module.function_of(site)
+            others = [option for option in target.options if not left_out(module, function, option)]
+            found = [self._named(option) if option is not None else [] for option in others or target.options]
             return self._alike(found) or self._copied(module, target)
         named = self._named(target) or self._copied(module, site.target) or self._copied(module, target)
         return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]

@@ -331,6 +331,8 @@ def _span(place: Place) -> Span:
 def written(place: Place) -> str:
     """The API at a place, by its own name."""
     target = place.module.sites[place.site].target
+    if isinstance(target, Either):  # one of them stands where the others are left out
+        target = next((option for option in target.options if isinstance(option, Ref)), target)
     if isinstance(target, (Result, Expression)):
         return "the call"
     name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else "the call"

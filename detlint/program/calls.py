@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 from detlint.facts.model import (
     SETTER,
     Branch,
+    Const,
     Either,
     Expression,
     Function,
@@ -474,6 +475,16 @@ def holds_parameter(value: Value | None) -> bool:
     while isinstance(value, (Member, Result)):
         value = value.base if isinstance(value, Member) else value.of
     return isinstance(value, Param)
+
+
+def left_out(module: Module, function: Function, value: Value | None) -> str:
+    """The parameter that a value is, if it is None where a call leaves it out; "" where it is none. Something else stands in its place
+    then (`norm = norm or BatchNorm2d`)."""
+    if isinstance(value, Param):
+        return value.name if value.default == Const(None) else ""
+    name = value.name if isinstance(value, Instance) else ""
+    known = name and any(p.name == name and p.default == Const(None) for p in module.detail(function).parameters)
+    return name if known else ""
 
 
 def is_self(value: Value) -> bool:

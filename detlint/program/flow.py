@@ -61,6 +61,7 @@ from detlint.program.calls import (
     is_chosen,
     is_option,
     is_self,
+    left_out,
     owner_of,
     returned,
 )
@@ -983,10 +984,13 @@ class _Run:
         module = self.frame.module
         here = Place(module, index)
         found = self.flow.knowledge.matches(module, index)
+        raw = module.sites[index].target
+        given = self.given_instead(raw) if found else None
+        if given is not None:
+            found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
         if found or target is None:
             return [(effect, here) for effect in found]
-        raw = module.sites[index].target
-        found_otherwise = holds_parameter(raw) or is_choice(raw)
+        found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
         effects: list[tuple[Effect, Place]] = []
         for option in options(target):
             if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
@@ -997,6 +1001,14 @@ class _Run:
             elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
                 effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
         return effects
+
+    def given_instead(self, target: Value | None) -> Origin | None:
+        """What the call gives for a parameter in whose place something else stands where it is left out; None where it is."""
+        for option in target.options if isinstance(target, Either) else ():
+            given = self.frame.given.get(left_out(self.frame.module, self.frame.function, option))
+            if given is not None and given.value != Const(None):
+                return given
+        return None
 
     def spare(
         self, place: Place, effects: Sequence[tuple[Effect, Place]], held: Sequence[tuple[Effect, Place]]
