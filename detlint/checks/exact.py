@@ -54,7 +54,7 @@ class Exact:
         name = module.function_of(site).name.partition(".")[0]
         if not name or site.kind != "call" or all(asked.not_type != SUMS for asked in match.entry.when.values()):
             return False
-        text = self._text(module)
+        text = self._texts.code(module.path)
         found = call_in(text, name, site.span) if text is not None else None
         if found is None:
             return False
@@ -77,7 +77,7 @@ class Exact:
 
     def class_of(self, module: Module, name: str) -> ast.ClassDef | None:
         """A class of the top level of a file, that is a layer; by its name."""
-        text = self._text(module) if name in module.classes and name.isidentifier() else None
+        text = self._texts.code(module.path) if name in module.classes and name.isidentifier() else None
         layer = self.matcher.resolver.layer(f"{module.path}::{name}") if text is not None else None
         return class_in(text, name) if text is not None and layer is not None else None
 
@@ -107,9 +107,6 @@ class Exact:
                 return False
             added += len(calls)
         return added > 0 and not self._attributes.is_read_by_kin(module, layer.name, part)
-
-    def _text(self, module: Module) -> bytes | None:
-        return self._texts.of(module.path) if module.path.endswith(".py") else None
 
 
 class _Numbers:
