@@ -1,4 +1,4 @@
-"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, ones.
+"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
 from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
@@ -176,10 +176,10 @@ class _Numbers:
         """Whether a call surely fills a tensor with zeros, or with ones, or takes each number from one of two such."""
         catalog, name = self._matcher.catalog, self._name(call.func)
         if name in catalog.picks:
-            return len(call.args) == 3 and all(_is_one_or_none(part) or self.is_whole(part) for part in call.args[1:])
-        return name in catalog.zeros or (
-            name in catalog.constants and len(call.args) > 1 and _is_one_or_none(call.args[1])
-        )
+            return len(call.args) == 3 and all(_is_bit(part) or self.is_whole(part) for part in call.args[1:])
+        kinds = {self._name(keyword.value) for keyword in call.keywords}
+        ones = name in catalog.constants and len(call.args) == 2 and _is_bit(call.args[1])
+        return name in catalog.zeros or (ones and kinds <= catalog.precise | catalog.whole)
 
     def _keeps_whole(self, call: ast.Call) -> bool:
         """Whether a call gives whole numbers that it gets, in another shape or in a type that holds their sums."""
@@ -336,7 +336,7 @@ def _sets(node: ast.AST, name: str) -> bool:
     return any(not isinstance(part.ctx, ast.Load) for part in names)
 
 
-def _is_one_or_none(node: ast.expr) -> bool:
+def _is_bit(node: ast.expr) -> bool:
     """Whether an expression is the number one, or zero."""
     return isinstance(node, ast.Constant) and node.value in (0, 1)
 
