@@ -306,6 +306,12 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
     wraps: list[str] = []
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
+    zeros: list[str] = []
+    """Functions that give a tensor of zeros."""
+    constants: list[str] = []
+    """Functions that give a tensor full of the number that they are told second."""
+    picks: list[str] = []
+    """Functions that take each number from one of the two that they are told after a condition."""
     module: str = ""
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
@@ -894,6 +900,21 @@ class Catalog:
     def wraps(self) -> frozenset[str]:
         """Functions that make a tensor of the numbers that they get."""
         return frozenset(name for framework in self.frameworks for name in framework.wraps)
+
+    @cached_property
+    def zeros(self) -> frozenset[str]:
+        """Functions that give a tensor of zeros."""
+        return frozenset(name for framework in self.frameworks for name in framework.zeros)
+
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """Functions that give a tensor full of one number."""
+        return frozenset(name for framework in self.frameworks for name in framework.constants)
+
+    @cached_property
+    def picks(self) -> frozenset[str]:
+        """Functions that take each number from one of two."""
+        return frozenset(name for framework in self.frameworks for name in framework.picks)
 
     @cached_property
     def whole_words(self) -> frozenset[str]:

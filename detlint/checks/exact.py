@@ -1,4 +1,4 @@
-"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, ones.
+"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
 from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
@@ -17,7 +17,7 @@ from detlint.catalog import Entry
 from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
 from detlint.checks.levels import is_class
-from detlint.checks.match import Match, Matcher
+from detlint.checks.match import SAME_NUMBERS, Match, Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Member, Ref
 from detlint.program.resolve import Module
@@ -30,6 +30,8 @@ _KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COMPARE: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _JOIN: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that make a mask of two masks."""
+_BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
+"""What may read a name later than where it stands, or bind it there."""
 _ALONE: Final = frozenset({"self", "input", "tensor"})
 """What a sum is of, as the parameter of an entry; others are added to it."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -52,7 +54,7 @@ class Exact:
         name = module.function_of(site).name.partition(".")[0]
         if not name or site.kind != "call" or all(asked.not_type != SUMS for asked in match.entry.when.values()):
             return False
-        text = self._text(module)
+        text = self._texts.code(module.path)
         found = call_in(text, name, site.span) if text is not None else None
         if found is None:
             return False
@@ -75,7 +77,7 @@ class Exact:
 
     def class_of(self, module: Module, name: str) -> ast.ClassDef | None:
         """A class of the top level of a file, that is a layer; by its name."""
-        text = self._text(module) if name in module.classes and name.isidentifier() else None
+        text = self._texts.code(module.path) if name in module.classes and name.isidentifier() else None
         layer = self.matcher.resolver.layer(f"{module.path}::{name}") if text is not None else None
         return class_in(text, name) if text is not None and layer is not None else None
 
@@ -105,9 +107,6 @@ class Exact:
                 return False
             added += len(calls)
         return added > 0 and not self._attributes.is_read_by_kin(module, layer.name, part)
-
-    def _text(self, module: Module) -> bytes | None:
-        return self._texts.of(module.path) if module.path.endswith(".py") else None
 
 
 class _Numbers:
@@ -150,6 +149,8 @@ class _Numbers:
             return True
         if not isinstance(node, ast.Call):
             return False
+        if floats and (self._is_filled(node) or self._keeps_whole(node)):
+            return True
         catalog, called = self._matcher.catalog, self._name(node.func)
         if called not in catalog.wraps:
             return called in catalog.whole
@@ -168,17 +169,37 @@ class _Numbers:
             return isinstance(node.op, ast.Invert) and self._is_mask(node.operand)
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, _JOIN) and self._is_mask(node.left) and self._is_mask(node.right)
+        cast = self._cast(node)
+        return cast is not None and self._is_mask(cast)
+
+    def _is_filled(self, call: ast.Call) -> bool:
+        """Whether a call surely fills a tensor with zeros, or with ones, or takes each number from one of two such."""
+        catalog, name = self._matcher.catalog, self._name(call.func)
+        if name in catalog.picks:
+            return len(call.args) == 3 and all(_is_bit(part) or self.is_whole(part) for part in call.args[1:])
+        kinds = {self._name(keyword.value) for keyword in call.keywords}
+        ones = name in catalog.constants and len(call.args) == 2 and _is_bit(call.args[1])
+        return name in catalog.zeros or (ones and kinds <= catalog.precise | catalog.whole)
+
+    def _keeps_whole(self, call: ast.Call) -> bool:
+        """Whether a call gives whole numbers that it gets, in another shape or in a type that holds their sums."""
+        method = call.func if isinstance(call.func, ast.Attribute) else None
+        shapes = method is not None and method.attr in SAME_NUMBERS - self._matcher.catalog.casting_methods
+        return self.is_whole(method.value if method is not None and shapes else self._cast(call))
+
+    def _cast(self, node: ast.expr | None) -> ast.expr | None:
+        """What an expression casts to a type that holds sums of counts; None where it doesn't."""
         if not isinstance(node, ast.Call):
-            return False
+            return None
         catalog, given = self._matcher.catalog, [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(node.func, ast.Attribute) and self._name(node.func) not in catalog.casts:
             if node.func.attr not in catalog.casting_methods:
-                return False
+                return None
             given = [node.func.value, *given]
         elif self._name(node.func) not in catalog.casts:
-            return False
+            return None
         kinds = {self._name(kind) for kind in given[1:]}
-        return bool(given) and kinds <= catalog.precise | catalog.whole and self._is_mask(given[0])
+        return given[0] if given and kinds <= catalog.precise | catalog.whole else None
 
     def _is_sum(self, node: ast.expr | None) -> bool:
         """Whether a call surely adds up whole numbers: one of the catalog's, of a part of the layer, or of another layer."""
@@ -211,12 +232,29 @@ class _Numbers:
         return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
 
     def _bound(self, name: ast.Name) -> ast.expr | None:
-        """What a name is, or what it is an item of; None where it isn't bound exactly once before, by an assignment."""
-        if self._set[name.id] != 1 or name.id in self._not_own:
+        """What a name is, or what it is an item of; None where it is neither bound exactly once before, by an assignment, nor by one
+        of the same block."""
+        if name.id in self._not_own:
             return None
+        if self._set[name.id] != 1:
+            return self._bound_anew(name)
         assigned = (node for node in self._nodes if isinstance(node, ast.Assign))
         found = next((node for node in assigned if any(_binds(target, name.id) for target in node.targets)), None)
         return found.value if found is not None and (found.end_lineno or 0) < name.lineno else None
+
+    def _bound_anew(self, name: ast.Name) -> ast.expr | None:
+        """What a name is by the last statement before that binds it, where that is an assignment of the same block."""
+        fields = (field for node in self._nodes for _, field in ast.iter_fields(node) if isinstance(field, list))
+        around = [(block, here) for block in fields if (here := _place(block, name)) is not None]
+        if not around:
+            return None
+        block, here = around[-1]
+        now = block[here].test if isinstance(block[here], ast.If) else block[here]
+        if hasattr(now, "body") or not _says(now, name) or any(isinstance(n, _BY_THE_WAY) for n in ast.walk(now)):
+            return None
+        before = next((node for node in reversed(block[:here]) if _sets(node, name.id)), None)
+        bound = isinstance(before, ast.Assign) and any(_binds(target, name.id) for target in before.targets)
+        return before.value if isinstance(before, ast.Assign) and bound else None
 
     def _is_changed(self, name: str) -> bool:
         """Whether the numbers of a tensor may become others: `totals[0] = 0.5`, `totals.mul_(0.5)`."""
@@ -280,6 +318,27 @@ def _same(node: ast.AST, other: ast.Call) -> bool:
 def _first(call: ast.Call) -> ast.expr | None:
     """The first argument of a call."""
     return next(iter(call.args), None) or next((keyword.value for keyword in call.keywords if keyword.arg), None)
+
+
+def _place(block: Sequence[ast.AST], name: ast.Name) -> int | None:
+    """Which statement of a block says a name; None where none does, or it is no block."""
+    places = (n for n, part in enumerate(block) if isinstance(part, ast.stmt) and _says(part, name))
+    return next(places, None)
+
+
+def _says(node: ast.AST, name: ast.Name) -> bool:
+    return any(part is name for part in ast.walk(node))
+
+
+def _sets(node: ast.AST, name: str) -> bool:
+    """Whether a statement may bind a name."""
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id == name)
+    return any(not isinstance(part.ctx, ast.Load) for part in names)
+
+
+def _is_bit(node: ast.expr) -> bool:
+    """Whether an expression is the number one, or zero."""
+    return isinstance(node, ast.Constant) and node.value in (0, 1)
 
 
 def _binds(target: ast.expr, name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import Catalog, Entry
+from detlint.catalog import Catalog, Entry, Target
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.dimensions import dimensions
 from detlint.checks.expressions import settle
@@ -52,6 +52,7 @@ OPERATORS: Final = "DET4"
 """The rules of operators begin with it."""
 ON_DEVICE: Final = "DET5"
 """The rules of what is drawn on the device begin with it."""
+ON_CPU: Final[list[Target]] = ["cpu"]
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 
@@ -479,7 +480,7 @@ class Matcher:
             self._current[key] = [
                 entry
                 for entry in map(self.catalog.entries.__getitem__, entries)
-                if (not entry.targets or not active.isdisjoint(entry.targets))
+                if (not entry.targets or not active.isdisjoint(entry.targets) or self.is_for_runs(module, entry))
                 and applies_to_version(entry, self.settings)
             ]
         return self._current[key]
@@ -517,6 +518,10 @@ class Matcher:
                         if not self.judge.holds(condition, argument, bound):
                             yield entry, parameter, argument
                             break
+
+    def is_for_runs(self, module: Module, entry: Entry) -> bool:
+        """Whether an entry is about the CPU alone, and a file not judged for that: a run may choose it for the file all the same."""
+        return entry.targets == ON_CPU and not self.settings.targets and "cpu" not in self.active(module)
 
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""

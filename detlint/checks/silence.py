@@ -112,6 +112,10 @@ class Silence:
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self._matcher.only_shown(module, index):
             return "it is an example for a tracer, or a function is tried out with it"
+        if self._matcher.is_for_runs(module, match.entry) and not any(
+            run.trains and target_of(run.held.get(HARDWARE)) == "cpu" for run in through
+        ):
+            return "it holds on the CPU, which no run that comes here and trains is seen to choose"
         if chosen := self._elsewhere(match.entry, module, through):
             return f"every run that comes here chooses {chosen}"
         by_order = site.kind == "order" or code in UNORDERED

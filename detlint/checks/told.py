@@ -27,9 +27,10 @@ def finding(
     api = name if site.kind != "partial" else f"partial({name})"
     value = next((p for p in entry.when), "")
     message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
+    targets = tuple(t for t in entry.targets if t in active) or tuple(entry.targets)
     return Finding(
-        module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy,
-        tuple(t for t in entry.targets if t in active), (), value, _recipe(match, rule, settings.profile), match.name,
+        module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy, targets, (),
+        value, _recipe(match, rule, settings.profile), match.name,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.uncallable import Uncallable
+from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
@@ -69,6 +70,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, users.texts, attributes)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
+        self._unimportable = Unimportable(users)
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
@@ -140,6 +142,8 @@ class Verdicts:
             return "the runs that come to its file apply weights which they load, and none comes here"
         # A strict library is judged as if somebody ran, and trained, all of it.
         strict = self._settings.library == "strict"
+        if not strict and (missing := self._unimportable.before(module, index)):
+            return f"whoever imports its file gets no further than `{missing}`, which isn't there"
         if match.entry.pass_ == "backward" and not strict and not any(outcome.trains for outcome in through):
             if self._untrained.holds(module):
                 return "nothing trains in the project that it belongs to"

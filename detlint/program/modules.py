@@ -137,6 +137,11 @@ class Modules:
         files, folders = self._list(folder)
         return {file.removesuffix(".py") for file in files} | folders
 
+    def has(self, folder: str, name: str) -> bool:
+        """Whether a folder has a module, or a folder, of a name."""
+        files, folders = self._list(folder)
+        return f"{name}.py" in files or name in folders
+
     def spelled_out(self, importer: str, name: str) -> list[str]:
         """The names that a dotted name stands for: `models.*` for each module of the package, any other for itself."""
         package, star, rest = name.partition(f".{ANY}")

@@ -9,6 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint.facts.parse import parsable
+from detlint.notebook import NotANotebook, is_notebook, open_notebook
+
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 MOST_BLOCKS: Final = 128
@@ -72,6 +75,13 @@ class Texts:
                 self._texts.clear()
             self._texts[path] = self._read(path)
         return self._texts[path]
+
+    def code(self, path: str) -> bytes | None:
+        """The Python of a file, None for none; of a notebook that of its cells, joined as its facts have them."""
+        text = self.of(path)
+        if text is None or not is_notebook(path):
+            return text if path.endswith(".py") else None
+        return _of_cells(text)
 
     def count(self, path: str, word: str) -> int:
         """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
@@ -165,6 +175,15 @@ def whole(word: str) -> re.Pattern[bytes]:
 def deriving(name: str) -> re.Pattern[bytes]:
     """Finds a class that derives from one of that name."""
     return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
+
+
+@lru_cache(maxsize=4)
+def _of_cells(data: bytes) -> bytes | None:
+    try:
+        notebook = open_notebook(data)
+    except NotANotebook:
+        return None
+    return parsable(notebook.code, notebook.cells)[0]
 
 
 def says(text: bytes, word: str) -> bool:

@@ -1,0 +1,62 @@
+"""Files that can't be imported: their top level imports something relative to a package that isn't there.
+
+A folder without an `__init__` is at most a namespace: it has no names but those of the modules in it. Whoever imports the file, or
+runs it, gets no further than there, unless the file is first copied to where its neighbours are. A file that is checked without any
+runs around it may come from there.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from detlint.program.answers import Answers
+from detlint.program.resolve import Module
+from detlint.program.users import Users
+
+_RELATIVE: Final = re.compile(rb"^from[ \t]*\.[ \t]*(?:\w|import\b)", re.M)
+_PACKAGED: Final = (b"__package__", b"__path__")
+"""Who says such words may be in another package than the folder says."""
+_Missing = tuple[int, str]
+"""The line of an import, and what it imports."""
+NOTHING: Final[_Missing] = (0, "")
+
+
+class Unimportable:
+    """Finds imports at which a file ends."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._modules = users.resolver.modules
+        self._known: Answers[_Missing] = Answers(users)
+
+    def before(self, module: Module, index: int) -> str:
+        """What a file imports in vain before a site is come to; "" for nothing."""
+        if not module.path.endswith(".py"):
+            return ""
+        line, missing = self._known.of(module.path, lambda: self._missing(module), NOTHING)
+        return missing if line < module.sites[index].span.line else ""
+
+    def _missing(self, module: Module) -> _Missing:
+        """The first import of the top level that surely raises. One in an `if`, or a `try`, may be meant to."""
+        text = self._users.texts.of(module.path)
+        folder = os.path.dirname(module.path)
+        if text is None or not _RELATIVE.search(text) or any(word in text for word in _PACKAGED):
+            return NOTHING
+        if self._modules.has(folder, "__init__"):
+            return NOTHING
+        for line, name in _asked(text):
+            if self._modules.find(module.path, name) is None and not self._modules.has(folder, name):
+                return (line, f".{name}") if self._users.runs_at_home(module) else NOTHING
+        return NOTHING
+
+
+def _asked(text: bytes) -> Iterator[_Missing]:
+    """The modules that the top level of a file imports from beside it, and where."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = [node.module.partition(".")[0]] if node.module else [alias.name for alias in node.names]
+            yield from ((node.lineno, name) for name in names if name != "*")
