@@ -14,11 +14,13 @@ from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-PUT_TOGETHER: Final = ("__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
-"""By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`, and is
-defined somewhere."""
-HARMLESS: Final = {"globals(": ('globals()["__', "globals()['__")}
-"""What asks for what Python says of a file: none of a module."""
+PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
+"""By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
+_WAYS: Final = re.compile(
+    rb"(?<![\w.])(?<!def )(?:__dict__|vars\(|locals\(|eval\(|import_module|__import__"
+    rb"|globals\((?!\)\[[\"']__))"  # what asks for what Python says of a file: none of a module
+)
+_DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
     rb"(?:(self),|[^,()]*,)?"
@@ -48,12 +50,11 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True)
 
 
 def _puts_together(users: Users, path: str) -> bool:
-    def harmless(way: str) -> int:
-        others = (f".{way}", f"_{way}", f"def {way}", *HARMLESS.get(way, ()))
-        return sum(users.mentions(path, other) for other in others)
-
-    said = ((way, users.mentions(path, way)) for way in PUT_TOGETHER)
-    return any(count and count > harmless(way) for way, count in said)
+    text = users.texts.of(path)
+    if text is None or not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
+        return text is None
+    own = _DEFINES.findall(text)
+    return any(way not in own for way in _WAYS.findall(text))
 
 
 def _gets_any(users: Users, path: str, names: Collection[bytes], of_itself: bool) -> bool:
