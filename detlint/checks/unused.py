@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from detlint.checks.attributes import Attributes
+from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
 from detlint.facts.model import Either, Function, Instance, Member, Result, Value, is_made_by
 from detlint.program.entry import sites
@@ -79,13 +79,16 @@ class Unused:
         self._same = {name.rpartition(".")[2] for name in matcher.resolver.catalog.with_context("returns-self")}
         """Methods that give the object that they are called on: `P.ReduceSum().shard(...)`."""
 
-    def is_made_for_nothing(self, module: Module, index: int, made: str, generator: bool) -> bool:
+    def is_made_for_nothing(
+        self, module: Module, index: int, made: str, generator: bool, counts: Counts | None = None
+    ) -> bool:
         """Whether what a site makes is kept as an attribute, of a layer or as a generator, and nothing reads that.
 
         Args:
             made: the class of what it makes, if a run passes there that trains: its script is written to the end.
             generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either;
                 nor does a layer under a name of a script.
+            counts: says which places count that read it; None for all of them.
         """
         site = module.sites[index]
         if site.use not in ("", "dropped") and not site.use.startswith(("assigned:", "kept")):
@@ -95,13 +98,17 @@ class Unused:
             idle = bool(site.use) if generator else self._is_of_script(module, made)
             return idle and self._is_said_once(module, self._name_in(module.facts.names, index))
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
-        if layer is not None:
-            if not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
-                return False  # what it does stands elsewhere
-        elif not generator or not function.owner:
+        if layer is None and not (generator and function.owner):
             return False
-        name = self._name_in(module.classes[function.owner].attributes, index)
-        return bool(name) and not self._attributes.is_read(module, function.owner, name, inside=layer is not None)
+        name, inside = self._name_in(module.classes[function.owner].attributes, index), layer is not None
+        if not name:
+            return False
+        if layer is not None:
+            forward = module.functions.get(f"{function.owner}.{layer.forward}")
+            in_sight = counts is not None and self._attributes.is_read(module, function.owner, name, inside=True)
+            if not in_sight and not self._uses_parts(module, forward):
+                return False  # what it does stands elsewhere
+        return not self._attributes.is_read(module, function.owner, name, inside=inside, counts=counts)
 
     def _is_of_script(self, module: Module, made: str) -> bool:
         """Whether a class of layers is one whose objects a script has for itself, if its top level makes them."""
