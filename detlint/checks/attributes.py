@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from detlint.program.resolve import Module, Resolver
@@ -18,8 +18,12 @@ _OWNER: Final = re.compile(rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*\Z")
 _SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)|\s*(?:,\s*self\.\w+\s*)+=(?!=)")
 """What stands behind the name of an attribute that is set, alone or with others, or behind a part of another name."""
 _NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
+_HEAD: Final = re.compile(rb"^([ \t]+)(?:async[ \t]+)?def[ \t]+(\w+)", re.M)
 UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
+
+Counts = Callable[[str, Block, int], bool]
+"""Whether what stands at a place in a part of a file counts."""
 
 
 class Attributes:
@@ -31,7 +35,9 @@ class Attributes:
         self._texts = texts
         self._frameworks = {framework.module for framework in resolver.catalog.frameworks}
 
-    def is_read(self, module: Module, owner: str, name: str, *, inside: bool = False) -> bool:
+    def is_read(
+        self, module: Module, owner: str, name: str, *, inside: bool = False, counts: Counts | None = None
+    ) -> bool:
         """Whether anything may read an attribute, or call a method, of the objects of a class; so where what reads it can't all
         be found.
 
@@ -39,22 +45,25 @@ class Attributes:
             owner: the class, by its name inside the module.
             inside: whether it is a part of what the object does itself, as layers have them: others than its class read it
                 only where they import that.
+            counts: says which readings count; None for all of them.
         """
         own = f"{module.path}::{owner}"
         called = f"self.{name}(".encode("utf-8", "replace")
         blocks = (block for block in self._texts.blocks(module.path) if block.name == _outermost(owner))
         # So it is with most of them, and a search for a literal is fast.
-        if not name.isascii() or any(called in block.text for block in blocks) or not self._is_closed(own):
+        if not name.isascii() or (counts is None and any(called in block.text for block in blocks)):
+            return True
+        if not self._is_closed(own):
             return True
         saying = self._users.saying(module, name, anywhere=not inside)
         if saying is None:
             return True
         first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
         for path in dict.fromkeys(first):
-            if self._reads(path, own, name):
+            if self._reads(path, own, name, counts):
                 return True
         for path in saying:
-            if path not in first and self._reads(path, own, name):
+            if path not in first and self._reads(path, own, name, counts):
                 self._resolver.opened.add(path)
                 return True
         return False
@@ -76,7 +85,7 @@ class Attributes:
             for block in self._texts.blocks(path):
                 if path == module.path and block.name == _outermost(owner):
                     continue
-                read = any(base is None or _is_own(base) for base in _readings(block.text, name.encode()))
+                read = any(base is None or _is_own(base) for base, _ in _readings(block.text, name.encode()))
                 if read and (not path.endswith(".py") or self._is_related(path, block, own)):
                     return True
         return False
@@ -100,13 +109,14 @@ class Attributes:
                 return False
         return True
 
-    def _reads(self, path: str, own: str, name: str) -> bool:
+    def _reads(self, path: str, own: str, name: str, counts: Counts | None) -> bool:
         """Whether a file reads an attribute of objects that may be of a class."""
         if not path.endswith(".py"):
             return path.endswith(".ipynb")
         for block in self._texts.blocks(path):
-            for base in _readings(block.text, name.encode()):
-                if not _is_own(base) or self._is_related(path, block, own):
+            for base, at in _readings(block.text, name.encode()):
+                related = not _is_own(base) or self._is_related(path, block, own)
+                if related and (counts is None or counts(path, block, at)):
                     return True
         return False
 
@@ -132,14 +142,23 @@ def _outermost(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _readings(text: bytes, name: bytes) -> Iterator[bytes | None]:
-    """What an attribute is read of, wherever a text does so; None where it is read by its name as a text."""
+def _readings(text: bytes, name: bytes) -> Iterator[tuple[bytes | None, int]]:
+    """What an attribute is read of, wherever a text does so, and where; None where it is read by its name as a text."""
     start = text.find(name)  # most texts don't have it, and a search for a literal is fast
     while start >= 0:
         end, window = start + len(name), max(0, start - WINDOW)
         if (before := _OWNER.search(text, window, start)) is not None:
             if _SET.match(text, end) is None:
-                yield before[1]
+                yield before[1], start
         elif text[end : end + 1] in (b"'", b'"') and _NAMED.search(text, window, start) is not None:
-            yield None
+            yield None, start
         start = text.find(name, end)
+
+
+def method_at(text: bytes, at: int) -> str:
+    """The method of a class that a place of its text stands in; "" for none, or where that isn't clear."""
+    heads = [*_HEAD.finditer(text)]
+    indent = min((len(head[1]) for head in heads), default=0)
+    head = next((head for head in reversed(heads) if len(head[1]) == indent and head.end() <= at), None)
+    outside = re.compile(rb"^[ \t]{0,%d}[^\s)\]}#]" % indent, re.M)
+    return "" if head is None or outside.search(text, head.end(), at) else head[2].decode("utf-8", "replace")

@@ -52,10 +52,8 @@ PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
-ANEW: Final = ("cls(", "__class__(", "type(self)(")
+_ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
 """By what a class is built without its name."""
-
-
 _CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 
 
@@ -491,7 +489,8 @@ class Constants:
         if forward and self._may_run_itself(module, owner):
             return False
         body = module.classes.get(owner)
-        built = any(self._users.mentions(module.path, way) for way in ANEW)
+        text = self._text(module)
+        built = text is None or _ANEW.search(text)
         return body is not None and not (body.decorators or built or self._has_heirs(module, owner))
 
     def _may_run_itself(self, module: Module, owner: str) -> bool:

@@ -64,7 +64,7 @@ class Silence:
         self._untrained = untrained
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users, root)
-        self._unused = Unused(matcher, users, attributes)
+        self.unused = Unused(matcher, users, attributes)
         self._hardware = Hardware(matcher.resolver, users, root)
         self._reseeding = frozenset(name.rpartition(".")[2] for name in self._catalog.with_context("reseeds"))
 
@@ -136,7 +136,7 @@ class Silence:
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
         layer = match.name if any(run.trains for run in through) else ""
-        if is_class(match.name) and self._unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
+        if is_class(match.name) and self.unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 

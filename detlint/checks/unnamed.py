@@ -6,20 +6,21 @@ the texts of the files, with the meaning that a name has there.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
-from detlint.checks.attributes import Attributes
+from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Ref, Result, Value
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import MAIN, TOP, Block, whole
+from detlint.program.texts import MAIN, TOP, Block, says, whole
 from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
@@ -59,6 +60,9 @@ _SPLIT: Final = re.compile(
     rb"\.(?:rsplit\(\s*[\"']\.[\"']\s*,\s*(?:maxsplit\s*=\s*)?1|rpartition\(\s*[\"']\.[\"'])\s*\)\s*$"
 )
 """By what the name of a definition is split off that of its module."""
+_EVALUATES: Final = re.compile(rb"(?<![\w.])(?<!def )(?:eval|exec)\(")
+_READS: Final = (ast.Attribute, ast.Constant, ast.keyword)
+"""What says a name in the code, or has a text, and binds none."""
 _KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)", re.M)
 """A key of a YAML file."""
 
@@ -106,7 +110,9 @@ class Unnamed:
 
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
-            return self._is_never_called(module, name, method) if method else self._is_idle(module, name, set())
+            if method:
+                return self._is_never_called(module, name, method, set())
+            return self._is_idle(module, name, set())
 
         return self._idle.of((module.path, name, method), find, False)
 
@@ -121,6 +127,8 @@ class Unnamed:
         asking.add((module.path, name))
         if "<" in name or "@" in name or not name.isascii() or name in self._declared:
             return False
+        if self._is_never_run(module):
+            return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
@@ -173,10 +181,16 @@ class Unnamed:
         found = _DECORATES.search(blocks[numbers[0] - 1].text) if numbers[0] else None
         return found[1].decode() if found else ""
 
-    def _is_never_called(self, module: Module, owner: str, name: str) -> bool:
-        """Whether nothing calls a method, which is none that a framework or a base calls by itself."""
-        function = module.functions.get(f"{owner}.{name}")
-        if function is None or name.startswith("__") or name in HOOKS or module.detail(function).decorators:
+    def _is_never_called(self, module: Module, owner: str, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether nothing that runs calls a method, which is none that a framework or a base calls by itself. Arguments as those of
+        `_is_idle`."""
+        full = f"{owner}.{name}"
+        if (module.path, full) in asking:
+            return True
+        asking.add((module.path, full))
+        function = module.functions.get(full)
+        special = name.startswith("__") and name.endswith("__")
+        if function is None or special or name in HOOKS or module.detail(function).decorators:
             return False
         own = f"{module.path}::{owner}"
         layer = self._resolver.layer(own)
@@ -187,7 +201,27 @@ class Unnamed:
             return False
         if is_test(module.path, self._root) or not self._is_imported(module):
             return False
-        return not self.is_offered(module, owner) and not self._attributes.is_read(module, owner, name)
+        runs = partial(self._counts, own, asking)
+        return not self.is_offered(module, owner) and not self._attributes.is_read(module, owner, name, counts=runs)
+
+    def running(self, owner: str) -> Counts:
+        """Says of places whether they may be run.
+
+        Args:
+            owner: a class that is known to be used, as `path::name`.
+        """
+        return partial(self._counts, owner, set())
+
+    def _counts(self, owner: str, asking: set[tuple[str, str]], path: str, block: Block, at: int) -> bool:
+        """Whether what stands at a place in a part of a file may be run."""
+        other = self._resolver.module(path)
+        if other is None:
+            return True
+        method = method_at(block.text, at) if block.name in other.classes else ""
+        # What was only supposed on the way to an answer says nothing where that is no.
+        if method and self._is_never_called(other, block.name, method, {*asking}):
+            return False
+        return owner == f"{path}::{block.name}" or not self._is_dark(other, block, asking)
 
     def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
@@ -286,7 +320,24 @@ class Unnamed:
         homes = {part for head in heads if head is not None for part in head.module.split(".")}
         for found in _spelling(name, quoted).finditer(text):
             before = re.split(r"[./:]", found[1].decode("utf-8", "replace").rstrip("./:"))[-1]
-            if before in homes or (not before and not dotted):
+            if before in homes or (not before and not dotted and self._may_be_evaluated(module)):
+                return True
+        return False
+
+    def _may_be_evaluated(self, module: Module) -> bool:
+        """Whether a text that is no more than a name may become a definition of a module: somebody looks for files, hands a module
+        on to whoever may ask for it, or evaluates what is put together."""
+        home = self._users.home(module)
+        for carrier in self._carriers(module):
+            stem = os.path.basename(carrier.removesuffix(os.sep + INIT).removesuffix(".py"))
+            if any(_hands_over(self._texts.of(path) or b"", stem) for path in self._holders(carrier)):
+                return True
+        if self._texts.saying_any(FINDS, home):
+            return True
+        evaluating = (path for path in self._texts.saying_any(["eval", "exec"], home) if path.endswith(".py"))
+        for path in evaluating:
+            if _EVALUATES.search(self._texts.of(path) or b""):
+                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -297,6 +348,16 @@ class Unnamed:
         if self.is_in_library(module):
             return False
         return self._users.is_said_to_be_imported(module) or self._is_left_out(module) or self._is_written_out(module)
+
+    def _is_never_run(self, module: Module) -> bool:
+        """Whether a file is left out altogether: no run starts in it, and nothing imports it or looks for files by their names, as runs
+        import a file beside it."""
+        users = self._users
+        if self._may_be_imported(module) or users.starts(module.path) or not self._is_left_out(module):
+            return False
+        if self._texts.saying_any(FINDS, users.home(module)):
+            return False
+        return any(self._runs(end) for path in self._beside(module) for end in users.ends(path) or () if end != path)
 
     def _may_be_imported(self, module: Module) -> bool:
         """Whether anything imports a file, or something of its name, or may do so out of sight."""
@@ -321,7 +382,7 @@ class Unnamed:
             return False
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
-            if not own and not self._is_only_key(path, stem):
+            if not own and not self._is_only_key(path, stem) and not self._is_only_in_code(path, stem):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
@@ -387,6 +448,11 @@ class Unnamed:
         """Whether a word is no more than the key of settings in a file: whoever imports a module has its name as a value."""
         text = self._texts.of(path) if path.endswith(SUFFIXES) else None
         return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
+
+    def _is_only_in_code(self, path: str, word: str) -> bool:
+        """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, nor in a text."""
+        text = self._texts.of(path) if path.endswith(".py") else None
+        return text is not None and not _texts_in_code(text, word)
 
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
@@ -462,7 +528,9 @@ class Unnamed:
             if first in ("self", "cls"):
                 continue
             if first not in module.facts.names:
-                return True
+                if _may_bind(text, first) or module.facts.stars:
+                    return True
+                continue  # it raises there
             value = self._resolver.name(module.path, f"{module.prefix}{base}.{name}")
             if not isinstance(value, Ref) or value == own:
                 return True
@@ -506,11 +574,14 @@ class Unnamed:
         carriers = self._carriers(module)
         if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
             return True
-        holders = {
-            path for carrier in carriers for path in self._users.importers(carrier) if self._holds(path, carrier)
-        }
-        self._resolver.opened.update(holders)
+        holders = {path for carrier in carriers for path in self._holders(carrier)}
         return any(_OTHERS.search(block.text) for path in sorted(holders) for block in self._texts.blocks(path))
+
+    def _holders(self, carrier: str) -> list[str]:
+        """The files that import another one as a module."""
+        holders = [path for path in self._users.importers(carrier) if self._holds(path, carrier)]
+        self._resolver.opened.update(holders)
+        return holders
 
     def _holds(self, path: str, carrier: str) -> bool:
         """Whether a file imports another one as a module, and not just some of its names."""
@@ -551,11 +622,51 @@ def _only_splits_names(text: bytes) -> bool:
     return all(len(values) == 1 and _SPLIT.search(values[0]) for values in given)
 
 
+def _hands_over(text: bytes, module: str) -> bool:
+    """Whether a text does more with a module that it imports than to take what that has by its names."""
+    said, rest = b"\n".join(_IMPORT.findall(text)), _IMPORT.sub(b"", text)
+    names = re.findall(rb"\b%s[ \t]+as[ \t]+(\w+)" % re.escape(module.encode()), said)
+    if len(whole(module).findall(said)) > len(names):
+        names.append(module.encode())
+    return any(re.search(rb"(?<![\w\"'])%s\b(?!\s*\.|[\"'])" % re.escape(name), rest) for name in names)
+
+
+def _may_bind(text: bytes, name: str) -> bool:
+    """Whether a part of a file may bind a name, besides reading it; so where it can't be read."""
+    try:
+        nodes = [*ast.walk(ast.parse(text))]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    binding = (
+        node for node in nodes if not isinstance(node, _READS) and not isinstance(getattr(node, "ctx", 0), ast.Load)
+    )
+    fields = (value for node in binding for _, value in ast.iter_fields(node))
+    said = (part for value in fields for part in (value if isinstance(value, list) else (value,)))
+    return any(isinstance(part, str) and part.partition(".")[0] == name for part in said)
+
+
 @lru_cache(maxsize=16)
 def _given(name: bytes) -> re.Pattern[bytes]:
     """Finds what a name is given, alone or with others."""
     names = rb"(?:[\w \t(]+,)*[ \t(]*%s\b[\w, \t)]*" % name
     return re.compile(rb"^[ \t]*(?:for\b)?%s(?::[^=\n]*)?(?:[-+*/%%]?=(?!=)|\bin\b)(.*)" % names, re.M)
+
+
+def _texts_in_code(text: bytes, word: str) -> bool:
+    """Whether a word stands in an import, or in a text that is no key of a table and no docstring; so where that can't be read."""
+    try:
+        nodes = [*ast.walk(ast.parse(text))]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
+    keys |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
+    keys |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    said = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in keys)
+    texts = [value for value in said if isinstance(value, str)]
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            texts += [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+    return any(says(part.encode("utf-8", "replace"), word) for part in texts)
 
 
 def _place(module: Module) -> str:

@@ -7,18 +7,20 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from detlint.checks.attributes import Attributes
+from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
 from detlint.facts.model import Either, Function, Instance, Member, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-PUT_TOGETHER: Final = ("__dict__", "vars(", "globals(", "locals(", "eval(", "import_module", "__import__")
-"""By what a file may come to definitions by names that it puts together; a method, or another function, may be called `eval`, and is
-defined somewhere."""
-HARMLESS: Final = {"globals(": ('globals()["__', "globals()['__")}
-"""What asks for what Python says of a file: none of a module."""
+PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
+"""By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
+_WAYS: Final = re.compile(
+    rb"(?<![\w.])(?<!def )(?:__dict__|vars\(|locals\(|eval\(|import_module|__import__"
+    rb"|globals\((?!\)\[[\"']__))"  # what asks for what Python says of a file: none of a module
+)
+_DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
     rb"(?:(self),|[^,()]*,)?"
@@ -48,12 +50,11 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True)
 
 
 def _puts_together(users: Users, path: str) -> bool:
-    def harmless(way: str) -> int:
-        others = (f".{way}", f"_{way}", f"def {way}", *HARMLESS.get(way, ()))
-        return sum(users.mentions(path, other) for other in others)
-
-    said = ((way, users.mentions(path, way)) for way in PUT_TOGETHER)
-    return any(count and count > harmless(way) for way, count in said)
+    text = users.texts.of(path)
+    if text is None or not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
+        return text is None
+    own = _DEFINES.findall(text)
+    return any(way not in own for way in _WAYS.findall(text))
 
 
 def _gets_any(users: Users, path: str, names: Collection[bytes], of_itself: bool) -> bool:
@@ -78,13 +79,16 @@ class Unused:
         self._same = {name.rpartition(".")[2] for name in matcher.resolver.catalog.with_context("returns-self")}
         """Methods that give the object that they are called on: `P.ReduceSum().shard(...)`."""
 
-    def is_made_for_nothing(self, module: Module, index: int, made: str, generator: bool) -> bool:
+    def is_made_for_nothing(
+        self, module: Module, index: int, made: str, generator: bool, counts: Counts | None = None
+    ) -> bool:
         """Whether what a site makes is kept as an attribute, of a layer or as a generator, and nothing reads that.
 
         Args:
             made: the class of what it makes, if a run passes there that trains: its script is written to the end.
             generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either;
                 nor does a layer under a name of a script.
+            counts: says which places count that read it; None for all of them.
         """
         site = module.sites[index]
         if site.use not in ("", "dropped") and not site.use.startswith(("assigned:", "kept")):
@@ -94,13 +98,17 @@ class Unused:
             idle = bool(site.use) if generator else self._is_of_script(module, made)
             return idle and self._is_said_once(module, self._name_in(module.facts.names, index))
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
-        if layer is not None:
-            if not self._uses_parts(module, module.functions.get(f"{function.owner}.{layer.forward}")):
-                return False  # what it does stands elsewhere
-        elif not generator or not function.owner:
+        if layer is None and not (generator and function.owner):
             return False
-        name = self._name_in(module.classes[function.owner].attributes, index)
-        return bool(name) and not self._attributes.is_read(module, function.owner, name, inside=layer is not None)
+        name, inside = self._name_in(module.classes[function.owner].attributes, index), layer is not None
+        if not name:
+            return False
+        if layer is not None:
+            forward = module.functions.get(f"{function.owner}.{layer.forward}")
+            in_sight = counts is not None and self._attributes.is_read(module, function.owner, name, inside=True)
+            if not in_sight and not self._uses_parts(module, forward):
+                return False  # what it does stands elsewhere
+        return not self._attributes.is_read(module, function.owner, name, inside=inside, counts=counts)
 
     def _is_of_script(self, module: Module, made: str) -> bool:
         """Whether a class of layers is one whose objects a script has for itself, if its top level makes them."""

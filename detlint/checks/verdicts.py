@@ -158,7 +158,15 @@ class Verdicts:
         tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)
         if tried and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
+        if not strict and is_class(match.name) and self._is_part_of_nothing(module, index):
+            return "it is a part of a layer that only methods use which nothing calls"
         return ""
+
+    def _is_part_of_nothing(self, module: Module, index: int) -> bool:
+        """Whether a site makes a part of a layer that only what nothing runs uses."""
+        owner = f"{module.path}::{module.function_of(module.sites[index]).owner}"
+        runs = self._unnamed.running(owner)
+        return self.silence.unused.is_made_for_nothing(module, index, "", generator=False, counts=runs)
 
     def _is_only_applied(self, module: Module, index: int, runs: Runs) -> bool:
         """Whether a site stands in a layer, and all runs that come to its file load weights and train none."""
