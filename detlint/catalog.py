@@ -964,6 +964,11 @@ class Catalog:
         """What makes data of the items that it is given, in their order."""
         return self._for_items("keeps-order")
 
+    @cached_property
+    def numbers_texts(self) -> frozenset[str]:
+        """What is given texts, and gives each the number of its place."""
+        return self._for_items("numbers-texts")
+
     def _for_items(self, context: str) -> frozenset[str]:
         return frozenset(
             name for name, found in self.orders.items() if any(context in self.entries[i].contexts for i in found)

@@ -206,7 +206,8 @@ class _Order(msgspec.Struct):
         name = self.catalog.canonical(callee)
         if name in self.catalog.orderless:
             return NOTHING
-        if any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ())):
+        draws = any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ()))
+        if draws or name in self.catalog.numbers_texts:
             return DECIDES
         return CUT if name in self.catalog.keeps_order else KEPT
 
