@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, UNORDERED, Entry
+from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import listings, seeds
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import Gradients
@@ -103,8 +103,8 @@ class Silence:
             return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
-        if code.startswith(STREAMS) and site.use == "looked-at":
-            return "what it chooses is only shown"
+        if code.startswith((STREAMS, TRANSFORM)) and site.use == "looked-at":
+            return "what it gives is only shown"
         if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
