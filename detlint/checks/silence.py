@@ -119,7 +119,7 @@ class Silence:
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
             return "its value picks nothing here"
-        if by_order and not listings.matters(module, index, self._matcher, self.callers):
+        if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
@@ -218,7 +218,11 @@ class Silence:
         is_layer = "layer" in kinds and self._resolver.layer(owner) is not None
         return is_layer or ("dataset" in kinds and self._resolver.is_dataset(owner))
 
-    def callers(self, module: Module, name: str) -> list[Use] | None:
+    def order_of(self, module: Module, index: int) -> int:
+        """What the order of what a site gives does."""
+        return listings.matters(module, index, self._matcher, self._callers, self._unused.is_unsaid)
+
+    def _callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
         return None if self._unnamed.is_in_library(module) else self._gradients.uses(module, name)
 
