@@ -278,6 +278,8 @@ class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """The hardware on which it matters."""
     assumed: bool = False
     """Whether a run is judged for these targets although no file of it names one."""
+    partly: str = ""
+    """Another switch, which answers the most of it on CUDA: what a run is told that sets that one is a note."""
     remedy: str = ""
     """Instead of the rule's."""
     calls: dict[str, str] = {}
