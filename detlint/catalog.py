@@ -278,6 +278,8 @@ class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """The hardware on which it matters."""
     assumed: bool = False
     """Whether a run is judged for these targets although no file of it names one."""
+    partly: str = ""
+    """Another switch, which answers the most of it on CUDA: what a run is told that sets that one is a note."""
     remedy: str = ""
     """Instead of the rule's."""
     calls: dict[str, str] = {}
@@ -984,6 +986,11 @@ class Catalog:
     def keeps_order(self) -> frozenset[str]:
         """What makes data of the items that it is given, in their order."""
         return self._for_items("keeps-order")
+
+    @cached_property
+    def numbers_texts(self) -> frozenset[str]:
+        """What is given texts, and gives each the number of its place."""
+        return self._for_items("numbers-texts")
 
     def _for_items(self, context: str) -> frozenset[str]:
         return frozenset(

@@ -45,9 +45,11 @@ DEEPEST: Final = 4
 
 Callers = Callable[[Module, str], Sequence[Use] | None]
 """The uses of a function in the program; None where there may be others."""
+Unsaid = Callable[[Module, int, str, int], bool]
+"""Whether a name is said so many times, all in the `__main__` block in which a site stands."""
 
 
-def matters(module: Module, index: int, matcher: Matcher, callers: Callers) -> int:
+def matters(module: Module, index: int, matcher: Matcher, callers: Callers, unsaid: Unsaid) -> int:
     """What the order of the items at a site does.
 
     Returns: `NOTHING` where they are only handled one by one (deleted, copied, printed), tested or sorted; `KEPT` where they
@@ -55,7 +57,8 @@ def matters(module: Module, index: int, matcher: Matcher, callers: Callers) -> i
     `DECIDES` where the order surely shows: they are counted, drawn from, written to a file, or a loop over them draws.
     """
     site = module.sites[index]
-    return _Order(module, module.function_of(site), matcher, site.kind == "order", index, callers).of(site.use)
+    of_set = site.kind == "order"
+    return _Order(module, module.function_of(site), matcher, of_set, index, callers, unsaid).of(site.use)
 
 
 def picks(module: Module, site: Site, match: Match, catalog: Catalog) -> bool:
@@ -90,6 +93,7 @@ class _Order(msgspec.Struct):
     index: int
     """The site."""
     callers: Callers
+    unsaid: Unsaid
     depth: int = 0
     """How many functions have given the items back on the way."""
     seen: set[str] = set()
@@ -162,7 +166,7 @@ class _Order(msgspec.Struct):
             fates = {fate for detail in self.module.body.details for fate in _fates(detail, name)}
             # Who else uses an attribute, or a name of the module, isn't known.
             known = any(other.rstrip(ANEW) == name.rstrip(ANEW) for other in self.fates)
-            kept = KEPT if "." in name or not known else NOTHING
+            kept = KEPT if "." in name or not (known or self.unsaid(self.module, self.index, name, 1)) else NOTHING
             return max((kept, *map(self.of, sorted(fates))))
         return max(map(self.of, _fates(self.module.detail(self.function), name)), default=NOTHING)
 
@@ -186,8 +190,12 @@ class _Order(msgspec.Struct):
         given = "anew" not in known and any(
             parameter.name == name for parameter in self.module.detail(self.function).parameters
         )
-        if given or not known or (not fates and not self.function.name):
+        if given or not known:
             return KEPT
+        if not fates and not self.function.name:
+            return (
+                NOTHING if self.unsaid(self.module, self.index, name, 2) else KEPT
+            )  # where it is made, and where it grows
         return max(map(self.of, fates), default=NOTHING)
 
     def _given(self, callee: str) -> int:
@@ -206,7 +214,8 @@ class _Order(msgspec.Struct):
         name = self.catalog.canonical(callee)
         if name in self.catalog.orderless:
             return NOTHING
-        if any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ())):
+        draws = any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ()))
+        if draws or name in self.catalog.numbers_texts:
             return DECIDES
         return CUT if name in self.catalog.keeps_order else KEPT
 

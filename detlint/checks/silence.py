@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, UNORDERED, Entry
+from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import listings, seeds
 from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import Gradients
@@ -103,8 +103,8 @@ class Silence:
             return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
-        if code.startswith(STREAMS) and site.use == "looked-at":
-            return "what it chooses is only shown"
+        if code.startswith((STREAMS, TRANSFORM)) and site.use == "looked-at":
+            return "what it gives is only shown"
         if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
@@ -123,7 +123,7 @@ class Silence:
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
             return "its value picks nothing here"
-        if by_order and not listings.matters(module, index, self._matcher, self.callers):
+        if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
             seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
@@ -222,7 +222,11 @@ class Silence:
         is_layer = "layer" in kinds and self._resolver.layer(owner) is not None
         return is_layer or ("dataset" in kinds and self._resolver.is_dataset(owner))
 
-    def callers(self, module: Module, name: str) -> list[Use] | None:
+    def order_of(self, module: Module, index: int) -> int:
+        """What the order of what a site gives does."""
+        return listings.matters(module, index, self._matcher, self._callers, self._unused.is_unsaid)
+
+    def _callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
         return None if self._unnamed.is_in_library(module) else self._gradients.uses(module, name)
 

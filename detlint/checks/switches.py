@@ -95,7 +95,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         return
     module = reach.entry.module
     severity = _warning(levels)
-    if severity == "warning" and active == ["cuda"] and reach.switches.get("cudnn-deterministic", (False, None))[0]:
+    if severity == "warning" and active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]:
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"

@@ -9,7 +9,7 @@ from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
-from detlint.facts.model import Either, Function, Instance, Member, Result, Value, is_made_by
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -137,12 +137,22 @@ class Unused:
             value = value.of.base
         return is_made_by(value, index)
 
-    def _is_said_once(self, module: Module, name: str) -> bool:
-        """Whether no other place names something: in its file, or in one that imports that."""
+    def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
+        """Whether a name is said so many times, all in the `__main__` block in which a site stands: no import has what that binds."""
+        steps = module.steps(module.facts.functions[0])
+        blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
+        return any(index in sites(block.arms[0]) for block in blocks) and self._is_said_once(module, name, times)
+
+    def _is_said_once(self, module: Module, name: str, times: int = 1) -> bool:
+        """Whether no other place names something: in its file, or in one that imports that.
+
+        Args:
+            times: how often its own places do.
+        """
         if not name:
             return False
         self._users.asked.add(name)
-        if self._users.mentions(module.path, name) != 1:
+        if self._users.mentions(module.path, name) != times:
             return False
         importers = self._users.importers(module.path)
         self._resolver.opened.update(importers)

@@ -226,7 +226,7 @@ class Verdicts:
         """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
-        done = listings.matters(module, index, self._matcher, self.silence.callers)
+        done = self.silence.order_of(module, index)
         if done < listings.CUT:
             return "note", "it is kept in that order, which may not matter to whoever uses it"
         if done == listings.CUT and not match.sure:

@@ -778,6 +778,8 @@ class _Reader:
                 self.keep(target.value, base, key, value, statement)
             if self.keys and base is not None and isinstance(key, Const):
                 self.steps.append(Branch("rebind", member(base, f"[{key.value}]"), ()))
+            if base is not None and base == self.rest():
+                base = Mapping((), (), open=True)
             if _is_table(base) and isinstance(target.value, ast.Name):
                 changed = {key.value: value} if isinstance(key, Const) and isinstance(key.value, str) else None
                 self.scope.bind(target.value.id, _updated(base, changed))
@@ -1463,6 +1465,11 @@ class _Reader:
         else:
             bound[name] = Param(name, value)
         return Parameter(name, value, annotation, kind, span)
+
+    def rest(self) -> Value | None:
+        """What the function that is read gets the keywords as that none of its parameters takes."""
+        parameters = self.details[self.scope.function].parameters
+        return Param(parameters[-1].name) if parameters and parameters[-1].kind == "**" else None
 
     def describes(self, step: Step) -> bool:
         """Whether a step says what is to be built; where that is a parameter's default, nothing builds it there."""

@@ -36,7 +36,7 @@ class Layout:
         self.loads: dict[str, list[ast.Name]] = {}
         self.bound: dict[str, list[ast.Name]] = {}
         self.shared: set[str] = set()
-        """Names that other functions see, or that are changed where they stand."""
+        """Names that other functions see."""
         self._number(statements)
         waiting: list[ast.AST] = [*statements]
         while waiting:
@@ -51,8 +51,8 @@ class Layout:
                 continue
             elif kind is ast.Global or kind is ast.Nonlocal:
                 self.shared.update(node.names)  # type: ignore[attr-defined]
-            elif kind is ast.AugAssign:
-                self.shared.add(dotted(node.target))  # type: ignore[attr-defined]
+            elif kind is ast.AugAssign and isinstance(node.target, ast.Name):  # type: ignore[attr-defined]
+                self.loads.setdefault(node.target.id, []).append(node.target)  # type: ignore[attr-defined]
             inside = [*ast.iter_child_nodes(node)]
             self.parents.update(dict.fromkeys(inside, node))
             for name in _BLOCKS.intersection(node._fields):
@@ -299,7 +299,7 @@ class Spare:
             return
         block, number = self._blocks[where]  # type: ignore[index]
         anew = next((later for later in block[number + 1 :] if _binds(later, name)), None)
-        loop = self._loop(where) if anew is None else None
+        loop = self._loop(where, name) if anew is None else None
         for load in loads:
             around = self._around(load)
             before = where in around and not (isinstance(where, ast.For) and where.iter not in around)
@@ -317,9 +317,10 @@ class Spare:
             found.append(parent)
         return found
 
-    def _loop(self, node: ast.AST) -> ast.AST | None:
-        """The outermost loop around a node."""
-        return next((outer for outer in reversed(self._around(node)[1:]) if isinstance(outer, _LOOPS)), None)
+    def _loop(self, node: ast.AST, name: str) -> ast.AST | None:
+        """The outermost loop around a node that doesn't bind a name anew in each turn."""
+        loops = [outer for outer in reversed(self._around(node)[1:]) if isinstance(outer, _LOOPS)]
+        return next((loop for loop in loops if not _binds(loop, name)), None)
 
 
 _WORTH_NO_MORE: Final = (

@@ -522,8 +522,8 @@ class Resolver:
             if index.lstrip("-").isdigit() and -len(base.values) <= int(index) < len(base.values):
                 return base.values[int(index)]
             return None
-        if isinstance(base, Either):
-            return join(self.member(option, attr) for option in base.options)
+        if isinstance(base, Either):  # None has nothing that is asked for, so where something is, it isn't None
+            return join(self.member(option, attr) for option in base.options if option != Const(None))
         if isinstance(base, Result) and attr.startswith("[") and (record := self._record(base, attr[1:-1])):
             return record
         if attr == "<super>":
