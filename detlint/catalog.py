@@ -306,6 +306,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Types of other numbers that hold any count, exactly."""
     casts: list[str] = []
     """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
+    compares: list[str] = []
+    """Functions that give tensors of booleans, and classes whose objects do when they are called."""
     wraps: list[str] = []
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
     zeros: list[str] = []
@@ -897,6 +899,11 @@ class Catalog:
     def casting_methods(self) -> frozenset[str]:
         """The methods of tensors among them."""
         return self._of_tensors(self.casts)
+
+    @cached_property
+    def compares(self) -> frozenset[str]:
+        """What gives tensors of booleans, by itself or by the objects that it makes."""
+        return frozenset(name for framework in self.frameworks for name in framework.compares)
 
     @cached_property
     def wraps(self) -> frozenset[str]:

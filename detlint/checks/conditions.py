@@ -135,6 +135,7 @@ class Judge:
         draws: whether a value is a function that draws from one of some streams.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
         masks: endings of the names of tensors that hold zeros and ones.
+        alike: functions that give tensors which lie where their first argument does.
     """
 
     def __init__(
@@ -147,6 +148,7 @@ class Judge:
         draws: Callable[[Value, frozenset[str]], bool],
         whole: frozenset[str],
         masks: tuple[str, ...],
+        alike: frozenset[str],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -156,6 +158,7 @@ class Judge:
         self.draws = draws
         self.whole = whole
         self.masks = masks
+        self.alike = alike
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
@@ -311,7 +314,18 @@ class Judge:
         if attr in ("cuda", "npu", "xpu"):
             return True
         device = self.first_argument(tensor.site) if attr == "to" else self.named_argument(tensor.site, "device")
+        if device is None and isinstance(tensor.of, Ref) and tensor.of.name in self.alike:
+            return self._may_lie_on_accelerator(self.first_argument(tensor.site))
         return self._on_accelerator(device) if device is not None and device != Const(None) else None
+
+    def _may_lie_on_accelerator(self, tensor: Value | None) -> Verdict:
+        """Whether a tensor is on an accelerator, or is one of which it isn't known, as that of which the device is asked for."""
+        if not isinstance(tensor, Result):
+            return True if tensor is not None and self.type_of(tensor) in self.tensors else None
+        made = self.made_on_accelerator(tensor)
+        if made is None and isinstance(tensor.of, Member):
+            return self._may_lie_on_accelerator(tensor.of.base)  # `x.float()` is where `x` is
+        return made
 
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a

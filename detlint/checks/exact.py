@@ -44,6 +44,8 @@ class Exact:
         self.matcher = matcher
         self._texts = texts
         self._attributes = attributes
+        self.same = frozenset(name.rpartition(".")[2] for name in matcher.catalog.with_context("returns-self"))
+        """Methods of objects that give the object itself."""
         self._asked: set[str] = set()
         """The layers of whose results that is being found out."""
 
@@ -62,7 +64,7 @@ class Exact:
         layer = self.class_of(module, owner)
         numbers = _Numbers(self, module, function, layer)
         if is_class(match.name):
-            if layer is not None and (part := _part(layer, call)):
+            if layer is not None and (part := _part(layer, call, self.same)):
                 return _adds_one(match.entry) and self._adds_as_part(module, layer, part)
             calls = numbers.calls_of(call)
             return bool(calls) and all(numbers.is_whole(_first(made)) for made in calls)
@@ -144,7 +146,9 @@ class _Numbers:
             floats: whether their type may be one for others, too.
         """
         if isinstance(node, ast.Name):
-            return not self._is_changed(node.id) and self.is_whole(self._bound(node), floats=floats)
+            if self._is_changed(node.id):
+                return False
+            return (floats and self._is_called_mask(node.id)) or self.is_whole(self._bound(node), floats=floats)
         if floats and (self._is_mask(node) or self._is_sum(node)):
             return True
         if not isinstance(node, ast.Call):
@@ -162,13 +166,17 @@ class _Numbers:
     def _is_mask(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""
         if isinstance(node, ast.Name):
-            return not self._is_changed(node.id) and self._is_mask(self._bound(node))
+            if self._is_changed(node.id):
+                return False
+            return self._is_called_mask(node.id) or self._is_mask(self._bound(node))
         if isinstance(node, ast.Compare):
             return all(isinstance(operator, _COMPARE) for operator in node.ops)
         if isinstance(node, ast.UnaryOp):
             return isinstance(node.op, ast.Invert) and self._is_mask(node.operand)
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, _JOIN) and self._is_mask(node.left) and self._is_mask(node.right)
+        if isinstance(node, ast.Call) and self._called(node.func) in self._matcher.catalog.compares:
+            return True
         cast = self._cast(node)
         return cast is not None and self._is_mask(cast)
 
@@ -192,14 +200,23 @@ class _Numbers:
         if not isinstance(node, ast.Call):
             return None
         catalog, given = self._matcher.catalog, [*node.args, *(keyword.value for keyword in node.keywords)]
-        if isinstance(node.func, ast.Attribute) and self._name(node.func) not in catalog.casts:
-            if node.func.attr not in catalog.casting_methods:
+        if self._called(node.func) not in catalog.casts:
+            if not isinstance(node.func, ast.Attribute) or node.func.attr not in catalog.casting_methods:
                 return None
             given = [node.func.value, *given]
-        elif self._name(node.func) not in catalog.casts:
-            return None
         kinds = {self._name(kind) for kind in given[1:]}
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
+
+    def _is_called_mask(self, name: str) -> bool:
+        """Whether a parameter is called a mask, and stays what was given."""
+        return name in self._not_own and not self._set[name] and name.endswith(self._matcher.catalog.masks)
+
+    def _called(self, node: ast.expr) -> str:
+        """The name of a function, or of the class of an object that is called: a part of the layer, or one that was just made."""
+        made = self._bound(node) if isinstance(node, ast.Name) else node
+        part = _part_of(self._layer, node, self._exact.same) if self._layer is not None else None
+        made = _itself(part or made, self._exact.same)
+        return self._name(made.func if isinstance(made, ast.Call) else node)
 
     def _is_sum(self, node: ast.expr | None) -> bool:
         """Whether a call surely adds up whole numbers: one of the catalog's, of a part of the layer, or of another layer."""
@@ -210,9 +227,7 @@ class _Numbers:
             own = self._module.facts.names.get(made.func.id)
             is_own = isinstance(own, Ref) and own.name == f"{self._module.facts.module}.{made.func.id}"
             return is_own and not self._set[made.func.id] and self._exact.gives_whole(self._module, made.func.id)
-        part = _part_of(self._layer, node.func) if self._layer is not None else None
-        adds = self._exact.adds(self._name(part.func if part is not None else node.func))
-        return adds and self.is_whole(_first(node))
+        return self._exact.adds(self._called(node.func)) and self.is_whole(_first(node))
 
     def _is_number(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a whole number, or some: a shape, a length, and what is made of such."""
@@ -291,14 +306,26 @@ def _is_part(node: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and dotted(node) == f"self.{name}"
 
 
-def _part(layer: ast.ClassDef, made: ast.Call) -> str:
+def _itself(node: ast.expr | None, same: frozenset[str]) -> ast.expr | None:
+    """What makes an object, without what only sets it up: `ReduceSum()` of `ReduceSum().shard(...)`.
+
+    Args:
+        same: the methods that give the object itself.
+    """
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in same:
+        node = node.func.value
+    return node
+
+
+def _part(layer: ast.ClassDef, made: ast.Call, same: frozenset[str]) -> str:
     """The name of the part of a layer that is what a call makes."""
-    kept = (node for node in ast.walk(layer) if isinstance(node, ast.Assign) and _same(node.value, made))
+    assigned = (node for node in ast.walk(layer) if isinstance(node, ast.Assign))
+    kept = (node for node in assigned if _same(_itself(node.value, same), made))
     target = next((node.targets[0] for node in kept if len(node.targets) == 1), None)
-    return target.attr if isinstance(target, ast.Attribute) and _part_of(layer, target) is not None else ""
+    return target.attr if isinstance(target, ast.Attribute) and _part_of(layer, target, same) is not None else ""
 
 
-def _part_of(layer: ast.ClassDef, read: ast.expr) -> ast.Call | None:
+def _part_of(layer: ast.ClassDef, read: ast.expr, same: frozenset[str]) -> ast.Call | None:
     """The call that makes a part of a layer, `self.sum`, if it is always what this one makes."""
     name = read.attr if isinstance(read, ast.Attribute) and dotted(read) == f"self.{read.attr}" else ""
     made = [
@@ -307,10 +334,11 @@ def _part_of(layer: ast.ClassDef, read: ast.expr) -> ast.Call | None:
         if isinstance(node, ast.Assign) and any(_is_part(target, name, ast.Store) for target in node.targets)
     ]
     places = sum(_is_part(node, name, ast.Store) or _is_part(node, name, ast.Del) for node in ast.walk(layer))
-    return made[0] if name and len(made) == places == 1 and isinstance(made[0], ast.Call) else None
+    found = _itself(made[0], same) if name and len(made) == places == 1 else None
+    return found if isinstance(found, ast.Call) else None
 
 
-def _same(node: ast.AST, other: ast.Call) -> bool:
+def _same(node: ast.AST | None, other: ast.Call) -> bool:
     """Whether two calls of one definition are the same."""
     return isinstance(node, ast.Call) and (node.lineno, node.col_offset) == (other.lineno, other.col_offset)
 

@@ -6,14 +6,17 @@ under `no_grad`, the items of a data set. What the callers differ on is decided 
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
+from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
+from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Function, Member, Partial, Ref, Result, Site, Span, Step, Value
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
@@ -74,6 +77,8 @@ class Gradients:
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
         self._no_grad = self.resolver.catalog.with_context("no-grad")
+        self._operators = self.resolver.catalog.with_context("operator")
+        self._keepers = self.resolver.catalog.with_context("keeps-for-backward")
 
     def at(self, module: Module, site: Site, builds: bool) -> Taken:
         """Whether gradients are taken at a site.
@@ -94,6 +99,23 @@ class Gradients:
         decorators = module.detail(module.function_of(site)).decorators
         off = any(self._is_no_grad(module, decorator) for decorator in decorators)
         return off or self._under_no_grad(module, site) or self._is_idle(module, site)
+
+    def are_replaced(self, module: Module, site: Site, name: str) -> bool:
+        """Whether a site stands in the forward pass of an operator that has a backward pass of its own, in the place of those of
+        what it does: `torch.autograd.Function`, or a function that keeps tensors for one.
+
+        Args:
+            name: what it calls. A kernel of another library has no backward pass by itself: it is told of the whole operator.
+        """
+        function = module.function_of(site)
+        if function.owner:
+            bases = self._operators.intersection(self.resolver.mro(f"{module.path}::{function.owner}"))
+            inside = function.name == f"{function.owner}.forward" and any(
+                _library(base) == _library(name) for base in bases
+            )
+        else:
+            inside = any(_library(k) == _library(name) for k in self._keepers) and self._keeps(module, function, site)
+        return inside and not self.matcher.is_under(module, site, "gradients")
 
     def never_flow_out(self, module: Module, function: Function) -> bool:
         """Whether what a function gives needs no gradients, since it runs under `no_grad`."""
@@ -335,6 +357,16 @@ class Gradients:
     def _under_no_grad(self, module: Module, site: Site) -> bool:
         return self.matcher.is_under(module, site, "no-grad")
 
+    def _keeps(self, module: Module, function: Function, site: Site) -> bool:
+        """Whether a function is handed what tensors are kept in for a backward pass, and keeps some."""
+        parameters = module.detail(function).parameters
+        kinds = {p.name: self.resolver.name(module.path, p.annotation) for p in parameters[:1] if p.annotation}
+        keepers = [name for name, kind in kinds.items() if isinstance(kind, Ref) and kind.name in self._keepers]
+        text = self.users.texts.of(module.path) if keepers else None
+        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        keeping = (dotted(node) for node in ast.walk(found.function)) if found is not None else ()
+        return f"{next(iter(keepers), '')}.save_for_backward" in keeping
+
     def _is_idle(self, module: Module, site: Site) -> bool:
         """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""
         key = (module.path, site.function)
@@ -361,6 +393,10 @@ def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = Fal
             yield from _while_idle(arm, modes, idle or (asks and number == 1))
         # What stands behind `if self.training: return ...` runs only while it doesn't.
         idle = idle or (asks and step.arms[0][-1:] == (-1,))
+
+
+def _library(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _is_partial(value: Value | None, index: int) -> bool:

@@ -113,6 +113,7 @@ class Matcher:
             Handed(self).draws,
             self.catalog.whole,
             self.catalog.masks,
+            self.catalog.with_context("where-first-is"),
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}

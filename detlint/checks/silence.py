@@ -224,7 +224,7 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self._callers, self._unused.is_unsaid)
+        return listings.matters(module, index, self._matcher, self._callers, self.unused.is_unsaid)
 
     def _callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""

@@ -9,6 +9,7 @@ from typing import Final
 from detlint.checks import listings
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
+from detlint.checks.distinct import differ
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
 from detlint.checks.frozen import Frozen
@@ -24,7 +25,7 @@ from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
-from detlint.facts.model import Either
+from detlint.facts.model import Either, Member
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -122,12 +123,24 @@ class Verdicts:
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, which give the same in any order"
+        if match.entry.collides and self._differ(module, index):
+            return f"none of the indices in `{match.entry.collides}` repeats where something is added"
         if is_class(match.name) and self._leftover.holds(module, index):
             return "nothing uses what it is a part of"
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         if of_weights and self._frozen.holds(module, index):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"
         return ""
+
+    def _differ(self, module: Module, index: int) -> bool:
+        """Whether the indices of a call surely differ, as the text of its function has them."""
+        site = module.sites[index]
+        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        name = module.function_of(site).name.partition(".")[0]
+        position = (
+            1 if isinstance(site.target, Member) else 2
+        )  # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
+        return text is not None and bool(name) and differ(text, name, site.span, position)
 
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""

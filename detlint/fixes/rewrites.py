@@ -24,6 +24,7 @@ from detlint.fixes.text import Edit, shortest
 _DOTTED: Final = re.compile(r"<([\w.]+)>")
 _PLACE: Final = re.compile(r"\{(, |!)?(\w+)(=)?\}")
 _OTHER: Final = re.compile(r"<\.(\w+)>\((\))?")
+_LIKE: Final = re.compile(r"\w_like$")
 TABLE: Final[Parameters] = [("*", "...")]
 """What `dict` takes: keywords."""
 OPTIONS: Final = frozenset({"add_argument", "option", "argument", "Option", "Argument", "field", "Field"})
@@ -666,17 +667,29 @@ def _fill_on_cpu(call: cst.Call, spot: Spot) -> list[Edit]:
             moving = cst.ensure_type(receiver.func, cst.Attribute)
             filled = call.with_changes(func=func.with_changes(value=moving.value))
             return spot.replaced(calls.written(receiver.with_changes(func=moving.with_changes(value=filled))))
-        if device is None or any(arg.star == "**" for arg in receiver.args):
+        alike = _LIKE.search(calls.dotted(receiver.func)) is not None
+        where = calls.written(device.value) if device is not None else _device_of_first(receiver) if alike else ""
+        if not where or any(arg.star == "**" for arg in receiver.args):
             raise NoFix("the device isn't given")
-        made, ending = _leaf(calls.without_argument(receiver, TABLE, "device"), TABLE)
+        receiver = calls.without_argument(receiver, TABLE, "device")
+        if alike:
+            receiver = calls.with_argument(receiver, TABLE, "device", calls.parse('"cpu"'))
+        made, ending = _leaf(receiver, TABLE)
         filled = call.with_changes(func=func.with_changes(value=made))
-        return spot.replaced(f"{calls.written(filled)}.to({calls.written(device.value)}){ending}")
+        return spot.replaced(f"{calls.written(filled)}.to({where}){ending}")
     if not calls.plain(receiver):
         raise NoFix("what it fills would be computed twice")
     text = calls.written(receiver)
     empty = calls.parse(f'{spot.name("torch.empty_like")}({text}, device="cpu")')
     filled = call.with_changes(func=func.with_changes(value=empty))
     return spot.replaced(f"{text}.copy_({calls.written(filled)})")
+
+
+def _device_of_first(call: cst.Call) -> str:
+    """Where the first argument of a call lies: `x.device`; "" where that would be computed twice."""
+    first = call.args[0] if call.args else None
+    given = first is not None and first.keyword is None and not first.star and calls.plain(first.value)
+    return f"{calls.written(first.value)}.device" if first is not None and given else ""
 
 
 def _moves(call: cst.Call) -> bool:

@@ -712,6 +712,10 @@ class Resolver:
         return frozenset(name for name, found in calls.items() if any("closed" in entries[i].contexts for i in found))
 
     @cached_property
+    def _collections(self) -> frozenset[str]:
+        return self.catalog.with_context("collection")
+
+    @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self.catalog.frameworks for name in framework.plain)
 
@@ -761,7 +765,10 @@ class Resolver:
         return self._forwarded[name]
 
     def _type_of_item(self, value: Member) -> str:
-        """The class of one of several things that a function of the program returns: `model, sampler = make()`."""
+        """The class of one of several things that a function of the program returns, `model, sampler = make()`, or that the catalog
+        knows: `torch.cuda.default_generators[0]`."""
+        if isinstance(value.base, Ref) and value.base.name in self._collections:
+            return self._returned_by(value.base.name)
         of = value.base.of if isinstance(value.base, Result) else None
         if not isinstance(of, Ref) or "::" not in of.name:
             return ""
