@@ -173,6 +173,30 @@ def test_an_import_that_failed_is_mended(project: Callable[..., Path], file: str
     assert report(*only) == report("--select", "DET406", "--no-cache")
 
 
+RAISES = {
+    "layers.py": "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def __init__(self, size):\n        super().__init__()\n"
+    "        self.conv = nn.Conv2d(3, size, 3)\n\n    def construct(self, x):\n        return self.conv(x)\n",
+    "train.py": "import mindspore\nfrom mindspore import nn\n\nfrom layers import Net\n\nnet = Net()\n"
+    "cell = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))\ncell(mindspore.ops.ones((1, 3, 8, 8)))\n",
+}
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [("layers.py", "size):", "size=8):"), ("train.py", "Net()", "Net(8)")])
+def test_a_call_that_raised_is_mended(project: Callable[..., Path], file: str, old: str, new: str) -> None:
+    root = project(**RAISES)
+    age(root, 0)
+    only = ("--select", "DET406", "--cache-dir", "cache")
+    (before,) = json.loads(report(*only))
+    assert before["severity"] == "note"
+    (root / file).write_text(RAISES[file].replace(old, new))
+    age(root, 1)
+    (after,) = json.loads(report(*only))
+    assert after["severity"] == "warning"
+    (root / file).write_text(RAISES[file])
+    age(root, 2)
+    assert report(*only) == report("--select", "DET406", "--no-cache")
+
+
 LACKING = "import torch\n\nSIZE = 3\n"
 MORE = "from noise import SIZE\n\n\ndef sized():\n    return SIZE\n"
 

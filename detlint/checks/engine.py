@@ -134,7 +134,8 @@ class Engine:
         started += [seeding.place for seeding in reach.seedings if seeding.kind == "entropy"]
         if any(place.module is module and module.sites[place.site].kind == "call" for place in started):
             return True
-        own = [place.site for place in reach.places if place.module is module]
+        # One that ends with an error is a run by what it would do behind that.
+        own = range(len(module.sites)) if reach.stops else [p.site for p in reach.places if p.module is module]
         return any(
             flows(match.entry)
             for index in own

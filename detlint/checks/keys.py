@@ -264,8 +264,8 @@ class _Walk:
             return False
         if branch.kind in ("with", "trial"):
             return self.steps(branch.arms[0], way)
-        if branch.kind in ("yield", "exit"):
-            return branch.kind == "exit"
+        if branch.kind in ("yield", "exit", "raise"):
+            return branch.kind != "yield"
         self.branches += 1
         number, before, ends, outer = self.branches, self.state, list[_State](), self.under
         flag, first = flag_of(branch.test) if branch.kind == "if" else ("", True)

@@ -145,8 +145,10 @@ class Verdicts:
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
         passed = bool(through)
-        if not passed and runs.stop and not self._unnamed.is_in_library(module):
-            return "every run that would come here ends with an error before"
+        trains = match.entry.pass_ == "backward" or follows_mode(match)
+        if runs.stop and (trains or not passed) and not self._unnamed.is_in_library(module):
+            before = "anything is trained" if passed else "it would come here"
+            return f"every run that its file is a part of ends with an error before {before}"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):

@@ -198,10 +198,10 @@ class Branch(Record, frozen=True):
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
     that shows no more than the shapes of what it makes, `SHAPES`, or that only prints, `PRINTS`. A `trial` is the body of a function
     that shows no more than shapes. `tests` is an `if` whose first arm only runs while tests do. A `yield`, a `rebind`, and an `exit`
-    of the process, have no arms.
+    of the process, have no arms. Nor has a `raise`, where the expression that is evaluated surely raises.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "exit", "rebind"]
+    kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "exit", "raise", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None
@@ -257,6 +257,8 @@ class Parameter(Record, frozen=True):
     kind: str = ""
     span: Span | None = None
     """Where it stands, if its default may say whether something is seeded."""
+    needed: bool = False
+    """Whether it has no default, known or not."""
 
 
 class Function(Record, frozen=True):
@@ -325,6 +327,7 @@ class Class(Record, frozen=True):
     places: dict[str, Span] = {}
     """Where those fields stand whose defaults may say whether something is seeded."""
     decorators: tuple[Value | None, ...] = ()
+    """With its metaclass, which may make something else of it too."""
     properties: tuple[str, ...] = ()
     """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
     function with `SETTER` after that name."""

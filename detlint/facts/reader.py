@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported, loops, modes, sets, smoke
+from detlint.facts import imported, loops, modes, sets, smoke, unbound
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
@@ -68,6 +68,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.facts.namespaces import lacking
 from detlint.facts.parse import parsable, parse
 from detlint.facts.scope import MISSING, Arms, Missing, Scope, chosen, is_collection, join
 from detlint.facts.sets import KINDS, MAKES_SET
@@ -127,6 +128,7 @@ class _Reader:
         "_shuffles",
         "anew",
         "bodies",
+        "bound",
         "builders",
         "builds",
         "catalog",
@@ -159,6 +161,7 @@ class _Reader:
         "key_words",
         "keyed",
         "keys",
+        "lacking",
         "lambdas",
         "lists",
         "masks",
@@ -188,6 +191,8 @@ class _Reader:
         "steps",
         "trained",
         "transforms",
+        "tree",
+        "unsure",
         "use",
         "waiting",
         "whole",
@@ -230,6 +235,14 @@ class _Reader:
         """Calls whose result is called `_`."""
         self.probed = ""
         """What is called so was handed the value that is asked for."""
+        self.tree: ast.Module | None = None
+        """The whole file; of a notebook, None."""
+        self.bound: set[str] | None = set()
+        """The names that the file binds somewhere, once one is missed; None where that can't be known."""
+        self.lacking: set[ast.Attribute] = set()
+        """Options that are read of a command line which surely doesn't have them."""
+        self.unsure = 0
+        """Above 0 in parts of expressions that may not be evaluated."""
         self.displays = False
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = b" _ = " in data and _DROPS.search(data) is not None
@@ -310,6 +323,8 @@ class _Reader:
         if cells:
             self.cells(tree.body, cells)
         else:
+            self.tree = tree
+            self.lacking = lacking(tree, self.data) if b".parse_" in self.data else self.lacking
             self.block(tree.body)
         self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         self.tell_spare(tree.body)
@@ -396,7 +411,9 @@ class _Reader:
         self.ordered, self.fates, self.counters = set(), {}, set()
         self.yields, self.noted = False, set()
         if isinstance(node, ast.Lambda):
+            self.unsure += 1
             self.returned.append(self.expression(node.body))
+            self.unsure -= 1
         else:
             if self.lists:
                 self.fates = {
@@ -731,7 +748,7 @@ class _Reader:
         if self.judged > before and name:
             self.watch(name)
         if not isinstance(value, (Const, Ref, Items, Mapping)):
-            annotation = self.annotation(node.annotation)
+            annotation = self.annotated(node.annotation)
             if annotation and (annotation in KINDS or not annotation.startswith("builtins.")):
                 value = Instance(annotation, "?")
         if node.value is not None or value is not None:
@@ -885,7 +902,9 @@ class _Reader:
             self.steps.append(self.ran[name])
 
     def _assert(self, node: ast.Assert) -> None:
+        self.unsure += 1
         self.children(node)
+        self.unsure -= 1
         self.ordered.update(loops.alone(node.test, holds=True))
         for empty in loops.empty(node.test):
             self.misses_none(empty)
@@ -1269,7 +1288,9 @@ class _Reader:
         names = [""]
         for handler in node.handlers:
             if handler.type is not None:
+                self.unsure += 1
                 self.expression(handler.type)
+                self.unsure -= 1
             bodies.append(handler.body)
             names.append(handler.name or "")
         stopped = self.branch("try", None, bodies, names)
@@ -1451,7 +1472,7 @@ class _Reader:
         """A parameter; what its name means in the function is noted in `bound`."""
         name = argument.arg
         annotated = argument.annotation
-        annotation = self.annotation(annotated) if annotated is not None else ""
+        annotation = self.annotated(annotated) if annotated is not None else ""
         value = span = None
         if default is not None:
             before = len(self.steps)
@@ -1464,7 +1485,7 @@ class _Reader:
             bound[name] = Instance(annotation, "" if annotation in KINDS else name)
         else:
             bound[name] = Param(name, value)
-        return Parameter(name, value, annotation, kind, span)
+        return Parameter(name, value, annotation, kind, span, default is None and not kind)
 
     def rest(self) -> Value | None:
         """What the function that is read gets the keywords as that none of its parameters takes."""
@@ -1482,7 +1503,9 @@ class _Reader:
             self.registered(decorator, self.prefix + name)
         bases = tuple(self.expression(base) for base in node.bases)
         for keyword in node.keywords:
-            self.expression(keyword.value)
+            value = self.expression(keyword.value)
+            if keyword.arg in ("metaclass", None) and value != Ref("abc.ABCMeta"):
+                decorators = (*decorators, value)
         body = self.classes[name] = _ClassBody(name, bases, decorators, Instance(self.prefix + name))
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
@@ -1574,8 +1597,20 @@ class _Reader:
             return names[name]
         found = self.scope.look_up(name)
         if found is MISSING:
-            return Ref(self.prefix + name) if self.stars else None
+            if self.stars:
+                return Ref(self.prefix + name)
+            self.misses(name)
+            return None
         return found  # type: ignore[return-value]
+
+    def misses(self, name: str) -> None:
+        """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises."""
+        if self.tree is None or self.unsure or self.bound is None or name.startswith("__"):
+            return
+        if not self.bound:
+            self.bound = unbound.bound(self.tree, self.data)
+        if self.bound is not None and name not in self.bound:
+            self.steps.append(Branch("raise", Const(name), ()))
 
     def _attribute(self, node: ast.Attribute, called: bool = False) -> Value | None:
         """An attribute; one that is `called` is a method sooner than a property."""
@@ -1585,6 +1620,8 @@ class _Reader:
         if self.kept_names and self.use and (name := dotted(node)) in self.kept_names:
             self.follow(name)
             self.use = ""
+        if self.lacking and not self.unsure:
+            self.lack(node)
         if kind is not ast.Attribute:
             value = _EXPRESSIONS[kind](self, base)
             if value is None:
@@ -1607,6 +1644,13 @@ class _Reader:
                 self.read(root, path, value, attr)
             value = member(value, attr)
         return value
+
+    def lack(self, node: ast.Attribute) -> None:
+        """Note that an option is read which the command line doesn't have, at the root of a chain of attributes."""
+        while isinstance(node.value, ast.Attribute):
+            node = node.value
+        if node in self.lacking:
+            self.steps.append(Branch("raise", Const(node.attr), ()))
 
     def read(self, root: Value | None, path: str, base: Value, attr: str) -> None:
         """Note that an attribute is read that may be a property; it is known by the first name of the chain, and the rest."""
@@ -1764,6 +1808,8 @@ class _Reader:
         for argument in node.args:
             kind = type(argument)
             if kind is ast.Constant or (kind is ast.Name and not followed):
+                if kind is ast.Name and self.scope.look_up(argument.id) is MISSING:  # type: ignore[attr-defined]
+                    self.misses(argument.id)  # type: ignore[attr-defined]
                 continue
             passed = passed or (f"argument:{name}" if use is None else _passed(name.rpartition(".")[2], node.func, use))
             self.use = passed
@@ -1775,6 +1821,8 @@ class _Reader:
             given = keyword.value
             kind = type(given)
             if kind is ast.Constant or (kind is ast.Name and not followed):
+                if kind is ast.Name and self.scope.look_up(given.id) is MISSING:  # type: ignore[attr-defined]
+                    self.misses(given.id)  # type: ignore[attr-defined]
                 continue
             self.use = passed = passed or (
                 f"argument:{name}" if use is None else _passed(name.rpartition(".")[2], node.func, use)
@@ -2126,7 +2174,9 @@ class _Reader:
         options = []
         for arm, holds in ((node.body, True), (node.orelse, False)):
             self.use, start = outer, len(self.steps)
+            self.unsure += 1
             options.append(self.value(arm))
+            self.unsure -= 1
             if len(self.steps) > start:
                 self.under_mode(self.decided_by_mode(node.test, holds), start)
         if isinstance(test, Const):
@@ -2142,9 +2192,11 @@ class _Reader:
         outer = self.use if either else "tested"
         options = []
         start = len(self.steps)
-        for part in node.values:
+        for number, part in enumerate(node.values):
             self.use = outer
+            self.unsure += number == 1
             options.append(_EXPRESSIONS[type(part)](self, part))
+        self.unsure -= 1
         if not either and len(self.steps) > start and (asked := modes.asked(node.values[0], self.catalog.modes))[0]:
             self.under_mode(None if asked[1] else self.mode_of(asked[0]), start)
         # `x or default`: either of them, when both are known.
@@ -2283,9 +2335,10 @@ class _Reader:
             collected = f"keyed:{outer}"
         saved: dict[str, Any] = {}
         before = len(self.sites)
-        for generator in node.generators:
+        for number, generator in enumerate(node.generators):
             self.use = collected
             iterated = self.expression(generator.iter)
+            self.unsure += number == 0
             unordered = self.unordered(iterated)
             if unordered is not None:
                 # A dictionary is read by its keys.
@@ -2306,6 +2359,7 @@ class _Reader:
         else:
             self.use = collected if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
+        self.unsure -= 1
         if self.keys > keys:
             self.steps[start:] = [Branch("loop", None, (tuple(self.steps[start:]),))]
         for name, outside in saved.items():
@@ -2365,6 +2419,13 @@ class _Reader:
         """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
         named = self.scope.look_up(node.id) if isinstance(node, ast.Name) else None
         return (named.name if isinstance(named, Ref) else dotted(node)).rpartition(".")[2]
+
+    def annotated(self, node: ast.expr) -> str:
+        """What `annotation` says; whether it is evaluated when the file runs depends on where it stands."""
+        self.unsure += 1
+        found = self.annotation(node)
+        self.unsure -= 1
+        return found
 
     def annotation(self, node: ast.expr) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""

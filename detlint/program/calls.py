@@ -25,6 +25,7 @@ from detlint.facts.model import (
 from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
+from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
@@ -96,6 +97,7 @@ class Calls:
         self.properties = properties
         self.registries = Registries(resolver, self.callees, returned)
         self.imports = Imports(resolver)
+        self.raises = Raises(resolver, knowledge)
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
@@ -229,7 +231,7 @@ class Calls:
             if isinstance(step, Branch):
                 if step.kind == "main" and function.number == 0:
                     continue
-                if step.kind == "exit":
+                if step.kind in ("exit", "raise"):
                     yield None
                 if step.kind == "with":
                     kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
@@ -258,7 +260,12 @@ class Calls:
                 yield from self._accessed(module, site.target, receiver, SETTER)
             return
         found = self.knowledge.matches(module, index)
-        if any(matters(e.entry) for e in found) or last(site.target) in LATER or is_chosen(site.target):
+        if (
+            any(matters(e.entry) for e in found)
+            or self.raises.at(module, index)
+            or last(site.target) in LATER
+            or is_chosen(site.target)
+        ):
             yield None
             return
         if site.kind not in CALLS:

@@ -92,6 +92,8 @@ START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 LOADS_WEIGHTS: Final = "loads-weights"
+RAISES: Final = "raises"
+"""A call that surely ends with an error."""
 FILLS: Final = "fills-weights"
 """An object by which layers, and others, draw their weights when they are made."""
 WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
@@ -555,6 +557,11 @@ class _Run:
                 return True
         return False
 
+    def stop(self) -> bool:
+        """Note that something surely raises here; whether the flow leaves: what a generator does may never be asked for."""
+        self.stopped = not self.frame.function.deferred
+        return self.stopped
+
     def import_name(self, name: str) -> None:
         """Run what importing a name runs, the first time that the file does."""
         module = self.frame.module
@@ -613,6 +620,8 @@ class _Run:
         if branch.kind == "exit":
             self.exits = True
             return True
+        if branch.kind == "raise":
+            return self.stop()
         if branch.kind == "with":
             return self.block(branch)
         if branch.kind == "try":
@@ -891,7 +900,14 @@ class _Run:
             self.write(site, place)
             return
         target = self.target(index)
+        if self.flow.raises.at(module, index) and self.stop():
+            self.result.visited.update(
+                home.path for home, _, _ in self.flow.callees(target)
+            )  # to edit these may mend it
+            return
         effects = self.effects(index, target)
+        if any(effect.sure and RAISES in effect.entry.contexts for effect, _ in effects) and self.stop():
+            return
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
             if any(effect.entry.rule for effect, _ in effects):

@@ -1,0 +1,49 @@
+"""Names that nothing binds: to read one raises NameError.
+
+Only what can't be otherwise is said: nothing in the file, in whatever scope, binds the name, and nothing in it can bind names that
+it doesn't write out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+_BY_NAME: Final = re.compile(
+    rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|%run"
+)
+"""What may bind names that aren't written out."""
+GIVEN: Final = frozenset({
+    "_", "display", "dbutils", "get_config", "get_ipython", "profile", "reveal_locals", "reveal_type", "sc", "snakemake", "spark",
+    "sqlContext",
+    "BaseExceptionGroup", "EncodingWarning", "ExceptionGroup", "PythonFinalizationError", "WindowsError", "aiter", "anext",
+    "apply", "basestring", "buffer", "cmp", "coerce", "execfile", "file", "intern", "long", "raw_input", "reduce", "reload",
+    "unichr", "unicode", "xrange",
+})  # fmt: skip
+"""What runs a script may give it, and what only other versions of Python have."""
+
+
+def bound(tree: ast.Module, data: bytes) -> set[str] | None:
+    """All names that a file binds anywhere, deletes or declares; None where it may bind others besides."""
+    if _BY_NAME.search(data) is not None:
+        return None
+    names = set(GIVEN)
+    for node in ast.walk(tree):
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                names.add(node.id)  # type: ignore[attr-defined]
+        elif kind is ast.arg:
+            names.add(node.arg)  # type: ignore[attr-defined]
+        elif kind is ast.alias:
+            if node.name == "*":  # type: ignore[attr-defined]
+                return None
+            names.add(node.asname or node.name.partition(".")[0])  # type: ignore[attr-defined]
+        elif kind is ast.Global or kind is ast.Nonlocal:
+            names.update(node.names)  # type: ignore[attr-defined]
+        else:  # functions, classes, handlers, patterns, type parameters
+            names.update(
+                name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if type(name) is str
+            )
+    return names

@@ -1,0 +1,157 @@
+"""Calls that surely raise TypeError, since their arguments don't fit what they call: what comes behind them never runs.
+
+Only what can't be otherwise is said: the one definition that is called is known, nothing stands between it and its callers, and the
+call spells its arguments out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from detlint.facts.model import Function, Member, Parameter, Ref, Result, Site, Value
+from detlint.program.resolve import Module, Resolver
+
+BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
+MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")
+
+
+class Targets(Protocol):
+    """What sites call."""
+
+    def target(self, module: Module, index: int) -> Value | None:
+        """In normal form."""
+
+
+class Raises:
+    """Says which calls can't be made.
+
+    Args:
+        resolver: knows what names stand for.
+        knowledge: knows what sites call.
+    """
+
+    def __init__(self, resolver: Resolver, knowledge: Targets) -> None:
+        self.resolver = resolver
+        self._knowledge = knowledge
+        self._libraries = {name.partition(".")[0] for name in resolver.catalog.calls}
+        self._known: dict[tuple[int, int], str] = {}
+
+    def at(self, module: Module, index: int) -> str:
+        """What is wrong with the arguments of a call; "" where nothing surely is."""
+        key = (module.number, index)
+        if key not in self._known:
+            self._known[key] = self._wrong(module, index)
+        return self._known[key]
+
+    def _wrong(self, module: Module, index: int) -> str:
+        site = module.sites[index]
+        if site.kind != "call" or module.facts.cells or any(a.name in ("*", "**") for a in site.args):
+            return ""
+        called = self._called(module, site, self._knowledge.target(module, index))
+        return _misfit(site, *called) if called is not None else ""
+
+    def _called(self, module: Module, site: Site, target: Value | None) -> tuple[Sequence[Parameter], bool] | None:
+        """The parameters of the one function that a site surely calls, and whether the first is its object."""
+        raw = site.target
+        if not (isinstance(target, Ref) and "::" in target.name):
+            return None
+        path, _, name = target.name.partition("::")
+        home = self.resolver.known(path)
+        if home.facts.cells or self._may_be_another(module, home) or not self._stays(home, name.partition(".")[0]):
+            return None
+        if name in home.classes:
+            made = self._constructor(target.name) if isinstance(raw, Ref) else None
+            return (made, True) if made is not None else None
+        function = _only(home, name)
+        if function is None or "<" in name:
+            return None
+        detail = home.detail(function)
+        if not function.owner:
+            return (detail.parameters, False) if not detail.decorators and isinstance(raw, Ref) else None
+        if not self._is_own(module, site, raw) or any(d not in BOUND for d in detail.decorators):
+            return None
+        return detail.parameters, BOUND[1] not in detail.decorators
+
+    def _may_be_another(self, module: Module, home: Module) -> bool:
+        """Whether a file calls a library that it isn't part of: its release may be another than the one at hand."""
+        library = home.facts.module.partition(".")[0]
+        return library in self._libraries and module.facts.module.partition(".")[0] != library
+
+    def _is_own(self, module: Module, site: Site, raw: Value) -> bool:
+        """Whether a method is called of an object of the very class that a call has made."""
+        base = (
+            self.resolver.normal(module.path, raw.base, module.function_of(site)) if isinstance(raw, Member) else None
+        )
+        made = base.of if isinstance(base, Result) else None
+        return (
+            isinstance(made, Ref)
+            and "::" in made.name
+            and self.resolver.is_class(made.name)
+            and self._is_plain(made.name)
+        )
+
+    def _constructor(self, name: str) -> Sequence[Parameter] | None:
+        """The parameters of what making an object of a class runs, where the class is one as any other."""
+        if not self._is_plain(name):
+            return None
+        found = self.resolver.attribute_of_class(name, "__init__")
+        if not (isinstance(found, Ref) and "::" in found.name):
+            return None
+        path, _, inside = found.name.partition("::")
+        home = self.resolver.known(path)
+        function = _only(home, inside)
+        detail = home.detail(function) if function is not None else None
+        return detail.parameters if detail is not None and not detail.decorators else None
+
+    def _stays(self, home: Module, name: str) -> bool:
+        """Whether a name of a file's top level is what its definition says, to the end."""
+        return home.facts.names.get(name) == Ref(home.prefix + name)
+
+    def _is_plain(self, name: str) -> bool:
+        """Whether all that a class is made of is known, and nothing makes its objects in another way."""
+        for owner in self.resolver.mro(name):
+            path, colon, inside = owner.partition("::")
+            if not colon:
+                if owner.partition(".")[0] not in self.resolver.catalog.roots and owner != "builtins.object":
+                    return False
+                continue
+            module = self.resolver.known(path)
+            body = module.classes.get(inside)
+            if body is None or body.decorators or len(body.bases) != len(self.resolver.bases(owner)):
+                return False
+            if any(maker in body.methods for maker in MAKERS):
+                return False
+        return True
+
+
+def _only(module: Module, name: str) -> Function | None:
+    """The function of a name, if the file defines no other."""
+    found = [function for function in module.facts.functions if function.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _misfit(site: Site, parameters: Sequence[Parameter], own: bool) -> str:
+    """What is wrong with the arguments that a call hands to some parameters.
+
+    Args:
+        own: whether the first parameter is the object itself.
+    """
+    return next(_misfits(site, parameters[1:] if own and not (parameters and parameters[0].kind) else parameters), "")
+
+
+def _misfits(site: Site, parameters: Sequence[Parameter]) -> Iterator[str]:
+    kinds = {parameter.kind for parameter in parameters}
+    names = [parameter.name for parameter in parameters if not parameter.kind]
+    given = [argument.name for argument in site.args if argument.name]
+    count = len(site.args) - len(given)
+    first = next((i for i, parameter in enumerate(parameters) if parameter.kind), len(names))
+    if count > first and "*" not in kinds:
+        yield f"takes {first} arguments, and is given {count}"
+    if "**" not in kinds:
+        yield from (f"has no parameter `{name}`" for name in given if name not in names)
+    filled = {*names[: min(count, first)]}
+    yield from (f"is given `{name}` twice" for name in given if name in filled)
+    for parameter in parameters:
+        if parameter.needed and parameter.name not in filled and parameter.name not in given:
+            yield f"needs `{parameter.name}`"
