@@ -16,6 +16,7 @@ from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.origins import Origins
+from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
@@ -24,6 +25,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either
+from detlint.program.imports import Imports
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -31,6 +33,9 @@ from detlint.program.users import ANYWHERE, Users
 
 OPERATORS: Final = "DET4"
 """The rules of operators that don't always give the same numbers begin with it."""
+
+USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
+"""The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
 
 
 class Verdicts:
@@ -50,6 +55,7 @@ class Verdicts:
         attributes: Attributes,
         unnamed: Unnamed,
         untrained: Untrained,
+        imports: Imports,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -69,6 +75,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, users.texts, attributes)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
+        self._raising = Raising(matcher, users, imports, unnamed.is_in_library)
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
@@ -132,6 +139,9 @@ class Verdicts:
         passed = bool(through)
         if not passed and runs.stop and not self._unnamed.is_in_library(module):
             return "every run that would come here ends with an error before"
+        stop = passed and all(outcome.stops for outcome in through) and match.entry.rule.startswith(USED_LATER)
+        if stop and not self._unnamed.is_in_library(module):
+            return "the runs that come here all end with an error, before they train or evaluate anything"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
@@ -149,6 +159,8 @@ class Verdicts:
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
             return f"as the program itself calls it, {reason}; others decide by how they do"
+        if not strict and self._raising.holds(module, index):
+            return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
         if not strict and self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from detlint.catalog import HARDWARE, Entry, Scalar
+from detlint.catalog import HARDWARE, RAISES, Entry, Scalar
 from detlint.facts.model import (
     AS,
     BUT,
@@ -152,6 +152,8 @@ class Words(NamedTuple):
     """Whether the size of gradients is asked there."""
     adds_up: Callable[[str, bool], bool]
     """Whether anything may add up there what several devices have; and whether what trains counts."""
+    mends: Callable[[str], bool]
+    """Whether a framework may be given there what it lacks."""
 
 
 class Flow(Calls):
@@ -353,9 +355,10 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
-        # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
+        # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights. Those that
+        # a run makes before it ends with an error come to nothing.
         shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited)))
-        as_loaded = (result.loads or result.measures or shows) and not result.trains
+        as_loaded = (result.loads or result.measures or shows or result.stops) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
@@ -389,6 +392,10 @@ class _Run:
         found = next(filter(tells, files), None)
         result.visited |= result.imported if found is None else {found}  # what it rests on
         return found is not None
+
+    def is_mended(self) -> bool:
+        """Whether something that the run has come to may give a framework what it lacks."""
+        return self.some_file(self.flow.words.mends)
 
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
@@ -563,7 +570,9 @@ class _Run:
         for imported in self.flow.imported(module, name):
             if not self.stopped:
                 self.import_module(imported)
-        self.stopped = self.stopped or self.flow.imports.raises(module, name, self.result.entry.module)
+        imports = self.flow.imports
+        if not self.stopped and imports.raises(module, name, self.result.entry.module):
+            self.stopped = not (imports.is_lacking(name) and self.is_mended())
 
     def caught(self, work: Callable[[], object]) -> bool:
         """Do something whose errors don't end the run here: something catches them, or it may not happen; whether it raised."""
@@ -898,6 +907,10 @@ class _Run:
             held = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
             self.spare(place, effects, held)
             effects = held
+        raising = any(RAISES in e.entry.contexts and e.sure and made == place for e, made in effects)
+        if raising and site.kind == "call" and not self.is_mended():
+            self.stopped = True
+            return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
         if restored:
             # As they are before it seeds anything itself.

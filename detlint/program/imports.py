@@ -1,4 +1,5 @@
-"""Imports that surely raise: of files that can't be parsed, and of names that no file of the program has where they lead."""
+"""Imports that surely raise: of files that can't be parsed, of names that no file of the program has where they lead, and of
+what a framework lacks."""
 
 from __future__ import annotations
 
@@ -29,8 +30,12 @@ class Imports:
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
         return self.may_raise(module, name) and (
-            self._modules.scope(script.path) == module.scope or _is_own(module, name)
+            self._modules.scope(script.path) == module.scope or _is_own(module, name) or self.is_lacking(name)
         )
+
+    def is_lacking(self, name: str) -> bool:
+        """Whether a framework surely doesn't have what a name means."""
+        return self._resolver.catalog.lacks(name)
 
     def may_raise(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead."""
@@ -45,7 +50,7 @@ class Imports:
             return False
         place = self._modules.find(importer, name)
         if place is None:
-            return self._is_missing_in(base, *name.split(".")[:2])
+            return self.is_lacking(name) or self._is_missing_in(base, *name.split(".")[:2])
         path, rest = place
         if path == importer or not path.startswith(base) or self._resolver.name(importer, name) is not None:
             return False
