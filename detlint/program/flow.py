@@ -247,6 +247,12 @@ class _Run:
         """Whether the run has come to an end of the process."""
         self.stopped = False
         """Whether something on this way has surely raised, which nothing has caught yet."""
+        self.failed = False
+        """Whether the body of a loop has, so that the run ends there if it goes through anything."""
+        self.unsure = 0
+        """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
+        self.has_trained = False
+        """Whether gradients have been taken, and not only something made that will take them."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.building = 0
@@ -326,8 +332,8 @@ class _Run:
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         result = self.result
-        if self.stopped and not (result.trains or result.infers or self.differentiates or self.passes_back):
-            result.stops = True
+        if (self.stopped or self.failed) and not (self.has_trained or result.infers):
+            result.stops, result.trains = True, False
             self.forget_objects()
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
@@ -400,6 +406,7 @@ class _Run:
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
         self.stopped = False
+        self.differentiates = self.passes_back = False
         for built in (self.ready, self.later, self.handed, self.built, self.choices):
             built.clear()
 
@@ -574,8 +581,14 @@ class _Run:
         if not self.stopped and imports.raises(module, name, self.result.entry.module):
             self.stopped = not (imports.is_lacking(name) and self.is_mended())
 
-    def caught(self, work: Callable[[], object]) -> bool:
-        """Do something whose errors don't end the run here: something catches them, or it may not happen; whether it raised."""
+    def caught(self, work: Callable[[], object]) -> None:
+        """Do something whose errors don't end the run: something catches them, or it may not happen."""
+        self.unsure += 1
+        self.raises(work)
+        self.unsure -= 1
+
+    def raises(self, work: Callable[[], object]) -> bool:
+        """Do something; whether it raised."""
         work()
         stopped, self.stopped = self.stopped, False
         return stopped
@@ -608,8 +621,8 @@ class _Run:
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
                 self.steps(branch.arms[0])
-            else:  # there may be nothing to go through
-                self.caught(partial(self.steps, branch.arms[0]))
+            elif self.raises(partial(self.steps, branch.arms[0])):  # but there may be nothing to go through
+                self.failed = self.failed or not self.unsure
             return False
         if branch.kind == "trial":
             self.caught(partial(self.tried, branch.arms[0]))
@@ -658,6 +671,7 @@ class _Run:
             by_mode: whether the first is taken while a layer trains.
         """
         before, ends, stops = self.state, [], 0
+        self.unsure += 1
         for arm in arms:
             self.state = before.copy()
             self.training += by_mode and arm is arms[0]
@@ -666,6 +680,7 @@ class _Run:
             stops, self.stopped = stops + self.stopped, False
             if not left:
                 ends.append(self.state)
+        self.unsure -= 1
         if not ends:
             self.state, self.stopped = before, stops == len(arms)
             return True
@@ -718,6 +733,7 @@ class _Run:
             return self.steps(other)
         before = self.state.copy()
         self.exits = False
+        self.unsure += cause is not None
         left = self.steps(usual)
         ran, exits = self.state, self.exits
         if cause is None:  # not even an option can choose it
@@ -727,6 +743,7 @@ class _Run:
         seedings = len(self.result.seedings)
         gone = self.steps(other)
         self.doubtful -= 1
+        self.unsure -= 1
         self.stopped = self.stopped and stopped
         if left:
             if exits or stopped:
@@ -777,8 +794,11 @@ class _Run:
         self.scoped.append(saved)
         hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
         self.hollow += hollow
+        catches = self.may_catch(entered, raw)
+        self.unsure += catches
         left = self.steps(branch.arms[0])
-        if self.stopped and self.may_catch(entered, raw):
+        self.unsure -= catches
+        if self.stopped and catches:
             left = self.stopped = False
         self.hollow -= hollow
         self.scoped.pop()
@@ -1111,6 +1131,7 @@ class _Run:
             contexts: those of what takes them, which may do no more, so that they may be those of data.
         """
         self.trained_on.add(self.state.switches.get(HARDWARE))
+        self.has_trained = self.has_trained or not (self.making or PREPARES in contexts)
         if self.making:
             self.ready.update(self.making)
         elif ONLY_DIFFERENTIATES in contexts:
@@ -1351,7 +1372,9 @@ class _Run:
                 owner = self.owner(frame, site.target, module, function)
             bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
             registry = self.owning(frame, site.target) if self.kept and function.owner else ""
-            stops.append(self.caught(partial(self.call, module, function, owner, place, given, bare, registry)))
+            self.unsure += choose
+            stops.append(self.raises(partial(self.call, module, function, owner, place, given, bare, registry)))
+            self.unsure -= choose
             ends.append(self.state)
         if ends and choose:
             self.state, self.way = self.meet(ends), way
