@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 from detlint.catalog import RAISES
@@ -137,14 +138,20 @@ class Raising:
         return False
 
     def _is_mended(self, module: Module) -> bool:
-        """Whether a file near a module may give the framework what it lacks."""
+        """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""
         return self._known.of(("mended", module.path), lambda: self._finds_out_mended(module), True)
 
     def _finds_out_mended(self, module: Module) -> bool:
+        ends = self._users.ends(module.path)
+        if ends is None:
+            return True
         roots = [root.decode() for root in self._matcher.catalog.raising_roots]
-        paths = self._users.texts.saying_any(roots, self._users.home(module))
+        beside = {os.path.dirname(path) for path in ends} | {
+            self._users.package(module) or os.path.dirname(module.path)
+        }
+        paths = {path for folder in beside for path in self._users.texts.saying_any(roots, folder + os.sep)}
         self._resolver.opened.update(paths)
-        return any(map(self._mended.may, paths))
+        return any(map(self._mended.may, sorted(paths)))
 
 
 def _has(steps: Iterable[Step], index: int) -> bool:

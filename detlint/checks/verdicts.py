@@ -137,11 +137,13 @@ class Verdicts:
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
         passed = bool(through)
-        if not passed and runs.stop and not self._unnamed.is_in_library(module):
-            return "every run that would come here ends with an error before"
-        stop = passed and all(outcome.stops for outcome in through) and match.entry.rule.startswith(USED_LATER)
+        stop = (
+            all(outcome.stops for outcome in through) and match.entry.rule.startswith(USED_LATER)
+            if passed
+            else runs.stop
+        )
         if stop and not self._unnamed.is_in_library(module):
-            return "the runs that come here all end with an error, before they train or evaluate anything"
+            return "every run that would use it ends with an error, before it trains or evaluates anything"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
