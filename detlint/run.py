@@ -729,7 +729,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self._has)
+        resolver = Resolver(self.modules, catalog, self._has, self.texts.names_below)
         users = Users(resolver, self.links.importers, self.texts)
         engine = Engine(
             resolver,

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from detlint.facts.model import ANY
+from detlint.facts.reader import STDLIB
 from detlint.program.resolve import Module, Resolver
 
 MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
@@ -16,6 +17,26 @@ GENERATED: Final = re.compile(r"^_|version|_pb2|build|generated")
 """Modules that are often made when a package is built."""
 BUILDS: Final = ("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile")
 """Files by which modules may be compiled, or otherwise made, that a repository doesn't have."""
+
+SPEAKING: Final = (
+    ".py",
+    ".sh",
+    ".md",
+    ".rst",
+    ".txt",
+    ".yml",
+    ".yaml",
+    ".toml",
+    ".cfg",
+    ".ini",
+    ".json",
+    ".ipynb",
+    ".bat",
+)
+"""How files end that may say how a program is started."""
+MOST_READ: Final = 1 << 20
+"""How many bytes of such a file are read: what is longer is data."""
+PATHS: Final = re.compile(rb"PYTHONPATH|sys\.path|site-packages|addsitedir")
 
 
 class Imports:
@@ -29,9 +50,10 @@ class Imports:
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
-        return self.may_raise(module, name) and (
-            self._modules.scope(script.path) == module.scope or _is_own(module, name) or self.is_lacking(name)
-        )
+        if self.may_raise(module, name):
+            shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
+            return shared or self.is_lacking(name)
+        return module is script and self._is_out_of_reach(script, name.partition(".")[0])
 
     def is_lacking(self, name: str) -> bool:
         """Whether a framework surely doesn't have what a name means."""
@@ -75,6 +97,15 @@ class Imports:
             return False
         return not self._may_hold(folder, second)
 
+    def _is_out_of_reach(self, script: Module, name: str) -> bool:
+        """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
+        script, or below, says how."""
+        folder = os.path.dirname(script.path)
+        if name in self._libraries or name in STDLIB or name not in self._resolver.below(folder):
+            return False
+        found = self._modules.find(script.path, name) is not None
+        return not found and not self._may_hold(folder, name) and not _is_said(folder)
+
     def _may_hold(self, folder: str, name: str) -> bool:
         """Whether a folder has a module or package of a name, compiled ones too, or may get it when it is built."""
         if GENERATED.search(name):
@@ -95,3 +126,19 @@ def _is_own(module: Module, name: str) -> bool:
     """Whether a name leads into the package that a file stands in."""
     package, dot, _ = module.facts.module.partition(".")
     return bool(dot) and name.startswith(f"{package}.")
+
+
+def _is_said(folder: str) -> bool:
+    """Whether a file in a folder, or in those in it, speaks of the path on which Python looks for modules."""
+    for parent, folders, files in os.walk(folder):
+        if parent.count(os.sep) > folder.count(os.sep) + 1:
+            folders.clear()
+        for file in files:
+            if file.endswith(SPEAKING) or "." not in file:
+                try:
+                    with open(os.path.join(parent, file), "rb") as opened:
+                        if PATHS.search(opened.read(MOST_READ)):
+                            return True
+                except OSError:
+                    return True
+    return False

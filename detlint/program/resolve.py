@@ -6,7 +6,7 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
@@ -122,10 +122,18 @@ class Resolver:
 
     Args:
         says: whether a file has a word in it, as part of another one too.
+        below: the names of the program's modules and packages below a folder.
     """
 
-    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
+    def __init__(
+        self,
+        modules: Modules,
+        catalog: Catalog,
+        says: Callable[[str, str], bool],
+        below: Callable[[str], Collection[str]],
+    ) -> None:
         self.modules = modules
+        self.below = below
         self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}

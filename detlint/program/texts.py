@@ -52,6 +52,7 @@ class Texts:
         self._folder = ""
         self._inside: list[tuple[str, bytes | None]] | None = []
         """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
+        self._names: dict[str, frozenset[str]] = {}
         self._questions = 0
         self._importing: dict[bytes, list[str]] | None = None
         """Words -> the files that import something which has one in its name."""
@@ -131,6 +132,16 @@ class Texts:
         self.sought.add((path, word))
         text = self.of(path)
         return text is None or says(text, word)
+
+    def names_below(self, folder: str) -> frozenset[str]:
+        """The names of the program's files and folders below a folder, as imports say them."""
+        folder = folder.rstrip(os.sep)
+        if folder not in self._names:
+            inside = (
+                path[len(folder) + 1 :].removesuffix(".py") for path in self.below(folder) if path.endswith(".py")
+            )
+            self._names[folder] = frozenset(part for path in inside for part in path.split(os.sep))
+        return self._names[folder]
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
