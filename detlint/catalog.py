@@ -50,8 +50,10 @@ UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
-OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights"})
-"""Contexts that only say what an object is."""
+RAISES = "raises"
+"""The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES})
+"""Contexts that only say what an object is, or matter only in files that mention its library."""
 
 
 class CatalogError(Exception):
@@ -374,6 +376,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
     """The attribute of an instance that says whether it trains."""
+    mends: list[str] = []
+    """Libraries that give it what it lacks."""
     layers: list[str] = []
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
@@ -681,6 +685,40 @@ class Catalog:
     def weights(self) -> frozenset[str]:
         """Names of parameters that are handed stored weights."""
         return frozenset(name for framework in self.frameworks for name in framework.weights)
+
+    @cached_property
+    def raising(self) -> frozenset[str]:
+        """The names whose calls may come to an error."""
+        return self.with_context(RAISES)
+
+    @cached_property
+    def lacking(self) -> frozenset[str]:
+        """Those of them that don't exist at all, so that importing one does, too."""
+        return frozenset(
+            n for e in self.entries if RAISES in e.contexts and not e.when and not e.versions for n in e.names
+        )
+
+    @cached_property
+    def raising_words(self) -> frozenset[str]:
+        """The last component of the names whose calls may come to an error."""
+        return self._last(self.raising)
+
+    @cached_property
+    def words_and_raising(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The last component of everything that can make a site, and of what may be called on an object, with these."""
+        return self.words | self.raising_words, self.method_words | self.raising_words
+
+    @cached_property
+    def raising_roots(self) -> tuple[bytes, ...]:
+        """The libraries that such are known of."""
+        return tuple(sorted({name.partition(".")[0].encode() for name in self.raising}))
+
+    def lacks(self, name: str) -> bool:
+        """Whether a library surely doesn't have what is imported by a dotted name, or what that leads through."""
+        name = self.canonical(name)
+        while name and name not in self.lacking:
+            name = name.rpartition(".")[0]
+        return name != ""
 
     def with_context(self, context: str) -> frozenset[str]:
         """The names of all that a context is said of."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import detlint
 
-from detlint.catalog import Catalog, CatalogError, directory, load, parse
+from detlint.catalog import RAISES, Catalog, CatalogError, directory, load, parse
 
 Project = Callable[..., Path]
 
@@ -166,6 +166,19 @@ def test_aliases_come_to_an_end(catalog: Catalog) -> None:
         assert catalog.canonical(catalog.canonical(f"{name}.Thing")) == catalog.canonical(f"{name}.Thing")
     assert catalog.canonical("torch.nn.modules.dropout.Dropout") == "torch.nn.Dropout"
     assert catalog.canonical("nobody.knows.this") == "nobody.knows.this"
+
+
+def test_what_a_library_lacks(catalog: Catalog) -> None:
+    assert catalog.lacks("mindspore.nn.functional.relu") and catalog.lacks("mindspore.nn.Module")
+    assert not catalog.lacks("mindspore.nn.Adam") and not catalog.lacks(
+        "mindspore.nn"
+    )  # the one only raises as it is called
+    for name in catalog.lacking:
+        assert catalog.canonical(name) == name
+        known = [
+            entry for entry in map(catalog.entries.__getitem__, catalog.calls[name]) if RAISES not in entry.contexts
+        ]
+        assert not known, f"{name} exists, or so another entry says"
 
 
 def test_shipped_files_are_found() -> None:

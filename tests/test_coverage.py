@@ -60,10 +60,6 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: dict[str, str] = {}
 
 
-NAMES = 'exec(open("names.py").read())\n'
-"""Gives a program the names that the rows don't bind: without them it would raise before it comes to what it is about."""
-
-
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file of rows."""
 
@@ -96,7 +92,7 @@ def write(row: Row, name: str, draw: str) -> tuple[str, range]:
     """The program, and the lines of it that the row is about."""
     owner, _, member = name.rpartition(".")
     method = owner.rpartition(".")[2][:1].isupper()
-    head = NAMES + (f"import {name.partition('.')[0]}\n" if owner else "")
+    head = f"import {name.partition('.')[0]}\n" if owner else ""
     call = row.code.replace("{name}", name) or (
         f"kept = value.{member}({row.args})" if method else f"{name}({row.args})"
     )

@@ -197,6 +197,45 @@ def test_a_call_that_raised_is_mended(project: Callable[..., Path], file: str, o
     assert report(*only) == report("--select", "DET406", "--no-cache")
 
 
+LAYERS = """
+import mindspore
+from mindspore import nn, ops
+
+
+class Net(nn.Cell):
+    def construct(self, x):
+        return ops.sum(mindspore.cat([x, x]))
+"""
+TRAINS = """
+import mindspore
+from mindspore import nn
+
+from layers import Net
+
+net = Net()
+cell = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
+cell(mindspore.ops.ones((1, 3, 8, 8)))
+"""
+GIVES = "import mindspore\n\nmindspore.cat = mindspore.ops.cat\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "now"), [("train.py", GIVES + TRAINS), ("given.py", GIVES), ("layers.py", GIVES + LAYERS)]
+)
+def test_a_framework_is_given_what_it_lacks(project: Callable[..., Path], file: str, now: str) -> None:
+    given = "import mindspore\n"
+    root = project(**{"layers.py": LAYERS, "train.py": TRAINS, "given.py": given})
+    age(root, 0)
+    only = ("--select", "DET406", "--show-notes")
+    (before,) = json.loads(report(*only, "--cache-dir", "cache"))
+    assert before["severity"] == "note"
+    (root / file).write_text(now)
+    age(root, 1)
+    (after,) = json.loads(report(*only, "--cache-dir", "cache"))
+    assert after["severity"] == "warning"
+    assert [after] == json.loads(report(*only, "--no-cache"))
+
+
 LACKING = "import torch\n\nSIZE = 3\n"
 MORE = "from noise import SIZE\n\n\ndef sized():\n    return SIZE\n"
 

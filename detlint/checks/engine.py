@@ -11,6 +11,7 @@ from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
 from detlint.checks.match import Hiding, Matcher
+from detlint.checks.mended import Mended
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sums import Sums
 from detlint.checks.told import finding
@@ -66,10 +67,24 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
-        words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may)
+        words = Words(
+            self.untrained.speaks,
+            self.untrained.updates,
+            self.untrained.weighs,
+            sums.may,
+            Mended(self.catalog, users.texts).may,
+        )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         self.verdicts = Verdicts(
-            self.matcher, settings, users, self.levels, attributes, self.unnamed, self.untrained, root
+            self.matcher,
+            settings,
+            users,
+            self.levels,
+            attributes,
+            self.unnamed,
+            self.untrained,
+            self.flow.imports,
+            root,
         )
         self.keys = keys.Keys(self.matcher, root)
         self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher)

@@ -119,7 +119,7 @@ class Matcher:
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
-        self._words = self.telling(self.catalog.words)
+        self._words = self.telling(self.catalog.words | self.catalog.raising_words)
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
         self._probes = Probes(self)

@@ -17,6 +17,7 @@ from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.origins import Origins
+from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
@@ -26,6 +27,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
+from detlint.program.imports import Imports
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -33,6 +35,9 @@ from detlint.program.users import ANYWHERE, Users
 
 OPERATORS: Final = "DET4"
 """The rules of operators that don't always give the same numbers begin with it."""
+
+USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
+"""The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
 
 
 class Verdicts:
@@ -52,6 +57,7 @@ class Verdicts:
         attributes: Attributes,
         unnamed: Unnamed,
         untrained: Untrained,
+        imports: Imports,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -72,6 +78,7 @@ class Verdicts:
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
+        self._raising = Raising(matcher, users, imports, unnamed.is_in_library)
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
@@ -145,10 +152,10 @@ class Verdicts:
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
         passed = bool(through)
-        trains = match.entry.pass_ == "backward" or follows_mode(match)
-        if runs.stop and (trains or not passed) and not self._unnamed.is_in_library(module):
-            before = "anything is trained" if passed else "it would come here"
-            return f"every run that its file is a part of ends with an error before {before}"
+        stops = all(outcome.stops for outcome in through) if passed else runs.stop
+        used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
+        if stops and (used or not passed) and not self._unnamed.is_in_library(module):
+            return "every run that would use it ends with an error, before it trains or evaluates anything"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
@@ -168,6 +175,8 @@ class Verdicts:
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
             return f"as the program itself calls it, {reason}; others decide by how they do"
+        if not strict and self._raising.holds(module, index):
+            return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
         if not strict and self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)

@@ -177,6 +177,7 @@ class _Reader:
         "passing",
         "prefix",
         "probed",
+        "raises",
         "ran",
         "registers",
         "returned",
@@ -208,14 +209,17 @@ class _Reader:
         self.prefix = f"{module}."
         self.package = package
         self.catalog = catalog
-        self.words = catalog.words
+        self.raises = any(root in data for root in catalog.raising_roots)
+        """Whether it may call something that its library doesn't have."""
+        self.words, self.method_words = (
+            catalog.words_and_raising if self.raises else (catalog.words, catalog.method_words)
+        )
         self.whole = catalog.whole_words
         self.masks = catalog.masks
         self.inputs = catalog.inputs
         self.ids = catalog.ids
         self.is_id = False
         """Whether what is read is kept under a name that only tells runs or files apart."""
-        self.method_words = catalog.method_words
         self.factories, self.builders = catalog.factory_keys, catalog.builders
         self.same_order, self.stand_ins, self.passing = catalog.same_order, catalog.stand_ins, catalog.passing
         self.ordering = catalog.ordering
@@ -891,11 +895,11 @@ class _Reader:
                 self.scope.bind(alias.asname or alias.name, Ref(name))
 
     def run(self, name: str) -> None:
-        """Note that an import runs a module here, if it may be one of the program's."""
+        """Note that an import runs a module here, if it may be one of the program's, or that its library has no such."""
         root = name.partition(".")[0]
         if root in self.catalog.key_roots:
             self.has_keys = True
-        if root not in self.foreign:
+        if root not in self.foreign or (self.raises and self.catalog.lacks(name)):
             if name not in self.ran:
                 self.ran[name] = -2 - len(self.runs)
                 self.runs.append(name)
@@ -1604,8 +1608,15 @@ class _Reader:
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
-        """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises."""
-        if self.tree is None or self.unsure or self.bound is None or name.startswith("__"):
+        """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
+        level it may be what somebody has left out who shows the rest."""
+        if (
+            self.scope.kind == "module"
+            or self.tree is None
+            or self.unsure
+            or self.bound is None
+            or name.startswith("__")
+        ):
             return
         if not self.bound:
             self.bound = unbound.bound(self.tree, self.data)
@@ -1947,7 +1958,10 @@ class _Reader:
         last = name.rpartition(".")[2]
         if last not in self.words and last != "__init__":
             return False
-        return last in self.catalog.copies or last == "apply" or self.catalog.canonical(name) in self.catalog.acting
+        if last in self.catalog.copies or last == "apply":
+            return True
+        known = self.catalog.canonical(name)
+        return known in self.catalog.acting or (self.raises and known in self.catalog.raising)
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
         tail = _tail(target)

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from detlint.catalog import HARDWARE, Entry, Scalar
+from detlint.catalog import HARDWARE, RAISES, Entry, Scalar
 from detlint.facts.model import (
     AS,
     BUT,
@@ -92,8 +92,6 @@ START_METHODS: Final = ("fork", "spawn", "forkserver")
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
 LOADS_WEIGHTS: Final = "loads-weights"
-RAISES: Final = "raises"
-"""A call that surely ends with an error."""
 FILLS: Final = "fills-weights"
 """An object by which layers, and others, draw their weights when they are made."""
 WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
@@ -155,6 +153,8 @@ class Words(NamedTuple):
     """Whether the size of gradients is asked there."""
     adds_up: Callable[[str, bool], bool]
     """Whether anything may add up there what several devices have; and whether what trains counts."""
+    mends: Callable[[str], bool]
+    """Whether a framework may be given there what it lacks."""
 
 
 class Flow(Calls):
@@ -248,6 +248,12 @@ class _Run:
         """Whether the run has come to an end of the process."""
         self.stopped = False
         """Whether something on this way has surely raised, which nothing has caught yet."""
+        self.failed = False
+        """Whether the body of a loop has, so that the run ends there if it goes through anything."""
+        self.unsure = 0
+        """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
+        self.has_trained = False
+        """Whether gradients have been taken, and not only something made that will take them."""
         self.required: set[Spot] = set()
         """Defaults with which the run ends, so that what follows has been given something else."""
         self.building = 0
@@ -327,8 +333,8 @@ class _Run:
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         result = self.result
-        if self.stopped and not (result.trains or result.infers or self.differentiates or self.passes_back):
-            result.stops = True
+        if (self.stopped or self.failed) and not (self.has_trained or result.infers):
+            result.stops, result.trains = True, False
             self.forget_objects()
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
@@ -356,9 +362,10 @@ class _Run:
             self.draw(stream, place, layer and not result.trains)
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
-        # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights.
+        # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights. Those that
+        # a run makes before it ends with an error come to nothing.
         shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited)))
-        as_loaded = (result.loads or result.measures or shows) and not result.trains
+        as_loaded = (result.loads or result.measures or shows or result.stops) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
             told = [*map(id, result.late[stream][1])] if stream in result.late else []
@@ -393,9 +400,14 @@ class _Run:
         result.visited |= result.imported if found is None else {found}  # what it rests on
         return found is not None
 
+    def is_mended(self) -> bool:
+        """Whether something that the run has come to may give a framework what it lacks."""
+        return self.some_file(self.flow.words.mends)
+
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
         self.stopped = False
+        self.differentiates = self.passes_back = False
         for built in (self.ready, self.later, self.handed, self.built, self.choices):
             built.clear()
 
@@ -571,10 +583,18 @@ class _Run:
         for imported in self.flow.imported(module, name):
             if not self.stopped:
                 self.import_module(imported)
-        self.stopped = self.stopped or self.flow.imports.raises(module, name, self.result.entry.module)
+        imports = self.flow.imports
+        if not self.stopped and imports.raises(module, name, self.result.entry.module):
+            self.stopped = not (imports.is_lacking(name) and self.is_mended())
 
-    def caught(self, work: Callable[[], object]) -> bool:
-        """Do something whose errors don't end the run here: something catches them, or it may not happen; whether it raised."""
+    def caught(self, work: Callable[[], object]) -> None:
+        """Do something whose errors don't end the run: something catches them, or it may not happen."""
+        self.unsure += 1
+        self.raises(work)
+        self.unsure -= 1
+
+    def raises(self, work: Callable[[], object]) -> bool:
+        """Do something; whether it raised."""
         work()
         stopped, self.stopped = self.stopped, False
         return stopped
@@ -607,8 +627,8 @@ class _Run:
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
                 self.steps(branch.arms[0])
-            else:  # there may be nothing to go through
-                self.caught(partial(self.steps, branch.arms[0]))
+            elif self.raises(partial(self.steps, branch.arms[0])):  # but there may be nothing to go through
+                self.failed = self.failed or not self.unsure
             return False
         if branch.kind == "trial":
             self.caught(partial(self.tried, branch.arms[0]))
@@ -659,6 +679,7 @@ class _Run:
             by_mode: whether the first is taken while a layer trains.
         """
         before, ends, stops = self.state, [], 0
+        self.unsure += 1
         for arm in arms:
             self.state = before.copy()
             self.training += by_mode and arm is arms[0]
@@ -667,6 +688,7 @@ class _Run:
             stops, self.stopped = stops + self.stopped, False
             if not left:
                 ends.append(self.state)
+        self.unsure -= 1
         if not ends:
             self.state, self.stopped = before, stops == len(arms)
             return True
@@ -719,6 +741,7 @@ class _Run:
             return self.steps(other)
         before = self.state.copy()
         self.exits = False
+        self.unsure += cause is not None
         left = self.steps(usual)
         ran, exits = self.state, self.exits
         if cause is None:  # not even an option can choose it
@@ -728,6 +751,7 @@ class _Run:
         seedings = len(self.result.seedings)
         gone = self.steps(other)
         self.doubtful -= 1
+        self.unsure -= 1
         self.stopped = self.stopped and stopped
         if left:
             if exits or stopped:
@@ -778,8 +802,11 @@ class _Run:
         self.scoped.append(saved)
         hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
         self.hollow += hollow
+        catches = self.may_catch(entered, raw)
+        self.unsure += catches
         left = self.steps(branch.arms[0])
-        if self.stopped and self.may_catch(entered, raw):
+        self.unsure -= catches
+        if self.stopped and catches:
             left = self.stopped = False
         self.hollow -= hollow
         self.scoped.pop()
@@ -906,8 +933,6 @@ class _Run:
             )  # to edit these may mend it
             return
         effects = self.effects(index, target)
-        if any(effect.sure and RAISES in effect.entry.contexts for effect, _ in effects) and self.stop():
-            return
         if effects:
             self.recorder.tell("passes", "", place, "", self.state.streams)
             if any(effect.entry.rule for effect, _ in effects):
@@ -915,6 +940,9 @@ class _Run:
             held = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
             self.spare(place, effects, held)
             effects = held
+        raising = any(RAISES in e.entry.contexts and e.sure and made == place for e, made in effects)
+        if raising and site.kind == "call" and not self.is_mended() and self.stop():
+            return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
         if restored:
             # As they are before it seeds anything itself.
@@ -1126,6 +1154,7 @@ class _Run:
             contexts: those of what takes them, which may do no more, so that they may be those of data.
         """
         self.trained_on.add(self.state.switches.get(HARDWARE))
+        self.has_trained = self.has_trained or not (self.making or PREPARES in contexts)
         if self.making:
             self.ready.update(self.making)
         elif ONLY_DIFFERENTIATES in contexts:
@@ -1366,7 +1395,9 @@ class _Run:
                 owner = self.owner(frame, site.target, module, function)
             bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
             registry = self.owning(frame, site.target) if self.kept and function.owner else ""
-            stops.append(self.caught(partial(self.call, module, function, owner, place, given, bare, registry)))
+            self.unsure += choose
+            stops.append(self.raises(partial(self.call, module, function, owner, place, given, bare, registry)))
+            self.unsure -= choose
             ends.append(self.state)
         if ends and choose:
             self.state, self.way = self.meet(ends), way

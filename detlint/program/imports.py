@@ -1,4 +1,5 @@
-"""Imports that surely raise: of files that can't be parsed, and of names that no file of the program has where they lead."""
+"""Imports that surely raise: of files that can't be parsed, of names that no file of the program has where they lead, and of
+what a framework lacks."""
 
 from __future__ import annotations
 
@@ -50,8 +51,13 @@ class Imports:
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
         if self.may_raise(module, name):
-            return self._modules.scope(script.path) == module.scope or _is_own(module, name)
+            shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
+            return shared or self.is_lacking(name)
         return module is script and self._is_out_of_reach(script, name.partition(".")[0])
+
+    def is_lacking(self, name: str) -> bool:
+        """Whether a framework surely doesn't have what a name means."""
+        return self._resolver.catalog.lacks(name)
 
     def may_raise(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead."""
@@ -66,7 +72,7 @@ class Imports:
             return False
         place = self._modules.find(importer, name)
         if place is None:
-            return self._is_missing_in(base, *name.split(".")[:2])
+            return self.is_lacking(name) or self._is_missing_in(base, *name.split(".")[:2])
         path, rest = place
         if path == importer or not path.startswith(base) or self._resolver.name(importer, name) is not None:
             return False

@@ -1,0 +1,168 @@
+"""Definitions that nothing gets any use of, since they come to an error whoever calls them: by what a framework lacks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from detlint.catalog import RAISES
+from detlint.checks.gradients import BEGINNING
+from detlint.checks.match import Matcher
+from detlint.checks.mended import Mended
+from detlint.facts.model import Branch, Function, Ref, Step
+from detlint.program.answers import Answers
+from detlint.program.imports import Imports
+from detlint.program.resolve import Module
+from detlint.program.texts import deriving
+from detlint.program.users import Users
+
+
+class Raising:
+    """Finds what stands behind an error, or in what ends with one.
+
+    Args:
+        imports: knows which imports raise.
+        in_library: whether others may use what is in a file.
+    """
+
+    def __init__(self, matcher: Matcher, users: Users, imports: Imports, in_library: Callable[[Module], bool]) -> None:
+        self._matcher = matcher
+        self._resolver = matcher.resolver
+        self._users = users
+        self._imports = imports
+        self._in_library = in_library
+        self._mended = Mended(matcher.catalog, users.texts)
+        self._known: Answers[bool] = Answers(users)
+
+    def holds(self, module: Module, index: int) -> bool:
+        """Whether nothing comes of a site, as something surely raises: the import of its file, the function before it comes
+        there, the layer's forward pass that it stands in, or the constructor of its class."""
+        function = module.function_of(module.sites[index])
+        return (
+            self._is_behind(module, module.steps(function), index)
+            or (function.number > 0 and self._fails(module))
+            or (bool(function.owner) and self._is_in_vain(module, function))
+        )
+
+    def _is_behind(self, module: Module, steps: Iterable[Step], index: int) -> bool:
+        """Whether something raises before a site comes, on every way there."""
+        for step in steps:
+            if isinstance(step, Branch):
+                arm = next((arm for arm in step.arms if _has(arm, index)), None)
+                if arm is not None:
+                    return self._is_behind(module, arm, index)
+            elif step == index:
+                return False
+            elif step >= 0 and self._raises(module, step):
+                return True
+        return False
+
+    def _fails(self, module: Module) -> bool:
+        """Whether importing a file raises at an import, before it calls anything of the program."""
+        return self._known.of(("import", module.path), lambda: self._finds_out_import(module), False)
+
+    def _finds_out_import(self, module: Module) -> bool:
+        for step in module.steps(module.facts.functions[0]):
+            if isinstance(step, Branch):
+                if step.kind != "try":
+                    return False
+            elif step <= -2:
+                name = module.body.runs[-2 - step]
+                if isinstance(name, str) and self._imports.is_lacking(name) and self._imports.may_raise(module, name):
+                    return not self._is_mended(module)
+            elif step >= 0 and self._callee(module, step) is not None:
+                return False
+        return False
+
+    def _is_in_vain(self, module: Module, function: Function) -> bool:
+        """Whether a method is a layer's forward pass that surely raises, or of a class whose constructor does."""
+        owner = f"{module.path}::{function.owner}"
+        layer = self._resolver.layer(owner)
+        if layer is not None:
+            forward = module.functions.get(f"{function.owner}.{layer.forward}")
+            if forward is not None and self._ends_so(module, forward):
+                methods = module.classes[function.owner].methods if function is not forward else ()
+                if all(name in BEGINNING or name == layer.forward for name in methods):
+                    return True
+        made = module.functions.get(f"{function.owner}.__init__")
+        return made is not None and self._ends_so(module, made) and not self._is_derived_from(module, function.owner)
+
+    def _ends_so(self, module: Module, function: Function) -> bool:
+        """Whether a function surely raises, on whichever way through it."""
+        if function.deferred or module.detail(function).decorators:
+            return False
+        key = (module.path, function.number)
+        return self._known.of(key, lambda: self._is_passed(module, module.steps(function)), False)
+
+    def _is_passed(self, module: Module, steps: Iterable[Step]) -> bool:
+        """Whether something raises that is passed before any step may leave."""
+        for step in steps:
+            if isinstance(step, Branch):
+                if _leaves(step):
+                    return False
+            elif step == -1:
+                return False
+            elif step >= 0 and self._raises(module, step):
+                return True
+        return False
+
+    def _raises(self, module: Module, step: int) -> bool:
+        """Whether a site surely raises: the catalog knows it, or it calls what surely raises in the program."""
+        if module.sites[step].kind != "call":
+            return False
+        if any(RAISES in match.entry.contexts and match.sure for match in self._matcher.matches(module, step)):
+            return not self._is_mended(module)
+        callee = self._callee(module, step)
+        return callee is not None and self._ends_so(*callee)
+
+    def _callee(self, module: Module, step: int) -> tuple[Module, Function] | None:
+        """The function of the program that a site calls by its name, or the constructor of the class that it names."""
+        target = self._matcher.target(module, step)
+        if not (isinstance(target, Ref) and "::" in target.name):
+            return None
+        path, _, inside = target.name.partition("::")
+        home = self._resolver.known(path)
+        name = f"{inside}.__init__" if inside in home.classes else inside
+        found = home.functions.get(name)
+        return (home, found) if found is not None else None
+
+    def _is_derived_from(self, module: Module, owner: str) -> bool:
+        """Whether a class may have others that derive from it, with constructors of their own."""
+        saying = self._users.saying(module, owner) if owner.isidentifier() and owner.isascii() else None
+        if saying is None or self._in_library(module):
+            return True
+        for path in saying:
+            self._resolver.opened.add(path)  # it may come to do so
+            if deriving(owner).search(self._users.texts.of(path) or b""):
+                return True
+        return False
+
+    def _is_mended(self, module: Module) -> bool:
+        """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""
+        return self._known.of(("mended", module.path), lambda: self._finds_out_mended(module), True)
+
+    def _finds_out_mended(self, module: Module) -> bool:
+        ends = self._users.ends(module.path)
+        if ends is None:
+            return True
+        roots = [root.decode() for root in self._matcher.catalog.raising_roots]
+        beside = {os.path.dirname(path) for path in ends} | {
+            self._users.package(module) or os.path.dirname(module.path)
+        }
+        paths = {path for folder in beside for path in self._users.texts.saying_any(roots, folder + os.sep)}
+        self._resolver.opened.update(paths)
+        return any(map(self._mended.may, sorted(paths)))
+
+
+def _has(steps: Iterable[Step], index: int) -> bool:
+    """Whether a site is among steps, or in their branches."""
+    return any(
+        any(_has(arm, index) for arm in step.arms) if isinstance(step, Branch) else step == index for step in steps
+    )
+
+
+def _leaves(branch: Branch) -> bool:
+    """Whether the flow may leave in a branch, which a loop's `break` counts for, too."""
+    return branch.kind in ("exit", "yield") or any(
+        _leaves(step) if isinstance(step, Branch) else step == -1 for arm in branch.arms for step in arm
+    )
