@@ -183,6 +183,9 @@ class Flow(Calls):
         self.taken = taken
         self.words = words
         self.start = start
+        trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
+        self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
+        """The classes whose methods train."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -952,7 +955,9 @@ class _Run:
                     prepared = Place(place[0], option.site & 0xFFFFFFFF)
                     effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
             elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
-                effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
+                handed = self.flow.knowledge.matches_as(module, index, option)
+                self.result.handed.setdefault(here, {})[option.name] = handed
+                effects += [(e, here) for e in handed]
         return effects
 
     def spare(
@@ -1356,13 +1361,13 @@ class _Run:
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
+            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)
             return
         environment = self.environment(module, function, given)
-        deciding = {k: v for k, v in environment.items() if _is_text(v) or _decides(k, v, self.names)}
+        deciding = {k: v for k, v in environment.items() if _is_text(v) or self.decides(k, v)}
         self.import_module(module)
         key = (
             *name,
@@ -1434,8 +1439,13 @@ class _Run:
         closed = frame.given if frame is not None else {}
         texts = {k for k, v in given.items() if _is_text(v)}
         asked = texts & self.flow.worded(module, function) if texts else texts
-        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or _decides(k, v, self.names))}
+        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+
+    def decides(self, name: str, origin: Origin) -> bool:
+        """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
+        made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
+        return made in self.flow.trained or _decides(name, origin, self.names)
 
     def wrapper(
         self, module: Module, function: Function, bare: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -161,6 +161,8 @@ class Reach(msgspec.Struct):
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
+    handed: dict[Place, dict[str, Sequence[Effect]]] = {}
+    """What those of them are that say nothing by themselves, by what the run hands them: `model.fit(...)` of a parameter."""
     judged: set[Place] = set()
     """Those of them that a rule knows."""
     drawing: set[Place] = set()
