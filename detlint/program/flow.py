@@ -943,8 +943,10 @@ class _Run:
         module = self.frame.module
         here = Place(module, index)
         found = self.flow.knowledge.matches(module, index)
-        if found or target is None:
-            return [(effect, here) for effect in found]
+        shuffling = (e for e in self.flow.knowledge.shuffles(module, index) if self.is_told_to(e, here))
+        known = [(effect, here) for effect in (*found, *shuffling)]
+        if known or target is None:
+            return known
         raw = module.sites[index].target
         found_otherwise = holds_parameter(raw) or is_choice(raw)
         effects: list[tuple[Effect, Place]] = []
@@ -987,6 +989,13 @@ class _Run:
         asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None and not sure}
         known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
         return not known or self.flow.knowledge.settled(effect, known) is not False
+
+    def is_told_to(self, effect: Effect, place: Place) -> bool:
+        """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name).value for name in given}
+        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        return self.flow.knowledge.settled(effect, known) is True
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
