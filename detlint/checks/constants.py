@@ -15,6 +15,7 @@ from typing import Final
 from detlint.catalog import SHUFFLED
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
+from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, guarded, result, truth
 from detlint.checks.levels import is_class
@@ -26,7 +27,6 @@ from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
     OPERATED,
     SCALED,
-    Branch,
     Const,
     Either,
     Expression,
@@ -38,9 +38,7 @@ from detlint.facts.model import (
     Ref,
     Result,
     Site,
-    Step,
     Value,
-    flag_of,
     options,
 )
 from detlint.program.answers import Answers
@@ -177,7 +175,7 @@ class Constants:
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
-        for name, wanted in _flags_before(module.steps(function), index):
+        for name, wanted in flags_before(module.steps(function), index):
             value = self._parameter(module, function, name)
             if isinstance(value, Const) and bool(value.value) is not wanted:
                 return name
@@ -549,28 +547,3 @@ def _around(module: Module, function: Function) -> Iterator[Function]:
         name = name.rpartition(".")[0]
         if name in module.functions:
             yield module.functions[name]
-
-
-def _flags_before(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]]:
-    """The parameters that decide whether the flow of a function comes to a site, and what each must be."""
-    found = _way_to(steps, index)
-    return found if found is not None else []
-
-
-def _way_to(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]] | None:
-    """The flags on the way to a site; None where it isn't among the steps."""
-    passed: list[tuple[str, bool]] = []
-    for step in steps:
-        if not isinstance(step, Branch):
-            if step == index:
-                return passed
-            continue
-        flag, first = flag_of(step.test) if step.kind == "if" and len(step.arms) == 2 else ("", True)
-        for number, arm in enumerate(step.arms):
-            way = _way_to(arm, index)
-            if way is not None:
-                return [*passed, *([(flag, (number == 0) is first)] if flag else ()), *way]
-        if flag:
-            leaves = [arm[-1:] == (-1,) for arm in step.arms]
-            passed += [(flag, leaves[0] is not first)] if leaves[0] is not leaves[1] else ()
-    return None

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import TRANSFORM, Catalog, Entry
-from detlint.facts.model import Const, Function, Items, Member, Partial, Ref, Result, Value
+from detlint.checks.flags import flags_before
+from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
 from detlint.program.calls import returned
 from detlint.program.reach import HOST, TRAINING
 from detlint.program.resolve import Module, Resolver
@@ -20,7 +21,7 @@ ASKED: Final = frozenset({OWN, "calls"})
 CALLED: Final = ("__call__", "__getitem__", "__next__")
 """The methods by which a data pipeline uses an object."""
 Found = tuple[Module, Function, bool]
-"""A function, and whether it was made with a flag that is off: what stands under an `if` in it may then never run."""
+"""A function, and whether it is told, or was made, with a flag that is off: what stands under an `if` in it may then never run."""
 Target = tuple[Module, Function, bool, frozenset[str]]
 """That, and the streams that are asked about in it."""
 
@@ -111,7 +112,26 @@ class Handed:
         if any("calls" in entry.contexts for entry in self._entries(module, index)):
             passed = self._matcher.call_arguments(module, site, module.function_of(site))
             return self._targets([argument.value for argument in passed], streams | HOST)
-        return self._targets([resolver.normal(module.path, site.target, module.function_of(site))], streams)
+        off = self._is_told_off(module, site)
+        called = self._functions(resolver.normal(module.path, site.target, module.function_of(site)))
+        return [(home, function, off or made_off, streams) for home, function, made_off in called]
+
+    @staticmethod
+    def _is_told_off(module: Module, site: Site) -> bool:
+        """Whether a call is told False, or the parameter of a function around this one that is off where this one is handed over."""
+        if any(argument.value == Const(False) for argument in site.args):
+            return True
+        told = {argument.value.name for argument in site.args if isinstance(argument.value, Param)}
+        own = module.function_of(site).name
+        around = module.functions.get(own.rpartition(".")[0]) if told else None
+        if around is None:
+            return False
+        handed = (
+            i
+            for i, other in enumerate(module.sites)
+            if other.function == around.number and any(a.value == Ref(module.prefix + own) for a in other.args)
+        )
+        return any((name, False) in flags_before(module.steps(around), i) for i in handed for name in told)
 
     def _targets(self, values: Iterable[Value | None], streams: frozenset[str]) -> list[Target]:
         return [(*found, streams) for value in values for found in self._functions(value)]
