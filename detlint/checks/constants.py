@@ -12,12 +12,14 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from detlint.catalog import SHUFFLED
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
+from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, guarded, result, truth
 from detlint.checks.levels import is_class
-from detlint.checks.match import Match, Matcher
+from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.splats import handed_over, keyword, may_say
 from detlint.checks.unnamed import HOOKS, Unnamed
@@ -25,7 +27,6 @@ from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
     OPERATED,
     SCALED,
-    Branch,
     Const,
     Either,
     Expression,
@@ -38,9 +39,7 @@ from detlint.facts.model import (
     Ref,
     Result,
     Site,
-    Step,
     Value,
-    flag_of,
     options,
 )
 from detlint.program.answers import Answers
@@ -73,6 +72,7 @@ class Constants:
         self._gradients = gradients
         self._unnamed = unnamed
         self._offered = offered
+        self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
 
@@ -103,19 +103,35 @@ class Constants:
         return ""
 
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
-        """The operators that a site is by what some call gives the function around it, and by default isn't: a wrapper that hands
-        `mode` on."""
+        """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
+        `shuffle`, or one that trains the model that it is handed."""
         function = module.function_of(module.sites[index])
-        for match in self._matcher.undecided(module, index) if function.name else ():
+        if not function.name:
+            return
+        for match in (*self._matcher.undecided(module, index, OPERATORS), *self._matcher.shuffles(module, index)):
             for parameter in match.entry.when:
                 written = self._matcher.written(module, index, match, parameter)
                 given = self._given_by_some(module, function, written.name) if isinstance(written, Param) else ()
-                if any(self._matcher.settled(match, {parameter: value}) for value in given):
+                if any(isinstance(v, Const) and self._matcher.settled(match, {parameter: v}) for v in given):
                     yield match
                     break
+        yield from self._of_a_parameter(module, function, index)
+
+    def _of_a_parameter(self, module: Module, function: Function, index: int) -> Iterator[Match]:
+        """How a method shuffles data by the object of a library that some call gives: `model.fit(x, y)`."""
+        target = module.sites[index].target
+        if not isinstance(target, Member) or not isinstance(target.base, Param) or self._matcher.matches(module, index):
+            return
+        for value in self._given_by_some(module, function, target.base.name) if target.attr in self._shuffling else ():
+            method = self._resolver.member(value, target.attr)
+            if isinstance(method, Ref) and "::" not in method.name:
+                found = [m for m in self._matcher.matches_as(module, index, method) if m.entry.rule == SHUFFLED]
+                if found:
+                    yield from found
+                    return
 
     def _given_by_some(self, module: Module, function: Function, name: str, depth: int = 0) -> Iterator[Value]:
-        """The constants that calls of a function give a parameter, or calls of functions that hand theirs on to it."""
+        """What calls of a function give a parameter, or calls of functions that hand theirs on to it."""
         used = function.owner if function.name.endswith(".__init__") else function.name
         for use in self._gradients.uses(module, used) or ():
             if not use.called or use.site < 0:
@@ -127,7 +143,7 @@ class Constants:
             caller = use.module.function_of(site)
             if isinstance(passed.value, Param) and depth < DEEPEST:
                 yield from self._given_by_some(use.module, caller, passed.value.name, depth + 1)
-            elif isinstance(value := settle(self._resolver.normal(use.module.path, passed.value, caller)), Const):
+            elif (value := settle(self._resolver.normal(use.module.path, passed.value, caller))) is not None:
                 yield value
 
     def _kept_from(self, module: Module, function: Function, index: int) -> str:
@@ -163,7 +179,7 @@ class Constants:
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
-        for name, wanted in _flags_before(module.steps(function), index):
+        for name, wanted in flags_before(module.steps(function), index):
             value = self._parameter(module, function, name)
             if isinstance(value, Const) and bool(value.value) is not wanted:
                 return name
@@ -553,28 +569,3 @@ def _around(module: Module, function: Function) -> Iterator[Function]:
         name = name.rpartition(".")[0]
         if name in module.functions:
             yield module.functions[name]
-
-
-def _flags_before(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]]:
-    """The parameters that decide whether the flow of a function comes to a site, and what each must be."""
-    found = _way_to(steps, index)
-    return found if found is not None else []
-
-
-def _way_to(steps: tuple[Step, ...], index: int) -> list[tuple[str, bool]] | None:
-    """The flags on the way to a site; None where it isn't among the steps."""
-    passed: list[tuple[str, bool]] = []
-    for step in steps:
-        if not isinstance(step, Branch):
-            if step == index:
-                return passed
-            continue
-        flag, first = flag_of(step.test) if step.kind == "if" and len(step.arms) == 2 else ("", True)
-        for number, arm in enumerate(step.arms):
-            way = _way_to(arm, index)
-            if way is not None:
-                return [*passed, *([(flag, (number == 0) is first)] if flag else ()), *way]
-        if flag:
-            leaves = [arm[-1:] == (-1,) for arm in step.arms]
-            passed += [(flag, leaves[0] is not first)] if leaves[0] is not leaves[1] else ()
-    return None

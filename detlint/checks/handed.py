@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from detlint.catalog import Catalog, Entry
-from detlint.facts.model import Function, Items, Member, Partial, Ref, Result, Value
-from detlint.program.reach import HOST
+from detlint.catalog import TRANSFORM, Catalog, Entry
+from detlint.checks.flags import flags_before
+from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
+from detlint.program.calls import returned
+from detlint.program.reach import HOST, TRAINING
 from detlint.program.resolve import Module, Resolver
 
 if TYPE_CHECKING:
@@ -18,8 +20,10 @@ OWN: Final = "draws-own"
 ASKED: Final = frozenset({OWN, "calls"})
 CALLED: Final = ("__call__", "__getitem__", "__next__")
 """The methods by which a data pipeline uses an object."""
-Target = tuple[Module, Function, frozenset[str]]
-"""A function, and the streams that are asked about in it."""
+Found = tuple[Module, Function, bool]
+"""A function, and whether it is told, or was made, with a flag that is off: what stands under an `if` in it may then never run."""
+Target = tuple[Module, Function, bool, frozenset[str]]
+"""That, and the streams that are asked about in it."""
 
 
 class Handed:
@@ -27,17 +31,20 @@ class Handed:
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
-        self._known: dict[tuple[str, int, frozenset[str]], tuple[bool, frozenset[str]]] = {}
+        self._known: dict[tuple[str, int, bool, frozenset[str]], tuple[bool, frozenset[str]]] = {}
         """Whether a function draws, and the files that were looked into for that."""
 
     def draws(self, value: Value, streams: frozenset[str]) -> bool:
         """Whether a value is a function, or an object that is used like one, or a list with such, that draws."""
         values = value.values if isinstance(value, Items) else (value,)
-        return any(self._draws(target) for target in self._targets(values, streams))
+        return any(
+            self._is_transform(value, streams) or any(map(self._draws, self._targets((value,), streams)))
+            for value in values
+        )
 
     def _draws(self, start: Target) -> bool:
         """Whether a function or one that it calls draws; what is looked into meanwhile is not asked again."""
-        key, resolver = (start[0].path, start[1].number, start[2]), self._matcher.resolver
+        key, resolver = (start[0].path, start[1].number, *start[2:]), self._matcher.resolver
         if key not in self._known:
             self._known[key] = False, frozenset()  # asked while it is looked into: a function that hands itself on
             with resolver.looking() as files:
@@ -48,14 +55,17 @@ class Handed:
 
     def _found(self, start: Target) -> bool:
         """Whether something draws in a function, or in one that it leads to."""
-        seen, waiting = {(start[0].path, start[1].number, start[2])}, [start]
+        seen, waiting = {(start[0].path, start[1].number, *start[2:])}, [start]
         while waiting:
-            module, function, streams = waiting.pop()
+            module, function, off, streams = waiting.pop()
+            always = module.steps(function) if off else ()
             for index in [i for i, site in enumerate(module.sites) if site.function == function.number]:
+                if off and index not in always:
+                    continue
                 if self._draws_at(module, index, streams):
                     return True
                 for target in self._called_at(module, index, streams):
-                    place = (target[0].path, target[1].number, target[2])
+                    place = (target[0].path, target[1].number, *target[2:])
                     if place not in seen:
                         seen.add(place)
                         waiting.append(target)
@@ -68,7 +78,26 @@ class Handed:
             return True
         site, resolver = module.sites[index], self._matcher.resolver
         owner = site.target.base if isinstance(site.target, Member) else None
-        return makes_generator(resolver.normal(module.path, owner, module.function_of(site)), self._matcher.catalog)
+        if makes_generator(resolver.normal(module.path, owner, module.function_of(site)), self._matcher.catalog):
+            return True
+        if any(argument.name == TRAINING and argument.value == Const(False) for argument in site.args):
+            return False
+        return self._is_transform(resolver.normal(module.path, site.target, module.function_of(site)), streams)
+
+    def _is_transform(self, value: Value | None, streams: frozenset[str]) -> bool:
+        """Whether a value is a library's random transform, or a network of which one is a part: `Sequential([RandomFlip()])`."""
+        place = self._matcher.resolver.place(value.site) if isinstance(value, Result) else None
+        if place is None or not isinstance(value, Result) or not isinstance(value.of, Ref):
+            return False
+        (module, site), catalog = place, self._matcher.catalog
+        if "chains" in self._matcher.resolver.contexts(value.of.name):
+            passed = self._matcher.call_arguments(module, site, module.function_of(site))
+            parts = (argument.value.values for argument in passed if isinstance(argument.value, Items))
+            return any(self._is_transform(part, streams) for items in parts for part in items)
+        if not any(catalog.entries[i].rule == TRANSFORM for i in catalog.calls.get(value.of.name, ())):
+            return False
+        entries = (match.entry for match in self._matcher.matches(module, value.site & 0xFFFFFFFF))
+        return any(entry.rule == TRANSFORM and not streams.isdisjoint(entry.draws) for entry in entries)
 
     def _entries(self, module: Module, index: int) -> list[Entry]:
         """What a site fulfils. Only what may draw, or call, is matched: a match may itself ask what a function draws."""
@@ -83,22 +112,54 @@ class Handed:
         if any("calls" in entry.contexts for entry in self._entries(module, index)):
             passed = self._matcher.call_arguments(module, site, module.function_of(site))
             return self._targets([argument.value for argument in passed], streams | HOST)
-        found = _function(resolver.normal(module.path, site.target, module.function_of(site)), resolver)
-        return [(*found, streams)] if found is not None else []
+        off = self._is_told_off(module, site)
+        called = self._functions(resolver.normal(module.path, site.target, module.function_of(site)))
+        return [(home, function, off or made_off, streams) for home, function, made_off in called]
+
+    @staticmethod
+    def _is_told_off(module: Module, site: Site) -> bool:
+        """Whether a call is told False, or the parameter of a function around this one that is off where this one is handed over."""
+        if any(argument.value == Const(False) for argument in site.args):
+            return True
+        told = {argument.value.name for argument in site.args if isinstance(argument.value, Param)}
+        own = module.function_of(site).name
+        around = module.functions.get(own.rpartition(".")[0]) if told else None
+        if around is None:
+            return False
+        handed = (
+            i
+            for i, other in enumerate(module.sites)
+            if other.function == around.number and any(a.value == Ref(module.prefix + own) for a in other.args)
+        )
+        return any((name, False) in flags_before(module.steps(around), i) for i in handed for name in told)
 
     def _targets(self, values: Iterable[Value | None], streams: frozenset[str]) -> list[Target]:
         return [(*found, streams) for value in values for found in self._functions(value)]
 
-    def _functions(self, value: Value | None) -> list[tuple[Module, Function]]:
+    def _functions(self, value: Value | None) -> list[Found]:
         resolver = self._matcher.resolver
         if isinstance(value, Partial):
             value = value.of
         kind = resolver.type_of(value)
         if "::" in kind:
-            methods = [resolver.attribute_of_class(kind, name) for name in CALLED]
-            return [found for method in methods if (found := _function(method, resolver)) is not None]
+            layer = resolver.layer(kind)
+            names = (*CALLED, layer.forward) if layer is not None else CALLED
+            methods = (_function(resolver.attribute_of_class(kind, name), resolver) for name in names)
+            return [(*method, False) for method in methods if method is not None]
+        if isinstance(value, Result):
+            return self._given_by(value)
         found = _function(value, resolver)
-        return [found] if found is not None else []
+        return [(*found, False)] if found is not None else []
+
+    def _given_by(self, made: Result) -> list[Found]:
+        """The inner function that a function gives back: `preprocess(is_training)`."""
+        maker, place = _function(made.of, self._matcher.resolver), self._matcher.resolver.place(made.site)
+        inner = returned(*maker) if maker is not None else None
+        if maker is None or inner is None or place is None:
+            return []
+        args, parameters = place[1].args, maker[0].detail(maker[1]).parameters
+        said = {p.name: a.value for p, a in zip(parameters, args, strict=False)} | {a.name: a.value for a in args}
+        return [(maker[0], inner, Const(False) in ({p.name: p.default for p in parameters} | said).values())]
 
 
 def makes_generator(value: Value | None, catalog: Catalog) -> bool:

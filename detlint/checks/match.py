@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import Catalog, Entry, Target
+from detlint.catalog import SHUFFLED, Catalog, Entry, Target
 from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
 from detlint.checks.dimensions import dimensions
 from detlint.checks.expressions import settle
@@ -117,9 +117,11 @@ class Matcher:
         )
         self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}
+        self._shuffles: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
         self._words = self.telling(self.catalog.words | self.catalog.raising_words)
+        self._shuffling = self.telling(self.catalog.words_of({SHUFFLED}))
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
         self._probes = Probes(self)
@@ -199,6 +201,7 @@ class Matcher:
     def forget(self, module: Module) -> None:
         """Let go of what is known of a module's sites; it is worked out again if a run passes there later."""
         self._matches.pop(module.number, None)
+        self._shuffles.pop(module.number, None)
         self._normal.pop(module.number, None)
         module.rest()
 
@@ -445,16 +448,29 @@ class Matcher:
         usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
         return bool(self.judge.fulfilled(entry, usual))
 
-    def undecided(self, module: Module, index: int) -> Iterator[Match]:
-        """The operators that a site may be if a caller gives what the function around it hands on: `resize(x, mode=mode)`."""
+    def undecided(self, module: Module, index: int, rules: str) -> Iterator[Match]:
+        """What a site may be if a caller gives what the function around it hands on: `resize(x, mode=mode)`.
+
+        Args:
+            rules: what those begin with that are asked for.
+        """
         site = module.sites[index]
         if site.kind not in CALLS or not any(isinstance(argument.value, Param) for argument in site.args):
             return
         for name, entries in self.candidates(module, index):
-            operators = [i for i in entries if self.catalog.entries[i].rule.startswith(OPERATORS)]
-            for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, operators):
+            asked = [i for i in entries if self.catalog.entries[i].rule.startswith(rules)]
+            for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, asked):
                 if verdict is None and entry.unsure != "report" and not self._holds_by_default(module, entry, passed):
                     yield Match(entry, name, False, passed)
+
+    def shuffles(self, module: Module, index: int) -> list[Match]:
+        """The draws of a site that only shuffles if it is handed what makes it: `make_csv_dataset(path, shuffle=shuffle)`."""
+        known = self._shuffles.setdefault(module.number, {})
+        found = known.get(index)
+        if found is None:
+            may = self._may_match(module, module.sites[index].target, self._shuffling)
+            found = known[index] = [*self.undecided(module, index, SHUFFLED)] if may else NOTHING
+        return found
 
     def _has_other_dimensions(self, module: Module, site: Site, name: str, entry: Entry) -> bool:
         """Whether a tensor that a site passes surely has a number of dimensions for which an entry doesn't hold."""

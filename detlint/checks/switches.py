@@ -14,7 +14,7 @@ from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
 from detlint.config import Settings
 from detlint.facts.model import Span
-from detlint.program.reach import Place, Reach
+from detlint.program.reach import Effect, Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
@@ -137,7 +137,7 @@ def _switching(switch: Switch, reach: Reach, active: Sequence[str], settings: Se
     return Recipe("start-run", text=statements, applicability="unsafe")
 
 
-def _switch(match: Match, place: Place, catalog: Catalog) -> Switch:
+def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
     """The switch of the framework that trains: by the name of what was called, else by what its file imports."""
     root = match.name.partition(".")[0]
     imported = sorted({name.partition(".")[0] for name in place.module.facts.imports})
@@ -237,16 +237,18 @@ def _warning(levels: Levels) -> Severity:
     return "error" if levels.settings.profile == "align" else "warning"
 
 
-def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Match]]:
+def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Effect]]:
+    """The sites of a run that mean a context, by themselves or by what the run hands them."""
     return [
-        (place, match)
+        (place, effect)
         for place in reach.places
-        for match in matcher.matches(place.module, place.site)
-        if context in match.entry.contexts
+        for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
+        for effect in found
+        if context in effect.entry.contexts
     ]
 
 
-def _is_imported(place: Place, match: Match, reach: Reach) -> bool:
+def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
     """Whether importing a module makes something ready to train, for whoever calls it."""
     top = not place.module.sites[place.site].function
     return top and place.module is not reach.entry.module and "prepares" in match.entry.contexts

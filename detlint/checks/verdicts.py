@@ -93,7 +93,7 @@ class Verdicts:
         if silent := self.silence.why(module, index, match, runs):
             yield None, silent
             return
-        drawn = {s for other in self._matcher.matches(module, index) for s in other.entry.draws}
+        drawn = {s for other in (match, *self._matcher.matches(module, index)) for s in other.entry.draws}
         # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
         tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
         drawing = [

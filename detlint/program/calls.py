@@ -59,6 +59,9 @@ class Knowledge(Protocol):
     def matches_as(self, module: Module, index: int, target: Value) -> Sequence[Effect]:
         """Those that it fulfils when it calls something else than it says (a parameter that was given a function)."""
 
+    def shuffles(self, module: Module, index: int) -> Sequence[Effect]:
+        """The draws of a site that only shuffles if it is handed what makes it."""
+
     def settled(self, effect: Any, values: Mapping[str, Value | None]) -> bool | None:
         """Whether an entry's conditions hold when some parameters are given values that are known."""
 
@@ -266,6 +269,9 @@ class Calls:
             or last(site.target) in LATER
             or is_chosen(site.target)
         ):
+            yield None
+            return
+        if self.knowledge.shuffles(module, index):
             yield None
             return
         if site.kind not in CALLS:

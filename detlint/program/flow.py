@@ -188,6 +188,9 @@ class Flow(Calls):
         self.taken = taken
         self.words = words
         self.start = start
+        trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
+        self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
+        """The classes whose methods train."""
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
@@ -1032,8 +1035,10 @@ class _Run:
         given = self.given_instead(raw) if found else None
         if given is not None:
             found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
-        if found or target is None:
-            return [(effect, here) for effect in found]
+        shuffling = (e for e in self.flow.knowledge.shuffles(module, index) if self.is_told_to(e, here))
+        known = [(effect, here) for effect in (*found, *shuffling)]
+        if known or target is None:
+            return known
         found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
         effects: list[tuple[Effect, Place]] = []
         for option in options(target):
@@ -1043,7 +1048,9 @@ class _Run:
                     prepared = Place(place[0], option.site & 0xFFFFFFFF)
                     effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
             elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
-                effects += [(e, here) for e in self.flow.knowledge.matches_as(module, index, option)]
+                handed = self.flow.knowledge.matches_as(module, index, option)
+                self.result.handed.setdefault(here, {})[option.name] = handed
+                effects += [(e, here) for e in handed]
         return effects
 
     def given_instead(self, target: Value | None) -> Origin | None:
@@ -1081,6 +1088,13 @@ class _Run:
         asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None and not sure}
         known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
         return not known or self.flow.knowledge.settled(effect, known) is not False
+
+    def is_told_to(self, effect: Effect, place: Place) -> bool:
+        """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name).value for name in given}
+        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        return self.flow.knowledge.settled(effect, known) is True
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
@@ -1460,13 +1474,13 @@ class _Run:
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if _decides(k, v, self.names)})
+            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)
             return
         environment = self.environment(module, function, given)
-        deciding = {k: v for k, v in environment.items() if _is_text(v) or _decides(k, v, self.names)}
+        deciding = {k: v for k, v in environment.items() if _is_text(v) or self.decides(k, v)}
         self.import_module(module)
         key = (
             *name,
@@ -1538,8 +1552,13 @@ class _Run:
         closed = frame.given if frame is not None else {}
         texts = {k for k, v in given.items() if _is_text(v)}
         asked = texts & self.flow.worded(module, function) if texts else texts
-        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or _decides(k, v, self.names))}
+        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+
+    def decides(self, name: str, origin: Origin) -> bool:
+        """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
+        made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
+        return made in self.flow.trained or _decides(name, origin, self.names)
 
     def wrapper(
         self, module: Module, function: Function, bare: int

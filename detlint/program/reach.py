@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -17,9 +17,9 @@ from detlint.program.values import Spot
 HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
-    "between-devices", "by-shape", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key",
-    "layer", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds",
-    "returns-first", "returns-record", "returns-self", "traces", "weights", "weights-only",
+    "between-devices", "by-shape", "chains", "closed", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always",
+    "draws-own", "key", "layer", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "ranks",
+    "repeats", "reseeds", "returns-first", "returns-record", "returns-self", "traces", "weights", "weights-only",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -163,6 +163,8 @@ class Reach(msgspec.Struct):
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
+    handed: dict[Place, dict[str, Sequence[Effect]]] = {}
+    """What those of them are that say nothing by themselves, by what the run hands them: `model.fit(...)` of a parameter."""
     judged: set[Place] = set()
     """Those of them that a rule knows."""
     drawing: set[Place] = set()
