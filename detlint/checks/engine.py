@@ -64,7 +64,7 @@ class Engine:
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
-        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
+        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may)
         self.flow = seeds.flow(resolver, self.matcher, properties, words)

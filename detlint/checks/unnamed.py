@@ -19,7 +19,7 @@ from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Re
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import MAIN, TOP, Block, whole
+from detlint.program.texts import IMPORT, MAIN, PROSE, TOP, Block, whole
 from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
@@ -30,7 +30,6 @@ HOOKS: Final = BEGINNING | {
 INIT: Final = "__init__.py"
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
-_IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
 _OWN: Final = re.compile(
     rb"(?<!\.)(?<!def )\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
 )
@@ -59,6 +58,8 @@ _SPLIT: Final = re.compile(
     rb"\.(?:rsplit\(\s*[\"']\.[\"']\s*,\s*(?:maxsplit\s*=\s*)?1|rpartition\(\s*[\"']\.[\"'])\s*\)\s*$"
 )
 """By what the name of a definition is split off that of its module."""
+_TEXT: Final = re.compile(rb"\"[^\"\s]*\"|'[^'\s]*'")
+"""A string that may be the name of a file or of a module."""
 _KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)", re.M)
 """A key of a YAML file."""
 
@@ -103,6 +104,10 @@ class Unnamed:
             return False
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
+
+    def holds(self, module: Module, name: str) -> bool:
+        """Whether nothing runs a function or class of a file, although others import that."""
+        return self._asked(module, name)
 
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
@@ -206,12 +211,12 @@ class Unnamed:
         return False
 
     def _saying(self, module: Module, name: str) -> Iterator[Block]:
-        """The parts of a file that say a name; what is listed for those who import the file (`__all__`) says nothing where nobody
-        does."""
+        """The parts of a file that say a name; what is listed for those who import all of the file (`__all__`) says nothing where
+        nobody does."""
         word = whole(name)
         for block in self._texts.blocks(module.path):
             text = block.text
-            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._may_be_imported(module):
+            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._is_star(module):
                 text = _LISTED.sub(b"", text)
             if word.search(text):
                 yield block
@@ -252,12 +257,12 @@ class Unnamed:
         for block in self._texts.blocks(path):
             if not word.search(block.text):
                 continue
-            imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
+            imports = [found for found in IMPORT.findall(block.text) if word.search(found)]
             passes_on = bool(imports) and has == own and path.endswith(INIT)
             closed = passes_on and self._is_closed(other)
             if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
                 return True
-            rest = _IMPORT.sub(b"", block.text)
+            rest = IMPORT.sub(b"", block.text)
             if closed:
                 rest = _LISTED.sub(b"", rest)
             if has == own:
@@ -271,7 +276,7 @@ class Unnamed:
 
     def _hands_on(self, module: Module, name: str) -> bool:
         """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight."""
-        if any(whole(name).search(_IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
+        if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
             return False
         return self._is_given_out(module, name) or not self._is_imported(module)
 
@@ -303,6 +308,14 @@ class Unnamed:
         users = self._users
         return users.is_imported(module) or self.is_in_library(module) or users.is_said_to_be_imported(module)
 
+    def _is_star(self, module: Module) -> bool:
+        """Whether anything imports all names of a file, or may do so out of sight."""
+        if not self._may_be_imported(module):
+            return False
+        # Where no run leads to a file, it is for others.
+        ends = self._users.ends(module.path) or () if not self.is_in_library(module) else ()
+        return not any(map(self._users.starts, ends)) or len(self._carriers(module)) > 1
+
     def _is_left_out(self, module: Module) -> bool:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
@@ -321,7 +334,7 @@ class Unnamed:
             return False
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
-            if not own and not self._is_only_key(path, stem):
+            if not own and not self._is_only_key(path, stem) and not self._is_only_word(path, stem):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
@@ -387,6 +400,15 @@ class Unnamed:
         """Whether a word is no more than the key of settings in a file: whoever imports a module has its name as a value."""
         text = self._texts.of(path) if path.endswith(SUFFIXES) else None
         return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
+
+    def _is_only_word(self, path: str, word: str) -> bool:
+        """Whether a word is no more than a name, or prose, in a Python file: whoever imports a module says its name in an import, or
+        has it as a value."""
+        text = self._texts.of(path) if path.endswith(".py") else None
+        if text is None:
+            return False
+        found, text = whole(word), PROSE.sub(b"", text)
+        return not any(map(found.search, (*IMPORT.findall(text), *_TEXT.findall(text))))
 
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
@@ -543,7 +565,7 @@ def _only_does(module: Module, what: Const) -> bool:
 def _only_splits_names(text: bytes) -> bool:
     """Whether all that a text imports by names are modules that it splits off whole names of definitions:
     `module, name = target.rsplit(".", 1)`."""
-    text = _IMPORT.sub(b"", text)
+    text = IMPORT.sub(b"", text)
     names = _IMPORTED.findall(text)
     if len(names) != len(_FOUND.findall(text)):
         return False

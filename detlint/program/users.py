@@ -217,6 +217,16 @@ class Users:
         self.resolver.opened.add(self._starts(folder))
         return folder + os.sep
 
+    def around(self, module: Module) -> str:
+        """The folder of all that may come to a module out of sight: its home, and as far as runs start in the folders around it;
+        "" if none does so for sure."""
+        folder, root = self.home(module).rstrip(os.sep), self.resolver.modules.root
+        self.asked.add(ANYWHERE)
+        while folder.startswith(root + os.sep) and self._starts(os.path.dirname(folder)):
+            folder = os.path.dirname(folder)
+        inside = (path for path in self.texts.below(folder) if os.path.dirname(path) == folder)
+        return folder + os.sep if any(map(self.starts, inside)) else ""
+
     def _is_for_itself(self, package: str) -> bool:
         """Whether no file outside a package imports it."""
         importers = self.importers(os.path.join(package, "__init__.py"))
