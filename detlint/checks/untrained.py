@@ -55,6 +55,7 @@ class Untrained:
         answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
         self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
         self._training: Answers[str] = Answers(users)
+        self._around: Answers[str] = Answers(users)
         self._speaking: dict[str, bool] = {}
         self._updating: dict[tuple[str, bool], bool] = {}
 
@@ -103,7 +104,7 @@ class Untrained:
         starts = [end for end in ends or () if users.starts(end)]
         if ends is None or any(map(is_notebook, starts)) or self._in_library(module):
             return False
-        home = users.home(module) if starts else users.around(module)
+        home = users.home(module) if starts else self._around.of(module.path, lambda: users.around(module), "")
         return bool(home) and not self._training.of(home, lambda: self._training_file(home), "")
 
     def _training_file(self, home: str) -> str:
