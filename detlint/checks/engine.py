@@ -65,7 +65,7 @@ class Engine:
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
-        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed.is_in_library)
+        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         words = Words(
             self.untrained.speaks,

@@ -20,7 +20,7 @@ from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Re
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import MAIN, TOP, Block, says, whole
+from detlint.program.texts import IMPORT, MAIN, TOP, Block, says, whole
 from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
@@ -31,7 +31,6 @@ HOOKS: Final = BEGINNING | {
 INIT: Final = "__init__.py"
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
-_IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
 _OWN: Final = re.compile(
     rb"(?<!\.)(?<!def )\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
 )
@@ -107,6 +106,10 @@ class Unnamed:
             return False
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
+
+    def holds(self, module: Module, name: str) -> bool:
+        """Whether nothing runs a function or class of a file, although others import that."""
+        return self._asked(module, name)
 
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
@@ -240,12 +243,12 @@ class Unnamed:
         return False
 
     def _saying(self, module: Module, name: str) -> Iterator[Block]:
-        """The parts of a file that say a name; what is listed for those who import the file (`__all__`) says nothing where nobody
-        does."""
+        """The parts of a file that say a name; what is listed for those who import all of the file (`__all__`) says nothing where
+        nobody does."""
         word = whole(name)
         for block in self._texts.blocks(module.path):
             text = block.text
-            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._may_be_imported(module):
+            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._is_star(module):
                 text = _LISTED.sub(b"", text)
             if word.search(text):
                 yield block
@@ -286,12 +289,12 @@ class Unnamed:
         for block in self._texts.blocks(path):
             if not word.search(block.text):
                 continue
-            imports = [found for found in _IMPORT.findall(block.text) if word.search(found)]
+            imports = [found for found in IMPORT.findall(block.text) if word.search(found)]
             passes_on = bool(imports) and has == own and path.endswith(INIT)
             closed = passes_on and self._is_closed(other)
             if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
                 return True
-            rest = _IMPORT.sub(b"", block.text)
+            rest = IMPORT.sub(b"", block.text)
             if closed:
                 rest = _LISTED.sub(b"", rest)
             if has == own:
@@ -305,7 +308,7 @@ class Unnamed:
 
     def _hands_on(self, module: Module, name: str) -> bool:
         """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight."""
-        if any(whole(name).search(_IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
+        if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
             return False
         return self._is_given_out(module, name) or not self._is_imported(module)
 
@@ -363,6 +366,14 @@ class Unnamed:
         """Whether anything imports a file, or something of its name, or may do so out of sight."""
         users = self._users
         return users.is_imported(module) or self.is_in_library(module) or users.is_said_to_be_imported(module)
+
+    def _is_star(self, module: Module) -> bool:
+        """Whether anything imports all names of a file, or may do so out of sight."""
+        if not self._may_be_imported(module):
+            return False
+        # Where no run leads to a file, it is for others.
+        ends = self._users.ends(module.path) or () if not self.is_in_library(module) else ()
+        return not any(map(self._users.starts, ends)) or len(self._carriers(module)) > 1
 
     def _is_left_out(self, module: Module) -> bool:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
@@ -614,7 +625,7 @@ def _only_does(module: Module, what: Const) -> bool:
 def _only_splits_names(text: bytes) -> bool:
     """Whether all that a text imports by names are modules that it splits off whole names of definitions:
     `module, name = target.rsplit(".", 1)`."""
-    text = _IMPORT.sub(b"", text)
+    text = IMPORT.sub(b"", text)
     names = _IMPORTED.findall(text)
     if len(names) != len(_FOUND.findall(text)):
         return False
@@ -624,7 +635,7 @@ def _only_splits_names(text: bytes) -> bool:
 
 def _hands_over(text: bytes, module: str) -> bool:
     """Whether a text does more with a module that it imports than to take what that has by its names."""
-    said, rest = b"\n".join(_IMPORT.findall(text)), _IMPORT.sub(b"", text)
+    said, rest = b"\n".join(IMPORT.findall(text)), IMPORT.sub(b"", text)
     names = re.findall(rb"\b%s[ \t]+as[ \t]+(\w+)" % re.escape(module.encode()), said)
     if len(whole(module).findall(said)) > len(names):
         names.append(module.encode())

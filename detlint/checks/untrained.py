@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import Catalog
+from detlint.checks.training_code import OPTIMIZERS, TrainingCode
+from detlint.checks.unnamed import Unnamed
 from detlint.notebook import is_notebook
+from detlint.program.answers import Answers
 from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.resolve import Module
 from detlint.program.users import ANYWHERE, Users
 
-OPTIMIZERS: Final = rb"(?i:optim)"
-"""Whoever trains names an optimizer, its module or its options."""
 _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
 """A method that trains; without arguments it only sets a mode."""
 _LOSS: Final = re.compile(rb"(?<!def )\b\w*(?i:loss|entropy)\w*\(")
 """What computes a loss."""
 _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
 """Whoever asks for gradients by hand."""
-_UPDATES: Final = rb"assign|apply_gradients|minimize|trainable"
+_UPDATES: Final = rb"assign|apply_gradients|minimize|\btrainable(?!_params)"
 """Whoever gives weights new values, with gradients in hand."""
 _SIZE: Final = re.compile(rb"\.grad(?:\.data)?\.(?:abs|norm)\(")
 """Whoever asks for the size of gradients that tensors keep."""
@@ -32,28 +33,29 @@ class Untrained:
     """Looks for what trains in the texts of a file's project.
 
     Args:
-        in_library: whether a file is part of what others install, and may train.
+        unnamed: knows what nothing runs, and what is part of what others install, and may train.
     """
 
-    def __init__(self, catalog: Catalog, users: Users, in_library: Callable[[Module], bool]) -> None:
+    def __init__(self, catalog: Catalog, users: Users, unnamed: Unnamed) -> None:
         self._users = users
-        self._in_library = in_library
+        self._in_library = unnamed.is_in_library
         words = sorted({name.rpartition(".")[2] for name in catalog.with_context("trains")} - {"train"})
         self._words = words
-        self._trains = re.compile(
-            b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *(rb"\b%s\b" % word.encode() for word in words)])
-        )
+        named = (rb"\b%s\b" % word.encode() for word in words)
+        self._trains = re.compile(b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *named]))
+        whole = (key for key, factory in catalog.factory_keys.items() if factory.names != "registered")
+        self._code = TrainingCode(users, unnamed, [_TRAIN, *map(_used, words)], _of_inputs(catalog), whole)
         self._updates = {
             kept: re.compile(b"|".join([OPTIMIZERS, _TRAIN, *how, *_but(words, catalog.with_context(context))]))
             for kept, context, how in (
-                (False, ONLY_DIFFERENTIATES, (_GRADIENTS, _UPDATES)),
+                (False, ONLY_DIFFERENTIATES, (_UPDATES,)),
                 (True, PASSES_BACK, (_STEPS,)),
             )
         }
         answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
         self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
-        self._known: dict[str, str] = {}
-        """Folder -> the first file below it in which something may train; "" for none."""
+        self._training: Answers[str] = Answers(users)
+        self._around: Answers[str] = Answers(users)
         self._speaking: dict[str, bool] = {}
         self._updating: dict[tuple[str, bool], bool] = {}
 
@@ -69,14 +71,15 @@ class Untrained:
         return self._trains.search(text) is not None
 
     def updates(self, path: str, kept: bool) -> bool:
-        """Whether weights may get new values in a file, by its words.
+        """Whether weights may get new values in a file, by the words of its code.
 
         Args:
             kept: whether gradients are passed back to tensors, which keep them.
         """
         if (path, kept) not in self._updating:
-            text = self._users.texts.of(path)
-            self._updating[path, kept] = text is None or self._updates[kept].search(text) is not None
+            texts = self._users.texts
+            parts = (block.text for block in texts.blocks_of_code(path)) if path.endswith(".py") else (texts.of(path),)
+            self._updating[path, kept] = any(t is None or self._updates[kept].search(t) is not None for t in parts)
         return self._updating[path, kept]
 
     def weighs(self, path: str) -> bool:
@@ -91,24 +94,48 @@ class Untrained:
         return text is not None and self._refuses.search(text) is not None and not _LOSS.search(text)
 
     def holds(self, module: Module) -> bool:
-        """Whether a file is a script, or scripts lead to it, and nothing trains in its project, which nobody else is to use.
+        """Whether a file is a script, or scripts lead to it, by imports or out of sight, and nothing trains in its project, which
+        nobody else is to use.
 
         In notebooks people try things out, and train by hand later.
         """
+        users = self._users
+        ends = users.ends(module.path)
+        starts = [end for end in ends or () if users.starts(end)]
+        if ends is None or any(map(is_notebook, starts)) or self._in_library(module):
+            return False
+        home = users.home(module) if starts else self._around.of(module.path, lambda: users.around(module), "")
+        return bool(home) and not self._training.of(home, lambda: self._training_file(home), "")
+
+    def _training_file(self, home: str) -> str:
+        """The first file below a folder in which something may train; "" for none."""
         users, texts = self._users, self._users.texts
-        starts = [end for end in users.ends(module.path) or () if users.starts(end)]
-        if not starts or any(map(is_notebook, starts)) or self._in_library(module):
-            return False
-        home = users.home(module)
-        if home not in self._known:
-            self._known[home] = next(filter(self.speaks, texts.below(home)), "")
-        training_file = self._known[home]
-        if training_file:
-            users.resolver.opened.add(training_file)
-            return False
-        users.asked.add(ANYWHERE)
-        texts.sought.update((home, word) for word in (*self._words, "optim", "Optim", "train", "requires_grad"))
-        return True
+        speaking = [path for path in texts.below(home) if self.speaks(path)]
+        found = self._code.first(home, speaking)
+        if found:
+            users.resolver.opened.add(found)
+        else:
+            users.asked.add(ANYWHERE)
+            texts.sought.update((home, word) for word in (*self._words, "optim", "Optim", "train", "requires_grad"))
+        return found
+
+
+def _used(word: str) -> bytes:
+    """A pattern for the use of a name; where it is a word of any prose, only for its calls and for the method."""
+    raw = word.encode()
+    return rb"(?<!def )\b%s\(|\.%s\b" % (raw, raw) if word.islower() and "_" not in word else rb"\b%s\b" % raw
+
+
+def _of_inputs(catalog: Catalog) -> list[bytes]:
+    """Patterns for calls that are told in so many words that they are to take no gradients of weights."""
+    return [
+        rb"\b%s\([^()]*\b%s\s*=\s*None\b" % (name.rpartition(".")[2].encode(), parameter.encode())
+        for entry in catalog.entries
+        if ONLY_DIFFERENTIATES in entry.contexts
+        for parameter, condition in entry.when.items()
+        if condition.given is False
+        for name in entry.names
+    ]
 
 
 def _but(words: Iterable[str], names: Iterable[str]) -> Iterator[bytes]:

@@ -42,6 +42,8 @@ HOOKS: Final = re.compile(
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 ONLY_DIFFERENTIATES: Final = "only-differentiates"
+OF_INPUTS: Final = "of-inputs"
+"""Such gradients that are surely none of weights."""
 PASSES_BACK: Final = "passes-back"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
@@ -312,8 +314,17 @@ class Calls:
             and isinstance(option.of, Ref)
             and "::" not in option.of.name
             and PREPARES in self.resolver.contexts(option.of.name)
+            and self._prepares(option.site)
             for option in options(target)
         )
+
+    def _prepares(self, number: int) -> bool:
+        """Whether a call, whose site may not be known, gives what takes gradients of more than its arguments."""
+        place = self.resolver.place(number)
+        if place is None:
+            return True
+        effects = self.knowledge.matches(place[0], number & 0xFFFFFFFF)
+        return not any(ONLY_DIFFERENTIATES in effect.entry.contexts for effect in effects)
 
     def _accessed(self, module: Module, target: Member, receiver: str, what: str = "") -> Iterator[Callee | None]:
         """What reading an attribute runs, or setting it; None where that can't be known, and such a property matters."""

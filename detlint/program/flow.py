@@ -50,6 +50,7 @@ from detlint.facts.model import (
 from detlint.program.calls import (
     BARE,
     CALLS,
+    OF_INPUTS,
     ONLY_DIFFERENTIATES,
     PASSES_BACK,
     PREPARES,
@@ -270,8 +271,11 @@ class _Run:
         self.by_hand = False
         """Whether gradients are taken by a function of the program."""
         self.trained = False
+        """Whether a statement runs one of the layers that are ready."""
         self.differentiates = False
-        """Whether a statement runs one of these layers."""
+        """Whether gradients are taken that may be those of data."""
+        self.of_weights = False
+        """Whether some of its gradients are not just those of what a function is handed."""
         self.passes_back = False
         """Whether gradients are passed back to tensors that keep them, which may be weights."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
@@ -343,7 +347,8 @@ class _Run:
         self.use_objects()
         if self.differentiates and not result.trains:
             # The gradients of a network whose weights are loaded, and stay what they are, are those of a picture.
-            result.trains = not result.loads or self.some_file(lambda path: self.flow.words.updates(path, False))
+            by_itself = self.of_weights and not result.loads
+            result.trains = by_itself or self.some_file(lambda path: self.flow.words.updates(path, False))
         if self.passes_back and not result.trains:
             # Those whose size alone is asked say how much something matters, and no weight follows.
             updates = self.some_file(lambda path: self.flow.words.updates(path, True))
@@ -1173,6 +1178,7 @@ class _Run:
             self.ready.update(self.making)
         elif ONLY_DIFFERENTIATES in contexts:
             self.differentiates = True
+            self.of_weights = self.of_weights or OF_INPUTS not in contexts
         elif PASSES_BACK in contexts:
             self.passes_back = True
         else:

@@ -22,7 +22,13 @@ FEW_QUESTIONS: Final = 4
 """So many times all texts are searched for who imports something, before all import statements are noted."""
 MAIN: Final = "__main__"
 TOP: Final = ""
+IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*$", re.M)
+_NO_CODE: Final = re.compile(
+    rb'#[^\n]*|"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|\\\r?\n',
+    re.S,
+)
+"""Comments, strings, and ends of lines that end no statement."""
 _STATEMENT: Final = re.compile(
     rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(if[ \t(]+__name__\b)|(?=[^\s)\]}]))", re.M
 )
@@ -95,6 +101,10 @@ class Texts:
                 self._blocks.clear()
             self._blocks[path] = [*_cut(_COMMENT.sub(b"", self.of(path) or b""))]
         return self._blocks[path]
+
+    def blocks_of_code(self, path: str) -> Iterator[Block]:
+        """A file's text in parts, without comments and what its strings say."""
+        return _cut(_NO_CODE.sub(_emptied, self.of(path) or b""))
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
@@ -189,6 +199,11 @@ def _of_cells(data: bytes) -> bytes | None:
 def says(text: bytes, word: str) -> bool:
     """Whether a text has a word that isn't part of another one; most have it not at all, which is quickly told."""
     return word.encode() in text and whole(word).search(text) is not None
+
+
+def _emptied(found: re.Match[bytes]) -> bytes:
+    """What is left of a comment, a string or such an end."""
+    return b'""' if found[0][:1] in b"\"'" else b" "
 
 
 def _imported(text: bytes) -> set[bytes]:

@@ -30,6 +30,8 @@ MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""
 ANYWHERE: Final = ""
 """Stands among the names that were asked for where such a package was left out: any import may make it another."""
+SETUP: Final = "setup.py"
+"""The script that installs a package: others run that."""
 CALLED: Final = frozenset({"call", "partial", "config"})
 
 
@@ -221,6 +223,29 @@ class Users:
         self.asked.add(ANYWHERE)
         self.resolver.opened.add(self._starts(folder))
         return folder + os.sep
+
+    def around(self, module: Module) -> str:
+        """The folder of all that may come to a module out of sight: its home, and as far as runs start in the folders around it;
+        "" if none surely does so, or if something beside that folder imports a name which may be one of its folders."""
+        folder, root = self.home(module).rstrip(os.sep), self.resolver.modules.root
+        self.asked.add(ANYWHERE)
+        while folder.startswith(root + os.sep) and self._starts(os.path.dirname(folder)):
+            folder = os.path.dirname(folder)
+        inside = (path for path in self.texts.below(folder) if os.path.dirname(path) == folder)
+        runs = any(self.starts(path) for path in inside if os.path.basename(path) != SETUP)
+        return folder + os.sep if runs and not self._is_meant_beside(module, folder) else ""
+
+    def _is_meant_beside(self, module: Module, folder: str) -> bool:
+        """Whether a file beside a folder imports something of the name of a folder in it, or of a module itself, that isn't found."""
+        names = {*os.path.dirname(module.path)[len(os.path.dirname(folder)) :].split(os.sep), self._stem(module)} - {""}
+        for name in sorted(filter(str.isascii, names)):
+            for path in self.texts.importing(name, os.path.dirname(folder) + os.sep):
+                other = self.resolver.module(path) if not path.startswith(folder + os.sep) else None
+                said = other is not None and any(full.partition(".")[0] == name for full in other.facts.imports)
+                if said and self.resolver.modules.find(path, name) is None:
+                    self.resolver.opened.add(path)
+                    return True
+        return False
 
     def _is_for_itself(self, package: str) -> bool:
         """Whether no file outside a package imports it."""
