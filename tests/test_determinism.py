@@ -61,6 +61,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("many")
     sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
     for number, path in enumerate(sources[::2]):
+        if "registered_by_the_program" in path.stem:
+            continue  # it is that everywhere in a program, which a run over a part of the files doesn't know
         folder = root / f"part{number % 2}" / f"group{number % 7}"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, folder / f"{path.parent.name}_{path.stem.replace('-', '_')}.py")
