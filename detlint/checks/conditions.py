@@ -432,10 +432,10 @@ def _length(value: Value, lengths: list[int]) -> Verdict:
 
 
 def _up_to(value: Value, most: float) -> bool:
-    """Whether the numbers of a list are known, and those above zero add up to no more than that."""
-    found = _numbers(value) if isinstance(value, Items) else [None]
+    """Whether the numbers of a tuple are known, and those above zero add up to no more than that. Items of a list may be replaced."""
+    found = _numbers(value) if isinstance(value, Items) and value.kind == "tuple" else []
     known = [number for number in found if number is not None]
-    return len(known) == len(found) and sum(number for number in known if number > 0) <= most
+    return 0 < len(known) == len(found) and sum(number for number in known if number > 0) <= most
 
 
 def _sequence(value: Value, wanted: bool) -> Verdict:
