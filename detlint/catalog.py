@@ -84,6 +84,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """How many items the list or tuple has."""
     not_length: list[int] | None = None
     """It has another number of them, or may have."""
+    sum_above: float | None = None
+    """Its numbers, without those below zero, add up to more, or may do."""
     not_surely: list[Scalar] | None = None
     """It is none of these, or may be none."""
     not_dimensions: list[int] | None = None

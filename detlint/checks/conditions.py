@@ -217,6 +217,9 @@ class Judge:
         if condition.not_length is not None:
             lengths = condition.not_length
             verdicts.append(self._each(value, lambda v: _length(v, lengths)) is not True)
+        if condition.sum_above is not None:
+            most = condition.sum_above
+            verdicts.append(self._each(value, lambda v: _up_to(v, most)) is not True)
         if condition.not_only:
             calls = condition.not_only
             verdicts.append(self._each(value, lambda v: _only(v, calls)) is not True)
@@ -426,6 +429,13 @@ def _only(value: Value, names: list[str]) -> bool:
 
 def _length(value: Value, lengths: list[int]) -> Verdict:
     return len(value.values) in lengths if isinstance(value, Items) else None
+
+
+def _up_to(value: Value, most: float) -> bool:
+    """Whether the numbers of a tuple are known, and those above zero add up to no more than that. Items of a list may be replaced."""
+    found = _numbers(value) if isinstance(value, Items) and value.kind == "tuple" else []
+    known = [number for number in found if number is not None]
+    return 0 < len(known) == len(found) and sum(number for number in known if number > 0) <= most
 
 
 def _sequence(value: Value, wanted: bool) -> Verdict:

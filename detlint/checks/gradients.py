@@ -17,7 +17,7 @@ from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.facts.loops import dotted
-from detlint.facts.model import Branch, Function, Member, Partial, Ref, Result, Site, Span, Step, Value
+from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -59,6 +59,8 @@ EXPORTS: Final = re.compile(
 """Files that write networks down for other engines: what is registered there stands in for operators while a network is traced."""
 BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "init_weights", "reset_parameters"})
 """Methods of layers that run before any pass, and so are part of none."""
+GIVES_BACKWARD: Final = "register_autograd"
+"""The word by which an operator that a program defines gets a backward pass."""
 REGISTERS: Final = ("regist", "custom_op", "implements")
 """What the names of decorators have in them that hand a function on."""
 
@@ -78,6 +80,7 @@ class Gradients:
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
         self._no_grad = self.resolver.catalog.with_context("no-grad")
         self._operators = self.resolver.catalog.with_context("operator")
+        self._opaque = self.resolver.catalog.with_context("opaque-operator")
         self._keepers = self.resolver.catalog.with_context("keeps-for-backward")
 
     def at(self, module: Module, site: Site, builds: bool) -> Taken:
@@ -102,7 +105,7 @@ class Gradients:
 
     def are_replaced(self, module: Module, site: Site, name: str) -> bool:
         """Whether a site stands in the forward pass of an operator that has a backward pass of its own, in the place of those of
-        what it does: `torch.autograd.Function`, or a function that keeps tensors for one.
+        what it does: `torch.autograd.Function`, or a function that keeps tensors for one. Or the operator has none at all.
 
         Args:
             name: what it calls. A kernel of another library has no backward pass by itself: it is told of the whole operator.
@@ -115,6 +118,7 @@ class Gradients:
             )
         else:
             inside = any(_library(k) == _library(name) for k in self._keepers) and self._keeps(module, function, site)
+        inside = inside or self._is_opaque(module, function)
         return inside and not self.matcher.is_under(module, site, "gradients")
 
     def never_flow_out(self, module: Module, function: Function) -> bool:
@@ -328,6 +332,26 @@ class Gradients:
         annotations = [p.annotation for p in module.detail(function).parameters if p.annotation]
         values = [self.resolver.name(module.path, annotation) for annotation in annotations]
         return any(isinstance(value, Ref) and self.resolver.layer(value.name) is not None for value in values)
+
+    def _is_opaque(self, module: Module, function: Function) -> bool:
+        """Whether a function is made an operator that records nothing of what it does, and no file that says its name, or that of
+        the operator, gives any a backward pass. What stands in for the decorator in versions without it, counts for nothing."""
+        for made in module.detail(function).decorators:
+            if isinstance(made, Result) and made.site >= 0 and self._is_made_opaque(module, made):
+                first = next((argument.value for argument in module.sites[made.site].args), None)
+                named = str(first.value).rpartition("::")[2] if isinstance(first, Const) else ""
+                return bool(named) and not self._give_backward({function.name.rpartition(".")[2], named})
+        return False
+
+    def _is_made_opaque(self, module: Module, decorator: Result) -> bool:
+        values = options(self.resolver.normal(module.path, decorator.of))
+        return any(isinstance(value, Ref) and value.name in self._opaque for value in values)
+
+    def _give_backward(self, names: set[str]) -> bool:
+        """Whether a file says one of some names, and gives operators backward passes."""
+        texts = self.users.texts
+        self.users.asked.update((GIVES_BACKWARD, *names))
+        return any(texts.says(p, name) for p in texts.saying(GIVES_BACKWARD, self.root) for name in sorted(names))
 
     def _handles_weights(self, module: Module, function: Function) -> bool:
         """Whether a function is handed stored weights, to convert or resize them."""

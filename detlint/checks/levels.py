@@ -74,7 +74,7 @@ class Levels:
                 yield None, "it is about the backward pass, and no gradients are taken here"
                 return
             if not builds and self.gradients.are_replaced(module, site, match.name):
-                yield None, "it is about the backward pass, and the operator around it has one of its own"
+                yield None, "it is about the backward pass, and the operator around it has one of its own, or none"
                 return
             if site.use == "cut":
                 yield None, "it is about the backward pass, and no gradient comes back to what it gives"

@@ -224,6 +224,8 @@ def condition_text(condition: Condition) -> str:
         parts.append(f"has {' or '.join(map(str, condition.length))} items")
     if condition.not_length is not None:
         parts.append(f"has not {' or '.join(map(str, condition.not_length))} items")
+    if condition.sum_above is not None:
+        parts.append(f"adds up to more than {condition.sum_above:g}")
     if condition.type is not None:
         parts.append("holds whole numbers" if condition.type == "whole" else f"is a {condition.type}")
     if condition.not_type is not None:

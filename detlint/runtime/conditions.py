@@ -99,6 +99,10 @@ def _shaped(value: Any, condition: Condition) -> bool:
         return False
     if condition.not_length is not None and listed and len(value) in condition.not_length:
         return False
+    if condition.sum_above is not None and listed:
+        numbers = _numbers(value)
+        if None not in numbers and sum(number for number in numbers if number and number > 0) <= condition.sum_above:
+            return False
     return condition.contains is None or (isinstance(value, str) and condition.contains in value)
 
 
