@@ -1607,10 +1607,10 @@ class _Reader:
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
-        """Note that something reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
-        level of a file without a `__main__` block it may be what somebody has left out who shows the rest."""
+        """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
+        level it may be what somebody has left out who shows the rest."""
         if (
-            (self.scope.kind == "module" and b"__main__" not in self.data)
+            self.scope.kind == "module"
             or self.tree is None
             or self.unsure
             or self.bound is None
