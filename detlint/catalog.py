@@ -324,6 +324,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The layer class; calling an instance runs `forward` and gives a tensor."""
     forward: str = ""
     """The method that calling an instance runs."""
+    passes_on: bool = False
+    """Whether it is handed what the call says, no more and no less."""
     weights_from: str = ""
     """The stream that the seeds of initial weights are drawn from, whatever stream the framework has of its own."""
     works: str = "__call__"

@@ -170,10 +170,10 @@ class Silence:
         if self._settings.targets or not entry.targets:
             return ""
         # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
-        runs = self._training(through) if entry.pass_ == "backward" else []
-        runs = runs or [o for o in through if o.trains or not o.tries] or through
-        chosen = frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
-        chosen = chosen or self._hardware.everywhere(module)
+        runs = [outcome for outcome in through if outcome.trains or not outcome.tries]
+        telling = self._training(runs) if entry.pass_ == "backward" else runs
+        # Where none of these comes, the scripts tell that would, had nothing stopped them before.
+        chosen = _held(telling) or self._hardware.everywhere(module) or _held(runs or through)
         if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
@@ -248,6 +248,11 @@ class Silence:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)
+
+
+def _held(runs: Sequence[Outcome]) -> frozenset[str]:
+    """The hardware that some runs have chosen; "" for one that leaves it open."""
+    return frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
 
 
 def is_tried(module: Module, index: int) -> bool:

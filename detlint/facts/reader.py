@@ -21,6 +21,7 @@ from detlint.catalog import Catalog, Factory
 from detlint.facts import imported, loops, modes, sets, smoke, unbound
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
+from detlint.facts.kernel import ends_cell
 from detlint.facts.loops import GROWS, MAPS, WRITES, dotted
 from detlint.facts.model import (
     ANEW,
@@ -377,12 +378,10 @@ class _Reader:
         )
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
-        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run. It raises where
-        it imports something relative to a package, since a notebook is in none."""
+        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
         self.in_cells = True
-        packaged = b"__package__" in self.data  # it may say that it is in one
         for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
-            if self.block([*takewhile(lambda statement: packaged or _is_absolute(statement), group)]):
+            if self.block([*takewhile(lambda statement: not ends_cell(statement, self.data), group)]):
                 self.steps.pop()
                 last = self.steps[-1] if self.steps else None
                 if isinstance(last, Branch) and last.kind == "exit":
@@ -2529,10 +2528,6 @@ def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> Aliases
             if bases:
                 found.setdefault(body.name.rpartition(".")[2], set()).update(bases)
     return {name: tuple(sorted(others)) for name, others in sorted(found.items())}
-
-
-def _is_absolute(statement: ast.stmt) -> bool:
-    return type(statement) is not ast.ImportFrom or not statement.level
 
 
 def _leaves(callee: Value) -> bool:

@@ -256,6 +256,8 @@ class _Run:
         """Whether the body of a loop has, so that the run ends there if it goes through anything."""
         self.unsure = 0
         """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
+        self.hopeless: set[Place] = set()
+        """Calls that make what surely raises, or goes through a loop that does, once it is called: `value_and_grad(loss)`."""
         self.has_trained = False
         """Whether gradients have been taken, and not only something made that will take them."""
         self.required: set[Spot] = set()
@@ -595,11 +597,13 @@ class _Run:
         if not self.stopped and imports.raises(module, name, self.result.entry.module):
             self.stopped = not (imports.is_lacking(name) and self.is_mended())
 
-    def caught(self, work: Callable[[], object]) -> None:
-        """Do something whose errors don't end the run: something catches them, or it may not happen."""
-        self.unsure += 1
-        self.raises(work)
-        self.unsure -= 1
+    def caught(self, work: Callable[[], object]) -> bool:
+        """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
+        body of a loop in it did."""
+        outer, self.unsure, self.failed = (self.unsure, self.failed), 0, False
+        raised = self.raises(work) or self.failed
+        self.unsure, self.failed = outer
+        return raised
 
     def raises(self, work: Callable[[], object]) -> bool:
         """Do something; whether it raised."""
@@ -959,6 +963,8 @@ class _Run:
             # A partial only prepares a call, and a configuration describes one.
             self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
         if self.flow.is_prepared(target):
+            if self.is_hopeless(target) and self.stop():
+                return
             self.train()
         if site.kind == "config":
             self.described(target, effects, place)
@@ -986,6 +992,11 @@ class _Run:
             pass
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
+
+    def is_hopeless(self, target: Value | None) -> bool:
+        """Whether what takes gradients raises, because the function of which it does."""
+        made = self.resolver.place(target.site) if self.hopeless and isinstance(target, Result) else None
+        return made is not None and Place(made[0], target.site & 0xFFFFFFFF) in self.hopeless  # type: ignore[union-attr]
 
     def access(self, target: Member, place: Place | None = None) -> bool:
         """Run the property that an attribute is when it is read, or set at a place; whether it is one."""
@@ -1391,10 +1402,11 @@ class _Run:
 
     # -- calls --------------------------------------------------------------------------------------------------
 
-    def run(self, value: Value, place: Place | None) -> None:
-        """Call a value with arguments that are not known; who calls it may catch what it raises."""
-        for module, function, owner in self.flow.callees(value):
-            self.caught(partial(self.call, module, function, owner, place, {}))
+    def run(self, value: Value, place: Place | None) -> bool:
+        """Call a value with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it may be."""
+        callees = self.flow.callees(value)
+        raised = [self.caught(partial(self.call, *callee, place, {})) for callee in callees]
+        return bool(raised) and all(raised)
 
     def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
@@ -1681,8 +1693,8 @@ class _Run:
                     self.offer(value, place)
             elif "keeps-functions" in contexts or (made and "calls" not in contexts):
                 self.handed.append((value, place, False, frame))
-            else:
-                self.run(value, place)
+            elif self.run(value, place) and PREPARES in contexts and len(functions) == 1:
+                self.hopeless.add(place)
 
     def start_method(self, site: Site, place: Place) -> tuple[str, int]:
         """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""

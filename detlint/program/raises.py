@@ -14,6 +14,8 @@ from detlint.program.resolve import Module, Resolver
 
 BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
 MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")
+INSTEAD: Final = ("__call__", "pre_hook", "setattr")
+"""What may hand a forward pass something else than the call says, beside giving the layer another one."""
 
 
 class Targets(Protocol):
@@ -54,6 +56,8 @@ class Raises:
     def _called(self, module: Module, site: Site, target: Value | None) -> tuple[Sequence[Parameter], bool] | None:
         """The parameters of the one function that a site surely calls, and whether the first is its object."""
         raw = site.target
+        if isinstance(target, Result) and isinstance(target.of, Ref) and isinstance(raw, (Ref, Result)):
+            return self._forward(module, target.of.name)
         if not (isinstance(target, Ref) and "::" in target.name):
             return None
         path, _, name = target.name.partition("::")
@@ -61,7 +65,8 @@ class Raises:
         if home.facts.cells or self._may_be_another(module, home) or not self._stays(home, name.partition(".")[0]):
             return None
         if name in home.classes:
-            made = self._constructor(target.name) if isinstance(raw, Ref) else None
+            plain = isinstance(raw, Ref) and self._is_plain(target.name)
+            made = self._parameters(target.name, "__init__") if plain else None
             return (made, True) if made is not None else None
         function = _only(home, name)
         if function is None or "<" in name:
@@ -72,6 +77,25 @@ class Raises:
         if not self._is_own(module, site, raw) or any(d not in BOUND for d in detail.decorators):
             return None
         return detail.parameters, BOUND[1] not in detail.decorators
+
+    def _forward(self, module: Module, made: str) -> tuple[Sequence[Parameter], bool] | None:
+        """The parameters of the forward pass that calling a layer of a class runs, where nothing may stand in its place."""
+        layer = self.resolver.layer(made) if "::" in made else None
+        if layer is None or not layer.passes_on or not self._is_plain(made):
+            return None
+        instead = (f".{layer.forward} =", f".{layer.forward}=", *INSTEAD)
+        for owner in self.resolver.mro(made):
+            path, colon, _ = owner.partition("::")
+            if not colon and owner not in (layer.module, "builtins.object"):
+                return None
+            if colon:
+                home = self.resolver.known(path)
+                if home.facts.cells or self._may_be_another(module, home):
+                    return None
+                if any(self.resolver.says(file, word) for file in (path, module.path) for word in instead):
+                    return None
+        parameters = self._parameters(made, layer.forward)
+        return (parameters, True) if parameters is not None else None
 
     def _may_be_another(self, module: Module, home: Module) -> bool:
         """Whether a file calls a library that it isn't part of: its release may be another than the one at hand."""
@@ -91,11 +115,9 @@ class Raises:
             and self._is_plain(made.name)
         )
 
-    def _constructor(self, name: str) -> Sequence[Parameter] | None:
-        """The parameters of what making an object of a class runs, where the class is one as any other."""
-        if not self._is_plain(name):
-            return None
-        found = self.resolver.attribute_of_class(name, "__init__")
+    def _parameters(self, name: str, method: str) -> Sequence[Parameter] | None:
+        """The parameters of a method of a class, its constructor maybe."""
+        found = self.resolver.attribute_of_class(name, method)
         if not (isinstance(found, Ref) and "::" in found.name):
             return None
         path, _, inside = found.name.partition("::")
