@@ -314,6 +314,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions that give tensors of booleans, and classes whose objects do when they are called."""
     wraps: list[str] = []
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
+    reshapes: list[str] = []
+    """Functions that give a tensor of the same numbers in another shape, and classes whose objects do when they are called."""
     zeros: list[str] = []
     """Functions that give a tensor of zeros."""
     constants: list[str] = []
@@ -951,6 +953,11 @@ class Catalog:
     def wraps(self) -> frozenset[str]:
         """Functions that make a tensor of the numbers that they get."""
         return frozenset(name for framework in self.frameworks for name in framework.wraps)
+
+    @cached_property
+    def reshapes(self) -> frozenset[str]:
+        """What gives the same numbers in another shape, by itself or by the objects that it makes."""
+        return frozenset(name for framework in self.frameworks for name in framework.reshapes)
 
     @cached_property
     def zeros(self) -> frozenset[str]:

@@ -191,9 +191,18 @@ class _Numbers:
 
     def _keeps_whole(self, call: ast.Call) -> bool:
         """Whether a call gives whole numbers that it gets, in another shape or in a type that holds their sums."""
-        method = call.func if isinstance(call.func, ast.Attribute) else None
-        shapes = method is not None and method.attr in SAME_NUMBERS - self._matcher.catalog.casting_methods
-        return self.is_whole(method.value if method is not None and shapes else self._cast(call))
+        return self.is_whole(self._shaped(call) or self._cast(call))
+
+    def _shaped(self, node: ast.expr | None) -> ast.expr | None:
+        """What an expression gives in another shape; None where it doesn't."""
+        if not isinstance(node, ast.Call):
+            return None
+        catalog = self._matcher.catalog
+        if self._called(node.func) in catalog.reshapes:
+            return _first(node)
+        method = node.func if isinstance(node.func, ast.Attribute) else None
+        shapes = method is not None and method.attr in SAME_NUMBERS - catalog.casting_methods
+        return method.value if method is not None and shapes else None
 
     def _cast(self, node: ast.expr | None) -> ast.expr | None:
         """What an expression casts to a type that holds sums of counts; None where it doesn't."""
@@ -208,8 +217,12 @@ class _Numbers:
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
 
     def _is_called_mask(self, name: str) -> bool:
-        """Whether a parameter is called a mask, and stays what was given."""
-        return name in self._not_own and not self._set[name] and name.endswith(self._matcher.catalog.masks)
+        """Whether a parameter is called a mask, and stays what was given, but for its shape."""
+        if name not in self._not_own or not name.endswith(self._matcher.catalog.masks):
+            return False
+        given = (node for node in self._nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
+        shaped = (self._shaped(node.value) for node in given if dotted(node.targets[0]) == name)
+        return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in shaped)
 
     def _called(self, node: ast.expr) -> str:
         """The name of a function, or of the class of an object that is called: a part of the layer, or one that was just made."""
