@@ -316,6 +316,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
     reshapes: list[str] = []
     """Functions that give a tensor of the same numbers in another shape, and classes whose objects do when they are called."""
+    stacks: list[str] = []
+    """Functions that put tensors side by side along a new axis."""
     zeros: list[str] = []
     """Functions that give a tensor of zeros."""
     constants: list[str] = []
@@ -958,6 +960,11 @@ class Catalog:
     def reshapes(self) -> frozenset[str]:
         """What gives the same numbers in another shape, by itself or by the objects that it makes."""
         return frozenset(name for framework in self.frameworks for name in framework.reshapes)
+
+    @cached_property
+    def stacks(self) -> frozenset[str]:
+        """Functions that put tensors side by side along a new axis."""
+        return frozenset(name for framework in self.frameworks for name in framework.stacks)
 
     @cached_property
     def zeros(self) -> frozenset[str]:

@@ -1,9 +1,10 @@
-"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones.
+"""What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones; or
+since no more than two numbers are.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
 from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
 
-Means are none of these: where they are told, each number is divided before they are added up.
+Means of whole numbers are none of these: where they are told, each number is divided before they are added up.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 from detlint.catalog import Entry
 from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
+from detlint.checks.lengths import axis_of, length
 from detlint.checks.levels import is_class
 from detlint.checks.match import SAME_NUMBERS, Match, Matcher
 from detlint.facts.loops import dotted
@@ -25,6 +27,8 @@ from detlint.program.texts import Texts
 
 SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
+ALONG_AXIS: Final = "along-axis"
+"""Entries in this context add up, or multiply, along the axis that they are told after the tensor."""
 _KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 """Operators that make whole numbers of whole numbers."""
 _COMPARE: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -50,11 +54,13 @@ class Exact:
         """The layers of whose results that is being found out."""
 
     def holds(self, module: Module, index: int, match: Match) -> bool:
-        """Whether all that a call, or the object that it makes, adds up surely is whole numbers."""
+        """Whether all that a call, or the object that it makes, adds up surely is whole numbers, or only two."""
         site = module.sites[index]
         owner = module.function_of(site).owner
         name = module.function_of(site).name.partition(".")[0]
-        if not name or site.kind != "call" or all(asked.not_type != SUMS for asked in match.entry.when.values()):
+        whole = any(asked.not_type == SUMS for asked in match.entry.when.values())
+        along = ALONG_AXIS in match.entry.contexts
+        if not name or site.kind != "call" or not (whole or along):
             return False
         text = self._texts.code(module.path)
         found = call_in(text, name, site.span) if text is not None else None
@@ -67,10 +73,15 @@ class Exact:
             if layer is not None and (part := _part(layer, call, self.same)):
                 return _adds_one(match.entry) and self._adds_as_part(module, layer, part)
             calls = numbers.calls_of(call)
-            return bool(calls) and all(numbers.is_whole(_first(made)) for made in calls)
+            return bool(calls) and all(
+                (whole and numbers.is_whole(_first(made))) or (along and numbers.are_two(made, _first(made), 1))
+                for made in calls
+            )
         of_tensor = isinstance(site.target, Member) and isinstance(call.func, ast.Attribute)
         added = call.func.value if of_tensor else _first(call)  # type: ignore[attr-defined]
-        return numbers.is_whole(added, floats=_adds_one(match.entry))
+        if along and numbers.are_two(call, added, 0 if of_tensor else 1):
+            return True
+        return whole and numbers.is_whole(added, floats=_adds_one(match.entry))
 
     def adds(self, name: str) -> bool:
         """Whether what the catalog knows by a name gives the sum of one tensor."""
@@ -162,6 +173,13 @@ class _Numbers:
         if kinds:
             return all(self._name(kind) in catalog.whole for kind in kinds)
         return all(keyword.arg for keyword in node.keywords) and self._is_number(_first(node))
+
+    def are_two(self, call: ast.Call, added: ast.expr | None, position: int) -> bool:
+        """Whether a call adds up no more than two numbers at a time, along an axis that it is told at some position."""
+        axis = axis_of(call, position)
+        if isinstance(added, ast.Name):
+            added = self._bound(added)
+        return axis is not None and length(added, axis, self._matcher.catalog.stacks, self._called) in (1, 2)
 
     def _is_mask(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""

@@ -129,7 +129,7 @@ class Verdicts:
         if reason := self._constants.rule_out(module, index, match):
             return reason
         if self._exact.holds(module, index, match):
-            return "it adds up whole numbers, which give the same in any order"
+            return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
         if is_class(match.name) and self._leftover.holds(module, index):
