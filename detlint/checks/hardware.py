@@ -9,6 +9,7 @@ from typing import Final
 from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
+from detlint.checks.untrained import Untrained
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import ANYWHERE, Users
@@ -20,23 +21,25 @@ class Hardware:
     """Looks for the scripts that lead to a file, through all that imports it.
 
     Args:
+        untrained: knows what speaks of training.
         root: the project's root, for telling test files.
     """
 
-    def __init__(self, resolver: Resolver, users: Users, root: str) -> None:
+    def __init__(self, resolver: Resolver, users: Users, untrained: Untrained, root: str) -> None:
         self._resolver = resolver
         self._catalog: Catalog = resolver.catalog
         self._users = users
+        self._untrained = untrained
         self._root = root
         self._chosen: Answers[frozenset[str]] = Answers(users)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
         self._words = sorted({*self._catalog.devices.values()})
 
     def everywhere(self, module: Module) -> frozenset[str]:
-        """The hardware that all scripts which import a file, however indirectly, choose in so many words; nothing where one
-        leaves it open, or where only the CPU is chosen, as for a trial. If none is seen to import it, those of its package are
-        meant: one of them comes to it by a name that is put together, or by a path that Python is told of."""
-        if self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports):
+        """The hardware that all scripts which import a file, however indirectly, choose in so many words; nothing where one that has
+        networks leaves it open, or where only the CPU is chosen, as for a trial. If none is seen to import it, those of its package
+        are meant: one of them comes to it by a name that is put together, or by a path that Python is told of."""
+        if not self._names_framework(module):
             return NOWHERE
         return self._chosen.of(module.path, lambda: self._by_scripts(module), NOWHERE)
 
@@ -63,12 +66,21 @@ class Hardware:
                     yield path
 
     def _said(self, scripts: Iterable[str]) -> frozenset[str]:
-        """What some scripts choose; nothing where one leaves it open."""
+        """What some scripts choose; nothing where one that has networks leaves it open."""
         found = set[str]()
         for script in map(self._resolver.module, scripts):
             if script is not None:
                 said = chosen(script, self._catalog)
-                if not said and not is_test(script.path, self._root):
+                if not said and self._has_networks(script):
                     return NOWHERE
                 found |= said
         return frozenset(found) if found - {"cpu"} else NOWHERE
+
+    def _has_networks(self, script: Module) -> bool:
+        """Whether a script may run networks, other than for a test: one that neither names a framework nor speaks of training prepares
+        data beside them."""
+        named = self._names_framework(script) or self._untrained.speaks(script.path)
+        return named and not is_test(script.path, self._root)
+
+    def _names_framework(self, module: Module) -> bool:
+        return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)

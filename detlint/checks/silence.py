@@ -65,7 +65,7 @@ class Silence:
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users, root)
         self.unused = Unused(matcher, users, attributes)
-        self._hardware = Hardware(matcher.resolver, users, root)
+        self._hardware = Hardware(matcher.resolver, users, untrained, root)
         self._reseeding = frozenset(name.rpartition(".")[2] for name in self._catalog.with_context("reseeds"))
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:

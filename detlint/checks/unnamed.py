@@ -32,7 +32,8 @@ INIT: Final = "__init__.py"
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
 _OWN: Final = re.compile(
-    rb"(?<!\.)(?<!def )\b(?:globals|locals|vars|getmembers|eval|exec)\(|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
+    rb"(?<!\.)(?<!def )\b(?:(?:globals|locals|getmembers|eval|exec)\(|vars\(\s*\))"
+    rb"|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
 )
 """By what a file may come to its own definitions without saying their names."""
 _OTHERS: Final = re.compile(
