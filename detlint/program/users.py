@@ -236,16 +236,41 @@ class Users:
         return folder + os.sep if runs and not self._is_meant_beside(module, folder) else ""
 
     def _is_meant_beside(self, module: Module, folder: str) -> bool:
-        """Whether a file beside a folder imports something of the name of a folder in it, or of a module itself, that isn't found."""
-        names = {*os.path.dirname(module.path)[len(os.path.dirname(folder)) :].split(os.sep), self._stem(module)} - {""}
-        for name in sorted(filter(str.isascii, names)):
-            for path in self.texts.importing(name, os.path.dirname(folder) + os.sep):
+        """Whether a file beside a folder imports something that isn't found, nor stands nearer to that file, and that may be in a
+        folder around a module, or the module itself."""
+        own, above = os.path.dirname(module.path), os.path.dirname(folder)
+        around = [*_up(own, above), above]
+        for name in sorted(filter(str.isascii, {*own[len(above) :].split(os.sep), self._stem(module)} - {""})):
+            for path in self.texts.importing(name, above + os.sep):
                 other = self.resolver.module(path) if not path.startswith(folder + os.sep) else None
-                said = other is not None and any(full.partition(".")[0] == name for full in other.facts.imports)
-                if said and self.resolver.modules.find(path, name) is None:
+                said = [full for full in other.facts.imports if full.partition(".")[0] == name] if other else []
+                if not said or self.resolver.modules.find(path, name) is not None:
+                    continue
+                nearer = [*_up(os.path.dirname(path), above)]
+                if any(self._may_be_in(around, full) and not self._may_be_in(nearer, full) for full in said):
                     self.resolver.opened.add(path)
                     return True
         return False
+
+    def _may_be_in(self, folders: Sequence[str], full: str) -> bool:
+        """Whether one of some folders may have what an import names: a package, a file that says the next name, or a folder with
+        a file, or a folder, of that one, which need not say that it is a package."""
+        has = self.resolver.modules.has
+        name, inside = f"{full}.".split(".")[:2]
+        for place in (os.path.join(folder, name) for folder in folders):
+            if self.texts.has(os.path.join(place, "__init__.py")) or self._may_say(f"{place}.py", inside):
+                return True
+            if has(*os.path.split(place)) and (not inside or has(place, inside)):
+                return True
+        return False
+
+    def _may_say(self, path: str, name: str) -> bool:
+        """Whether a file is there and says a name, or may have it from others."""
+        module = self.resolver.module(path) if self.texts.has(path) else None
+        if module is None:
+            return False
+        self.resolver.opened.add(path)
+        return not name or bool(module.facts.stars) or self.texts.says(path, name)
 
     def _is_for_itself(self, package: str) -> bool:
         """Whether no file outside a package imports it."""
@@ -358,6 +383,13 @@ class Users:
                     yield Use(module, index, called)
         if any(self.resolver.normal(module.path, value) == own for value in said.kept.get(word, ())):
             yield Use(module, -1, False)
+
+
+def _up(folder: str, above: str) -> Iterator[str]:
+    """A folder and those around it, as far as another one."""
+    while folder != above:
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def words_of(facts: Facts) -> set[str]:
