@@ -189,9 +189,21 @@ class Modules:
         while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
             inside.append(own)
             own = os.path.dirname(own)
-        scripts = (f for f in inside if any(self._is_script(f"{f}{os.sep}{name}") for name in self._list(f)[0]))
-        bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src", *scripts])
+        scripts = (f for f in inside if self._has_script(f))
+        bases = dict.fromkeys([own, *self._above(own), self.root, f"{self.root}{os.sep}src", *scripts])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
+
+    def _above(self, folder: str) -> list[str]:
+        """The nearest folder above one in which a script stands: who starts that has it on the path."""
+        while folder != self.root and folder.startswith(self.root):
+            folder = os.path.dirname(folder)
+            if self._has_script(folder):
+                return [folder]
+        return []
+
+    def _has_script(self, folder: str) -> bool:
+        """Whether a file in a folder has a `__main__` block."""
+        return any(self._is_script(f"{folder}{os.sep}{name}") for name in self._list(folder)[0])
 
     def consulted(self) -> list[str]:
         """The folders whose listing an answer may depend on, each told once."""
