@@ -79,6 +79,7 @@ class Modules:
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
         self._found: dict[tuple[int, str], str | None] = {}
+        self._scripted: dict[str, bool] = {}
         self._told: set[str] = set()
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._dates: dict[str, int] = {}
@@ -203,7 +204,10 @@ class Modules:
 
     def _has_script(self, folder: str) -> bool:
         """Whether a file in a folder has a `__main__` block."""
-        return any(self._is_script(f"{folder}{os.sep}{name}") for name in self._list(folder)[0])
+        if folder not in self._scripted:
+            files = self._list(folder)[0]
+            self._scripted[folder] = any(self._is_script(f"{folder}{os.sep}{name}") for name in files)
+        return self._scripted[folder]
 
     def consulted(self) -> list[str]:
         """The folders whose listing an answer may depend on, each told once."""
