@@ -367,13 +367,19 @@ class Run:
         return found | dict(self._mentions(before.files.keys() - gone - found.keys(), news))
 
     def _scripts_move(self, before: Record, unsettled: Iterable[File]) -> bool:
-        """Whether scripts have come into packages, or gone."""
-        changed = {os.path.abspath(file.path) for file in unsettled} | (before.files.keys() - self.store.files.keys())
-        return any(
-            (self._begins(before.files.get(path)) == "main") is not self._is_script(path)
-            for path in changed
-            if os.path.join(os.path.dirname(path), "__init__.py") in self.store.files
-        )
+        """Whether the first script has come into a package, or a folder above others, or the last one has gone."""
+        then, now = before.files, self.store.files
+        changed = {os.path.abspath(file.path) for file in unsettled} | (then.keys() - now.keys())
+        moved = (path for path in changed if (self._begins(then.get(path)) == "main") is not self._is_script(path))
+        for folder in sorted({os.path.dirname(path) for path in moved}):
+            below = [path for path in {**then, **now} if path.startswith(folder + os.sep)]
+            inside = [path for path in below if os.path.dirname(path) == folder]
+            had = any(self._begins(then.get(path)) == "main" for path in inside)
+            if had is not any(map(self._is_script, inside)) and (
+                len(inside) < len(below) or os.path.join(folder, "__init__.py") in now
+            ):
+                return True
+        return False
 
     def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
         """Note what each file imports; what imports lead to outside of the program is read too."""

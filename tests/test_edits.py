@@ -438,6 +438,31 @@ def test_what_is_left_out_is_set_by_an_edit(project: Callable[..., Path], line: 
     assert warm.count("warning") > before.count("warning")
 
 
+def test_a_folder_above_gets_a_script(project: Callable[..., Path]) -> None:
+    plain = "def main():\n    print(1)\n"
+    script = f"{plain}\n\nif __name__ == '__main__':\n    main()\n"
+    tried = "from src.noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n"
+    root = project(
+        **{
+            "detlint.toml": "",
+            "app/src/noise.py": NOISE,
+            "app/parts/net.py": tried,
+            "app/run.py": plain,
+            "app/other.py": plain,
+        }
+    )
+    age(root, 0)
+    before = report("--cache-dir", "cache")
+    assert '"error"' not in before
+    edits = (("run", script, True), ("other", script, True), ("run", plain, True), ("other", plain, False))
+    for number, (name, text, told) in enumerate(edits, 1):
+        (root / f"app/{name}.py").write_text(text)
+        age(root, number)
+        assert report("--cache-dir", "cache") == report("--no-cache")
+        assert ('"error"' in report("--cache-dir", "cache")) is told
+    assert report("--cache-dir", "cache") == before
+
+
 def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> None:
     run = "from src.noise import noise\n\n\ndef main():\n    print(noise())\n"
     script = f"{run}\n\nif __name__ == '__main__':\n    main()\n"

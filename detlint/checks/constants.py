@@ -21,7 +21,7 @@ from detlint.checks.guards import Guarded, call_in, guarded, result, truth
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
-from detlint.checks.splats import handed_over, keyword, may_say
+from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.facts.model import (
@@ -257,7 +257,10 @@ class Constants:
         return not (offered or _SETS_ANY.search(self._text_of(module, owner)))
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`)."""
+        """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an
+        heir one of its own."""
+        if any(name in home.classes[heir].attributes for home, heir in self._heirs(module, owner)):
+            return True
         word, texts = name.encode(), self._users.texts
         sets = re.compile(rb"(?<!self)\.%s[ \t]*=(?!=)|setattr\([^)]*[\"']%s\b" % (word, word))
         for path in texts.saying(owner.rpartition(".")[2], self._users.home(module)):
@@ -296,6 +299,8 @@ class Constants:
         """What the constructor keeps of what it is given."""
         kept = module.classes[owner].attributes.get(name) if owner in module.classes else None
         made = module.functions.get(f"{owner}.__init__")
+        if any(name in home.classes[heir].attributes for home, heir in self._heirs(module, owner)):
+            return None
         return self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
 
     def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
@@ -312,22 +317,46 @@ class Constants:
         """What all calls of a function give a parameter, the same each time."""
         found: set[Value | None] = set()
         for use in self._calls(module, function) or ():
-            site = use.module.sites[use.site]
-            caller = use.module.function_of(site)
-            passed = self._passed(site, module, function, name) if use.called else None
-            if passed is None or passed.given is None:
-                passed = self._unpacked(use, caller, f"{module.path}::{function.owner}", name)
-                if passed is None and all(argument.name != "*" for argument in site.args):
-                    passed = self._left_out_of_all(module, function, name)
-            if passed is None:
-                return None
-            if passed.given and use.module is module and caller == function and _is_named(passed.value, name):
-                continue  # it hands its own on
-            home, around = (use.module, caller) if passed.given else (module, module.facts.functions[0])
-            found.add(self._value(home, around, passed.value))
-            if None in found or len(found) > 1:
-                return None
+            for home, caller, passed in self._passed_by(use, module, function, name):
+                if passed is None:
+                    return None
+                if passed.given and home is module and caller == function and _is_named(passed.value, name):
+                    continue  # it hands its own on
+                where = (home, caller) if passed.given else (module, module.facts.functions[0])
+                found.add(self._value(*where, passed.value))
+                if None in found or len(found) > 1:
+                    return None
         return found.pop() if found else None
+
+    def _passed_by(
+        self, use: Use, module: Module, function: Function, name: str
+    ) -> Iterator[tuple[Module, Function, Argument | None]]:
+        """What a call gives a parameter, and where that is said; None where it isn't known. An heir's constructor that hands on all
+        that it is given says nothing itself: its own calls do."""
+        site = use.module.sites[use.site]
+        caller = use.module.function_of(site)
+        passed = self._passed(site, module, function, name) if use.called else None
+        if passed is not None and passed.given is not None:
+            yield use.module, caller, passed
+            return
+        if caller.name.endswith(".__init__") and _is_of_super(site.target, use.module, caller.owner):
+            calls = self._calls(use.module, caller)
+            if calls == []:
+                return  # nobody builds one
+            text = self._text(use.module)
+            if calls and text is not None and hands_on(text, caller.name, site.span):
+                parameters = use.module.detail(caller).parameters
+                for call in calls:
+                    through = opened(site, call.module.sites[call.site], parameters)
+                    given = self._passed(through, module, function, name) if through is not None else None
+                    known = given is not None and given.given is not None
+                    around = call.module.function_of(call.module.sites[call.site])
+                    yield call.module, around, given if known else None
+                return
+        passed = self._unpacked(use, caller, f"{module.path}::{function.owner}", name)
+        if passed is None and all(argument.name != "*" for argument in site.args):
+            passed = self._left_out_of_all(module, function, name)
+        yield use.module, caller, passed
 
     def _is_given_otherwise(self, module: Module, function: Function, name: str, depth: int = 0) -> bool:
         """Whether all calls of a function give a parameter, which is None if it is left out, something that surely isn't None."""
@@ -414,7 +443,7 @@ class Constants:
         known_not = ("self", "super()") if forward else ("self",)
         if function.owner and not made and self._is_called_on_others(module, function.name, known_not):
             return None
-        calls = self._only_called(module, function.owner if made else function.name, handed=made)
+        calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
         if calls is None or not forward:
             return calls
         built = self._only_called(module, function.owner)
@@ -427,8 +456,10 @@ class Constants:
         Args:
             handed: whether a function that only builds the class which it is handed counts as a call of that.
         """
-        calls = []
-        for use in self._gradients.uses(module, name) or ():
+        calls, uses = [], self._gradients.uses(module, name)
+        if uses is None:
+            return None
+        for use in uses:
             if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
                 calls.append(use)
                 continue
@@ -438,6 +469,50 @@ class Constants:
             if not (isinstance(site.target, Result) and site.target.site >= 0):
                 calls.append(use)
         return calls
+
+    def _built(self, module: Module, owner: str) -> list[Use] | None:
+        """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
+        make of it (`super().__init__(...)`); None where there may be others."""
+        calls = self._only_called(module, owner, handed=True)
+        word = f"{owner.rpartition('.')[2]}.__init__"
+        if calls is None or any(self._users.mentions(home.path, word) for home in self._saying(module, owner)):
+            return None
+        for home, heir in self._heirs(module, owner):
+            if f"{module.path}::{owner}" not in self._resolver.bases(f"{home.path}::{heir}"):
+                continue  # an heir's heir, which that one is asked for
+            more = self._built_by(home, heir)
+            if more is None:
+                return None
+            calls += more
+        return calls
+
+    def _built_by(self, home: Module, heir: str) -> list[Use] | None:
+        """The calls by which objects of an heir, or of its own heirs, run the constructor of its base."""
+        if len(home.classes[heir].bases) > 1 or not self._is_only_built_by_name(home, heir):
+            return None  # another base may come between
+        calls = [
+            Use(home, number, True)
+            for number, site in enumerate(home.sites)
+            if site.kind == "call" and _is_of_super(site.target, home, heir)
+        ]
+        text = self._text_of(home, heir)
+        if text.count(b"__init__(") - text.count(b"def __init__(") != len(calls):
+            return None
+        if f"{heir}.__init__" in home.functions:
+            return calls
+        built = self._built(home, heir)
+        return [*calls, *built] if built is not None else None
+
+    def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
+        """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
+        body, text = module.classes.get(owner), self._text(module)
+        built = text is None or _ANEW.search(text)
+        return not (body is None or body.decorators or built or self._is_given_out(module, owner))
+
+    def _is_given_out(self, module: Module, name: str) -> bool:
+        """Whether a library gives a definition to others."""
+        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
+        return self._offered and package is not None and self._unnamed.is_offered(module, name.partition(".")[0])
 
     def _is_forward(self, module: Module, function: Function) -> bool:
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
@@ -502,12 +577,9 @@ class Constants:
         forward = self._is_forward(module, function)
         if last != "__init__" and not forward:
             return not last.startswith("__")
-        if forward and self._may_run_itself(module, owner):
+        if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
             return False
-        body = module.classes.get(owner)
-        text = self._text(module)
-        built = text is None or _ANEW.search(text)
-        return body is not None and not (body.decorators or built or self._has_heirs(module, owner))
+        return self._is_only_built_by_name(module, owner)
 
     def _may_run_itself(self, module: Module, owner: str) -> bool:
         """Whether a layer, or a base of it, may call the layer itself."""
@@ -529,13 +601,15 @@ class Constants:
 
     def _has_heirs(self, module: Module, owner: str) -> bool:
         """Whether classes of this file, or of those that import it, derive from a class."""
+        return any(True for _ in self._heirs(module, owner))
+
+    def _heirs(self, module: Module, owner: str) -> Iterator[tuple[Module, str]]:
+        """The classes of this file, and of those that import it, that derive from a class."""
         own = f"{module.path}::{owner}"
-        return any(
-            own in self._resolver.mro(f"{home.path}::{other}")
-            for home in self._saying(module, owner)
-            for other in home.classes
-            if home is not module or other != owner
-        )
+        for home in self._saying(module, owner):
+            for other in home.classes:
+                if (home is not module or other != owner) and own in self._resolver.mro(f"{home.path}::{other}"):
+                    yield home, other
 
 
 _SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
@@ -545,6 +619,11 @@ _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 def _is_of_self(target: Value) -> bool:
     return isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name
+
+
+def _is_of_super(target: Value, module: Module, owner: str) -> bool:
+    """Whether it is the constructor of a class's base, as the class itself calls it."""
+    return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
 
 
 def _is_named(value: Value | None, name: str) -> bool:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final, NamedTuple
 
+import msgspec
+
 from detlint.checks.guards import call_in
-from detlint.facts.model import Const, Span
+from detlint.facts.model import Const, Parameter, Site, Span
 
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
@@ -77,6 +80,43 @@ def handed_over(data: bytes, definition: str, span: Span, parameter: str) -> fro
     same = {frozenset(k.arg for k in call.keywords if k.arg) for call in calls}
     passes = all(_unpacked(call.keywords) for call in calls) and _is_left(function, rest)
     return same.pop() if passes and len(same) == 1 else None
+
+
+def hands_on(data: bytes, around: str, span: Span) -> bool:
+    """Whether a call unpacks no more than what the function around it is given besides its parameters, and as that is.
+
+    Args: as those of `keyword`.
+    """
+    found = call_in(data, around.partition(".")[0], span)
+    if found is None or found[0].name != around.rpartition(".")[2]:
+        return False
+    function, call = found
+    more, rest = function.args.vararg, _rest(function)
+    stars = [n for n, argument in enumerate(call.args) if isinstance(argument, ast.Starred)]
+    last = stars in ([], [len(call.args) - 1])
+    own = all(more is not None and _is_name(a.value, more.arg) for a in call.args if isinstance(a, ast.Starred))
+    named = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
+    kept = more is None or more.arg not in named
+    return (
+        last
+        and own
+        and kept
+        and all(_is_name(k.value, rest) for k in _unpacked(call.keywords))
+        and _is_left(function, rest)
+    )
+
+
+def opened(inner: Site, outer: Site, parameters: Sequence[Parameter]) -> Site | None:
+    """A call that hands on what the function around it is given besides its parameters, with what a call of that gives it; None
+    where that one unpacks a sequence."""
+    stars = {argument.name for argument in inner.args}
+    own = [parameter.name for parameter in takewhile(lambda p: not p.kind, parameters[1:])]
+    bare = [a for a in outer.args if not a.name][len(own) :] if "*" in stars else ()
+    kept = {parameter.name for parameter in parameters if not parameter.kind}
+    named = [a for a in outer.args if a.name and a.name not in kept] if "**" in stars else ()
+    written = [a for a in inner.args if not a.name.startswith("*")]
+    args = (*(a for a in written if not a.name), *bare, *(a for a in written if a.name), *named)
+    return msgspec.structs.replace(inner, args=args) if all(a.name != "*" for a in outer.args) else None
 
 
 def may_say(data: bytes, name: str, own: bool) -> bool:

@@ -79,6 +79,7 @@ class Modules:
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
         self._found: dict[tuple[int, str], str | None] = {}
+        self._scripted: dict[str, bool] = {}
         self._told: set[str] = set()
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._dates: dict[str, int] = {}
@@ -189,9 +190,24 @@ class Modules:
         while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
             inside.append(own)
             own = os.path.dirname(own)
-        scripts = (f for f in inside if any(self._is_script(f"{f}{os.sep}{name}") for name in self._list(f)[0]))
-        bases = dict.fromkeys([own, self.root, f"{self.root}{os.sep}src", *scripts])
+        scripts = (f for f in inside if self._has_script(f))
+        bases = dict.fromkeys([own, *self._above(own), self.root, f"{self.root}{os.sep}src", *scripts])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
+
+    def _above(self, folder: str) -> list[str]:
+        """The nearest folder above one in which a script stands: who starts that has it on the path."""
+        while folder != self.root and folder.startswith(self.root):
+            folder = os.path.dirname(folder)
+            if self._has_script(folder):
+                return [folder]
+        return []
+
+    def _has_script(self, folder: str) -> bool:
+        """Whether a file in a folder has a `__main__` block."""
+        if folder not in self._scripted:
+            files = self._list(folder)[0]
+            self._scripted[folder] = any(self._is_script(f"{folder}{os.sep}{name}") for name in files)
+        return self._scripted[folder]
 
     def consulted(self) -> list[str]:
         """The folders whose listing an answer may depend on, each told once."""
