@@ -457,9 +457,9 @@ class Constants:
             handed: whether a function that only builds the class which it is handed counts as a call of that.
         """
         calls, uses = [], self._gradients.uses(module, name)
-        if uses is None:
+        if uses is None and handed:
             return None
-        for use in uses:
+        for use in uses or ():
             if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
                 calls.append(use)
                 continue
