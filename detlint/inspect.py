@@ -127,7 +127,7 @@ def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
         for reach in reaches
         if path in (sites := reach.sites())
     ]
-    stops = bool(reaches) and all(reach.stops for reach in reaches)
+    stops = reaches[0].stops if reaches and all(reach.stops for reach in reaches) else ""
     return Runs(passages, any(engine.may_train(reach) for reach in reaches), stops)
 
 

@@ -958,11 +958,17 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
                 )
                 passages.setdefault(path, []).append(passage)
     trained = links.reached(path for path, runs in followed.items() if any(run.trains for run in runs))
-    stopping = {path for path, runs in followed.items() if runs and all(run.outcome.stops for run in runs)}
-    stopped = links.reached(stopping) - links.reached(followed.keys() - stopping) if stopping else stopping
+    stopping = {
+        path: runs[0].outcome.stops for path, runs in followed.items() if runs and all(r.outcome.stops for r in runs)
+    }
+    going = links.reached(followed.keys() - stopping.keys()) if stopping else set[str]()
+    stopped: dict[str, str] = {}
+    for start, where in sorted(stopping.items()):
+        for path in links.reached([start]) - going:
+            stopped.setdefault(path, where)
     return {
-        path: Runs(passages.get(path, ()), path in trained, path in stopped)
-        for path in passages.keys() | trained | stopped
+        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""))
+        for path in passages.keys() | trained | stopped.keys()
     }
 
 

@@ -197,3 +197,21 @@ def test_wrong_use(project: Project, place: str, message: str) -> None:
     assert result.exit_code == 2
     assert message in result.stderr
     assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("start", "where"),
+    [
+        ("from layers import Net\nfrom evaluate import score\n", "at the import of `evaluate.score` in train.py"),
+        ("from layers import Net\n\nnet = Net(3, size=8)\n", "at line 6 in train.py"),
+        ("from layers import Net\n\n\ndef main():\n    Net(width)\n\n\nmain()\n", "at `width` in train.py"),
+    ],
+    ids=["import", "call", "name"],
+)
+def test_where_runs_end_with_an_error(project: Project, start: str, where: str) -> None:
+    layers = "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def __init__(self, width):\n        super().__init__()\n"
+    layers += "        self.conv = nn.Conv2d(3, width, 3)\n\n    def construct(self, x):\n        return self.conv(x)\n"
+    train = f"import mindspore\nfrom mindspore import nn\n\n{start}\ncell = nn.TrainOneStepCell(Net(3), nn.SGD([]))\ncell(1)\n"
+    project(**{"pyproject.toml": "", "layers.py": layers, "train.py": train, "evaluate.py": "def score(:\n"})
+    text = " ".join(explained("layers.py:7").split())
+    assert f"every run that would use it ends with an error, before it trains or evaluates anything: {where}" in text

@@ -152,10 +152,11 @@ class Verdicts:
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
         passed = bool(through)
-        stops = all(outcome.stops for outcome in through) if passed else runs.stop
+        stops = (through[0].stops if all(outcome.stops for outcome in through) else "") if passed else runs.stop
         used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
-            return "every run that would use it ends with an error, before it trains or evaluates anything"
+            where = stops.replace(os.path.join(self._root, ""), "")
+            return f"every run that would use it ends with an error, before it trains or evaluates anything: at {where}"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):

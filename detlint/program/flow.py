@@ -212,7 +212,7 @@ class _Run:
         self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.passed)
-        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], bool]] = {}
+        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
         self.met: set[tuple[str, str]] = set()
@@ -250,10 +250,10 @@ class _Run:
         """Where the process begins, and how long the path was there, if another one has started it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
-        self.stopped = False
-        """Whether something on this way has surely raised, which nothing has caught yet."""
-        self.failed = False
-        """Whether the body of a loop has, so that the run ends there if it goes through anything."""
+        self.stopped = ""
+        """Where something on this way has surely raised, which nothing has caught yet."""
+        self.failed = ""
+        """Where the body of a loop has, so that the run ends there if it goes through anything."""
         self.unsure = 0
         """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
         self.hopeless: set[Place] = set()
@@ -343,7 +343,7 @@ class _Run:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         result = self.result
         if (self.stopped or self.failed) and not (self.has_trained or result.infers):
-            result.stops, result.trains = True, False
+            result.stops, result.trains = self.stopped or self.failed, False
             self.forget_objects()
         self.recorder.enter("later", self.frame.module, self.frame.function, None)
         self.use_objects()
@@ -416,7 +416,7 @@ class _Run:
 
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
-        self.stopped = False
+        self.stopped = ""
         self.differentiates = self.passes_back = False
         for built in (self.ready, self.later, self.handed, self.built, self.choices):
             built.clear()
@@ -579,10 +579,11 @@ class _Run:
                 return True
         return False
 
-    def stop(self) -> bool:
+    def stop(self, what: str) -> bool:
         """Note that something surely raises here; whether the flow leaves: what a generator does may never be asked for."""
-        self.stopped = not self.frame.function.deferred
-        return self.stopped
+        if not self.frame.function.deferred:
+            self.stopped = f"{what} in {self.frame.module.path}"
+        return self.stopped != ""
 
     def import_name(self, name: str) -> None:
         """Run what importing a name runs, the first time that the file does."""
@@ -594,21 +595,22 @@ class _Run:
             if not self.stopped:
                 self.import_module(imported)
         imports = self.flow.imports
-        if not self.stopped and imports.raises(module, name, self.result.entry.module):
-            self.stopped = not (imports.is_lacking(name) and self.is_mended())
+        raises = not self.stopped and imports.raises(module, name, self.result.entry.module)
+        if raises and not (imports.is_lacking(name) and self.is_mended()):
+            self.stopped = f"the import of `{name}` in {module.path}"
 
     def caught(self, work: Callable[[], object]) -> bool:
         """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
         body of a loop in it did."""
-        outer, self.unsure, self.failed = (self.unsure, self.failed), 0, False
+        outer, self.unsure, self.failed = (self.unsure, self.failed), 0, ""
         raised = self.raises(work) or self.failed
         self.unsure, self.failed = outer
-        return raised
+        return raised != ""
 
-    def raises(self, work: Callable[[], object]) -> bool:
-        """Do something; whether it raised."""
+    def raises(self, work: Callable[[], object]) -> str:
+        """Do something; where it raised, "" if it didn't."""
         work()
-        stopped, self.stopped = self.stopped, False
+        stopped, self.stopped = self.stopped, ""
         return stopped
 
     def import_module(self, module: Module) -> None:
@@ -639,8 +641,8 @@ class _Run:
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
                 self.steps(branch.arms[0])
-            elif self.raises(partial(self.steps, branch.arms[0])):  # but there may be nothing to go through
-                self.failed = self.failed or not self.unsure
+            elif (raised := self.raises(partial(self.steps, branch.arms[0]))) and not self.unsure:
+                self.failed = self.failed or raised  # but there may be nothing to go through
             return False
         if branch.kind == "trial":
             self.caught(partial(self.tried, branch.arms[0]))
@@ -653,7 +655,8 @@ class _Run:
             self.exits = True
             return True
         if branch.kind == "raise":
-            return self.stop()
+            name = branch.test.value if isinstance(branch.test, Const) else ""
+            return self.stop(f"`{name}`")
         if branch.kind == "with":
             return self.block(branch)
         if branch.kind == "try":
@@ -690,19 +693,20 @@ class _Run:
         Args:
             by_mode: whether the first is taken while a layer trains.
         """
-        before, ends, stops = self.state, [], 0
+        before, ends, stops = self.state, [], list[str]()
         self.unsure += 1
         for arm in arms:
             self.state = before.copy()
             self.training += by_mode and arm is arms[0]
             left = self.steps(arm)
             self.training -= by_mode and arm is arms[0]
-            stops, self.stopped = stops + self.stopped, False
+            stops.append(self.stopped)
+            self.stopped = ""
             if not left:
                 ends.append(self.state)
         self.unsure -= 1
         if not ends:
-            self.state, self.stopped = before, stops == len(arms)
+            self.state, self.stopped = before, stops[0] if stops and all(stops) else ""
             return True
         self.state = self.meet(ends)
         return False
@@ -758,7 +762,7 @@ class _Run:
         ran, exits = self.state, self.exits
         if cause is None:  # not even an option can choose it
             return left
-        stopped, self.stopped = self.stopped, False
+        stopped, self.stopped = self.stopped, ""
         self.state, self.doubtful = before, self.doubtful + 1
         seedings = len(self.result.seedings)
         gone = self.steps(other)
@@ -819,7 +823,7 @@ class _Run:
         left = self.steps(branch.arms[0])
         self.unsure -= catches
         if self.stopped and catches:
-            left = self.stopped = False
+            left, self.stopped = False, ""
         self.hollow -= hollow
         self.scoped.pop()
         after()
@@ -939,7 +943,7 @@ class _Run:
             self.write(site, place)
             return
         target = self.target(index)
-        if self.flow.raises.at(module, index) and self.stop():
+        if self.flow.raises.at(module, index) and self.stop(f"line {site.span.line}"):
             self.result.visited.update(
                 home.path for home, _, _ in self.flow.callees(target)
             )  # to edit these may mend it
@@ -953,7 +957,7 @@ class _Run:
             self.spare(place, effects, held)
             effects = held
         raising = any(RAISES in e.entry.contexts and e.sure and made == place for e, made in effects)
-        if raising and site.kind == "call" and not self.is_mended() and self.stop():
+        if raising and site.kind == "call" and not self.is_mended() and self.stop(f"line {site.span.line}"):
             return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
         if restored:
@@ -963,7 +967,7 @@ class _Run:
             # A partial only prepares a call, and a configuration describes one.
             self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
         if self.flow.is_prepared(target):
-            if self.is_hopeless(target) and self.stop():
+            if self.is_hopeless(target) and self.stop(f"line {site.span.line}"):
                 return
             self.train()
         if site.kind == "config":
@@ -1414,7 +1418,7 @@ class _Run:
         site = frame.module.sites[place.site]
         choose = isinstance(target, Either) and len(callees) > 1
         before, way, ends = self.state, self.way, []
-        stops: list[bool] = []
+        stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):
             if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
                 given = self.arguments(frame, site, target, module, function)
@@ -1433,7 +1437,7 @@ class _Run:
             ends.append(self.state)
         if ends and choose:
             self.state, self.way = self.meet(ends), way
-        self.stopped = bool(stops) and all(stops)
+        self.stopped = stops[0] if stops and all(stops) else ""
 
     def arguments(
         self, frame: Frame, site: Site, target: Value, module: Module, function: Function

@@ -33,8 +33,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies those: it doesn't train, and nothing in its files speaks of that."""
-    stops: bool = False
-    """Whether it surely ends with an error, before it trains or evaluates anything."""
+    stops: str = ""
+    """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
 
 
 class Passage(NamedTuple):
@@ -56,5 +56,5 @@ class Runs(NamedTuple):
     """Their ways through it."""
     train: bool = False
     """Whether one that trains comes to it by imports, whatever it does there."""
-    stop: bool = False
-    """Whether some come to it by imports, and all of these end with an error before they do anything."""
+    stop: str = ""
+    """Where one ends with an error before it does anything, if some come to it by imports, and all of these end so."""

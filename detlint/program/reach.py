@@ -153,8 +153,8 @@ class Reach(msgspec.Struct):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
-    stops: bool = False
-    """Whether it surely ends with an error, before it trains or evaluates anything."""
+    stops: str = ""
+    """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
     shows: bool = False
     """Whether it only prints what the module of a package that it starts in makes of something made up."""
     measures: bool = False
