@@ -15,7 +15,10 @@ from detlint.program.users import Users
 OPTIMIZERS: Final = rb"(?<!parallel_)(?i:optim)(?!al|um\b|is[mt]|izer_shard)"
 """Whoever trains names an optimizer, its module or its options; the optimum of something else is none, and how one would be shared between
 devices is said by who may have none."""
-GRADIENTS: Final = rb"\.requires_grad(?:_\((?!\s*(?:\w+\s*=\s*)?False)|\s*=(?!=)(?!\s*(?:False|[\w.]*requires_grad)))"
+GRADIENTS: Final = (
+    rb"\.requires_grad(?:_\((?!\s*(?:\w+\s*=\s*)?False)|\s*=(?!=)(?!\s*(?:False|[\w.]*requires_grad)))"
+    rb"|(?m:^(?![^\n]*\bParameter\()[^\n]*\brequires_grad\s*=\s*True\b)"
+)
 """Whoever asks for gradients by hand: not who passes on whether they are asked for, nor a new parameter, which has them anyway."""
 _BY_TABLE: Final = re.compile(
     rb"(?<!def )(?<!class )\b(?:(?:train|fit|learn|tune|finetune|pretrain)(?:_\w+)?"
