@@ -556,6 +556,11 @@ class Catalog:
         """Top-level import names of the frameworks."""
         return frozenset(module for framework in self.frameworks for module in framework.modules)
 
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """Top-level import names of all that has calls."""
+        return frozenset(name.partition(".")[0] for name in self.calls)
+
     def member_of(self, library: str, name: str) -> str:
         """The dotted name of the one thing in a library that ends so; "" where there is none, or several."""
         return self._members_of.get(library, {}).get(name, "")
@@ -731,6 +736,10 @@ class Catalog:
     def with_context(self, context: str) -> frozenset[str]:
         """The names of all that a context is said of."""
         return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
+
+    def words_with(self, context: str) -> frozenset[str]:
+        """The last components of these names; their aliases aren't among them."""
+        return frozenset(name.rpartition(".")[2] for name in self.with_context(context))
 
     @cached_property
     def loading(self) -> frozenset[str]:

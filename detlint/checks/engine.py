@@ -12,6 +12,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
 from detlint.checks.match import Hiding, Matcher
 from detlint.checks.mended import Mended
+from detlint.checks.raising import Raising
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sums import Sums
 from detlint.checks.told import finding
@@ -67,13 +68,8 @@ class Engine:
         self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
-        words = Words(
-            self.untrained.speaks,
-            self.untrained.updates,
-            self.untrained.weighs,
-            sums.may,
-            Mended(self.catalog, users.texts).may,
-        )
+        mended = Mended(self.catalog, users.texts)
+        words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may)
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         self.verdicts = Verdicts(
             self.matcher,
@@ -83,7 +79,7 @@ class Engine:
             attributes,
             self.unnamed,
             self.untrained,
-            self.flow.imports,
+            Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library),
             root,
         )
         self.keys = keys.Keys(self.matcher, root)

@@ -48,7 +48,7 @@ class Exact:
         self.matcher = matcher
         self._texts = texts
         self._attributes = attributes
-        self.same = frozenset(name.rpartition(".")[2] for name in matcher.catalog.with_context("returns-self"))
+        self.same = matcher.catalog.words_with("returns-self")
         """Methods of objects that give the object itself."""
         self._asked: set[str] = set()
         """The layers of whose results that is being found out."""

@@ -44,8 +44,8 @@ class Frozen:
         self._users = users
         self._in_library = in_library
         catalog = users.resolver.catalog
-        self._weights = _last(catalog.with_context("weights"))
-        self._same = _last(catalog.with_context("returns-self"))
+        self._weights = catalog.words_with("weights")
+        self._same = catalog.words_with("returns-self")
         self._loads = catalog.loading
         self._decided: Answers[bool] = Answers(users)
         self._said: Answers[bool] = Answers(users)
@@ -226,7 +226,3 @@ def _sets_false(value: ast.expr, name: str) -> bool:
         return False
     given = [*value.args, *(keyword.value for keyword in value.keywords)]
     return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
-
-
-def _last(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in names)

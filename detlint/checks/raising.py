@@ -11,6 +11,7 @@ from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
 from detlint.facts.model import Branch, Function, Ref, Step
 from detlint.program.answers import Answers
+from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.resolve import Module
 from detlint.program.texts import deriving
@@ -22,16 +23,24 @@ class Raising:
 
     Args:
         imports: knows which imports raise.
+        mended: knows which files may give a framework what it lacks.
         in_library: whether others may use what is in a file.
     """
 
-    def __init__(self, matcher: Matcher, users: Users, imports: Imports, in_library: Callable[[Module], bool]) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        users: Users,
+        imports: Imports,
+        mended: Mended,
+        in_library: Callable[[Module], bool],
+    ) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
         self._users = users
         self._imports = imports
         self._in_library = in_library
-        self._mended = Mended(matcher.catalog, users.texts)
+        self._mended = mended
         self._known: Answers[bool] = Answers(users)
 
     def holds(self, module: Module, index: int) -> bool:
@@ -48,7 +57,7 @@ class Raising:
         """Whether something raises before a site comes, on every way there."""
         for step in steps:
             if isinstance(step, Branch):
-                arm = next((arm for arm in step.arms if _has(arm, index)), None)
+                arm = next((arm for arm in step.arms if index in sites(arm)), None)
                 if arm is not None:
                     return self._is_behind(module, arm, index)
             elif step == index:
@@ -152,13 +161,6 @@ class Raising:
         paths = {path for folder in beside for path in self._users.texts.saying_any(roots, folder + os.sep)}
         self._resolver.opened.update(paths)
         return any(map(self._mended.may, sorted(paths)))
-
-
-def _has(steps: Iterable[Step], index: int) -> bool:
-    """Whether a site is among steps, or in their branches."""
-    return any(
-        any(_has(arm, index) for arm in step.arms) if isinstance(step, Branch) else step == index for step in steps
-    )
 
 
 def _leaves(branch: Branch) -> bool:

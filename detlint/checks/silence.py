@@ -66,7 +66,7 @@ class Silence:
         self._loaded = Loaded(matcher, users, root)
         self.unused = Unused(matcher, users, attributes)
         self._hardware = Hardware(matcher.resolver, users, untrained, root)
-        self._reseeding = frozenset(name.rpartition(".")[2] for name in self._catalog.with_context("reseeds"))
+        self._reseeding = self._catalog.words_with("reseeds")
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding; "" where it may be one."""

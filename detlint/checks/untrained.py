@@ -39,7 +39,7 @@ class Untrained:
     def __init__(self, catalog: Catalog, users: Users, unnamed: Unnamed) -> None:
         self._users = users
         self._in_library = unnamed.is_in_library
-        words = sorted({name.rpartition(".")[2] for name in catalog.with_context("trains")} - {"train"})
+        words = sorted(catalog.words_with("trains") - {"train"})
         self._words = words
         named = (rb"\b%s\b" % word.encode() for word in words)
         self._trains = re.compile(b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, *named]))

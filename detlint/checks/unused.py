@@ -76,7 +76,7 @@ class Unused:
         self._resolver = matcher.resolver
         self._users = users
         self._attributes = attributes
-        self._same = {name.rpartition(".")[2] for name in matcher.resolver.catalog.with_context("returns-self")}
+        self._same = matcher.resolver.catalog.words_with("returns-self")
         """Methods that give the object that they are called on: `P.ReduceSum().shard(...)`."""
 
     def is_made_for_nothing(

@@ -27,7 +27,6 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
-from detlint.program.imports import Imports
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -45,6 +44,7 @@ class Verdicts:
 
     Args:
         levels: judges how severe a match is.
+        raising: finds what stands behind an error.
         root: the project's root, for telling test files.
     """
 
@@ -57,7 +57,7 @@ class Verdicts:
         attributes: Attributes,
         unnamed: Unnamed,
         untrained: Untrained,
-        imports: Imports,
+        raising: Raising,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -78,7 +78,7 @@ class Verdicts:
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
-        self._raising = Raising(matcher, users, imports, unnamed.is_in_library)
+        self._raising = raising
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:

@@ -267,9 +267,9 @@ class Calls:
         found = self.knowledge.matches(module, index)
         if (
             any(matters(e.entry) for e in found)
-            or self.raises.at(module, index)
             or last(site.target) in LATER
             or is_chosen(site.target)
+            or self.raises.at(module, index)
         ):
             yield None
             return

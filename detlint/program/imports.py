@@ -45,7 +45,6 @@ class Imports:
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._modules = resolver.modules
-        self._libraries = {name.partition(".")[0] for name in resolver.catalog.calls}
         self._known: dict[tuple[int, str], bool] = {}
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
@@ -93,7 +92,7 @@ class Imports:
     def _is_missing_in(self, base: str, first: str, second: str = "") -> bool:
         """Whether a name leads into a folder that doesn't say that it is a package, and has no such module."""
         folder = f"{base}{first}"
-        if not second or first in self._libraries or not self._modules.has_files(folder):
+        if not second or first in self._resolver.catalog.libraries or not self._modules.has_files(folder):
             return False
         return not self._may_hold(folder, second)
 
@@ -101,7 +100,7 @@ class Imports:
         """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
         script, or below, says how."""
         folder = os.path.dirname(script.path)
-        if name in self._libraries or name in STDLIB or name not in self._resolver.below(folder):
+        if name in self._resolver.catalog.libraries or name in STDLIB or name not in self._resolver.below(folder):
             return False
         found = self._modules.find(script.path, name) is not None
         return not found and not self._may_hold(folder, name) and not _is_said(folder)

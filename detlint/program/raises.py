@@ -36,7 +36,6 @@ class Raises:
     def __init__(self, resolver: Resolver, knowledge: Targets) -> None:
         self.resolver = resolver
         self._knowledge = knowledge
-        self._libraries = {name.partition(".")[0] for name in resolver.catalog.calls}
         self._known: dict[tuple[int, int], str] = {}
 
     def at(self, module: Module, index: int) -> str:
@@ -100,7 +99,7 @@ class Raises:
     def _may_be_another(self, module: Module, home: Module) -> bool:
         """Whether a file calls a library that it isn't part of: its release may be another than the one at hand."""
         library = home.facts.module.partition(".")[0]
-        return library in self._libraries and module.facts.module.partition(".")[0] != library
+        return library in self.resolver.catalog.libraries and module.facts.module.partition(".")[0] != library
 
     def _is_own(self, module: Module, site: Site, raw: Value) -> bool:
         """Whether a method is called of an object of the very class that a call has made."""
