@@ -14,6 +14,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HERE = Path(__file__).parent
+END = """
+import os, sys
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)
+"""
+"""A device has a thread of PyTorch's that computes its gradients. An interpreter that ends while that thread drops what is
+left aborts at times, so programs end without: https://github.com/pytorch/pytorch/issues/38228."""
 
 
 def supported() -> bool:
@@ -48,7 +56,7 @@ def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -
         AssertionError: it fails; with what it wrote to standard error.
     """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
+        [sys.executable, "-W", "ignore", "-c", program + END],
         capture_output=True,
         text=True,
         env=environment(noisy, switched),
