@@ -1039,7 +1039,7 @@ def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
     from detlint.project import Project
 
     def work() -> _T:
-        project = Project.of(path, {})
+        project = Project.around(path)
         with inspect(path, project.config, project.catalog, project.cache) as inspection:
             return show(inspection)
 

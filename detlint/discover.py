@@ -66,7 +66,7 @@ def program(paths: Sequence[Path], config: Config) -> Sequence[str]:
 def top(path: Path) -> Path:
     """The folder of the outermost package that a path is in; its own folder where that is no package."""
     folder = path.absolute() if path.is_dir() else path.absolute().parent
-    while (folder.parent / "__init__.py").is_file():
+    while (folder / "__init__.py").is_file() and (folder.parent / "__init__.py").is_file():
         folder = folder.parent
     return folder
 

@@ -62,6 +62,23 @@ class Project:
         check_codes(config, catalog.rules)
         return cls(config if isolated else settle(config, catalog), catalog, folder)
 
+    @classmethod
+    def around(cls, path: Path) -> Project:
+        """The project of a file that is asked about alone.
+
+        Where nothing marks one, it is the current folder, if the file is below it and scripts are in it, as if that folder
+        had been checked.
+
+        Raises:
+            ConfigError: the configuration is wrong.
+            CatalogError: a catalog is.
+        """
+        project, here = cls.of(path, {}), Path.cwd()
+        if project.config.project or here not in path.absolute().parents or not any(here.glob("*.py")):
+            return project
+        project = cls.of(here, {})
+        return replace(project, config=msgspec.structs.replace(project.config, project=project.config.root == here))
+
     def bare(self) -> Project:
         """The same without its baseline."""
         settings = msgspec.structs.replace(self.config.settings, baseline="")

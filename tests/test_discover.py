@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import detlint
 
+from detlint.config import load
+from detlint.discover import program
+
 Project = Callable[..., Path]
 
 
@@ -47,6 +50,18 @@ def test_an_empty_folder(project: Project) -> None:
     (root / "empty").mkdir()
     assert shown("empty") == []
     assert detlint("--no-cache", "empty").exit_code == 0
+
+
+def test_a_folder_that_is_no_package_is_a_program_of_its_own_inside_one_too(project: Project) -> None:
+    root = project(**files("zoo/__init__.py", "zoo/a/net.py", "zoo/b.py", "zoo/c/__init__.py", "zoo/c/d.py"))
+
+    def around(path: str) -> list[str]:
+        named = root / path
+        return [str(Path(file).relative_to(root)) for file in program([named], load(named, isolated=True))]
+
+    assert around("zoo/a") == []  # nothing but what was named
+    assert around("zoo/a/net.py") == ["zoo/a/net.py"]
+    assert around("zoo/c") == ["zoo/__init__.py", "zoo/a/net.py", "zoo/b.py", "zoo/c/__init__.py", "zoo/c/d.py"]
 
 
 def test_explicit_files_of_any_kind(project: Project) -> None:

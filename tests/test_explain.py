@@ -60,6 +60,13 @@ def test_unseeded_draw(project: Project) -> None:
     assert "error[DET113] the run seeds numpy but not torch" in text
 
 
+def test_where_nothing_marks_a_project_the_current_folder_is_it(project: Project) -> None:
+    project(**{"src/net.py": "import torch\n\n\ndef noise():\n    return torch.rand(2)\n", "train.py": "print(1)\n"})
+    assert "no entry point of the program does" in explained("src/net.py:5")
+    project(**{"train.py": "from src.net import noise\n\nprint(noise())\n"})
+    assert "path: `noise` (train.py:3) > here" in explained("src/net.py:5")
+
+
 def test_later_draw_is_told_with_the_first(project: Project) -> None:
     project(**TWO)
     assert "told once for a run, at its first unseeded draw: helpers.py:10 (`torch.rand`)" in explained("train.py:12")

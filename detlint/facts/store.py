@@ -139,7 +139,7 @@ class Store(msgspec.Struct):
         done, total = len(files) - len(todo), len(files)
         # Large files first, so that no process is left with one at the end.
         todo.sort(key=lambda file: (-file.size, file.path))
-        own = frozenset(file.module.partition(".")[0] for file in self.files.values())
+        own = self._own()
         held: float = 0
         for file, facts in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
             file.head, file.whole = None, True
@@ -152,6 +152,14 @@ class Store(msgspec.Struct):
             done += 1
             if progress is not None:
                 progress(done, total)
+
+    def _own(self) -> frozenset[str]:
+        """What an import of the program's own files may begin with: their modules and packages, and the folders around them,
+        which need not say that they are packages."""
+        folders = {os.path.dirname(path) for path in self.files}
+        above = len(os.path.commonpath(folders)) if folders else 0
+        around = {part for folder in folders for part in folder[above:].split(os.sep)}
+        return frozenset(around.union(file.module.partition(".")[0] for file in self.files.values()))
 
     def facts(self, path: str, name: tuple[str, bool]) -> Facts | None:
         """The facts of a file, read now if it was gated or isn't among the program's. None where it can't be read.
