@@ -80,6 +80,7 @@ from detlint.program.reach import (
     asks_mode,
     is_mode,
     is_object,
+    reads,
 )
 from detlint.program.registries import BUILDS, last
 from detlint.program.resolve import Module, Resolver
@@ -99,14 +100,25 @@ WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
 """What draws initial weights."""
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
-# Functions that a loader calls in its workers, in the order in which it does.
 CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 """What libraries call managers that catch what is raised in their blocks."""
+# Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 # Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
+
+
+class _Later(NamedTuple):
+    """A draw that an object makes when it is used."""
+
+    stream: str
+    place: Place
+    path: tuple[Place, ...]
+    layer: bool
+    read: bool
+    """Whether that is where data are read."""
 
 
 class _State(msgspec.Struct):
@@ -296,8 +308,8 @@ class _Run:
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
         """Generators and coroutines that were made and have not run yet."""
-        self.later: list[tuple[str, Place, tuple[Place, ...], bool]] = []
-        """Draws of objects that were built on the way: they draw when they are used; whether they are layers."""
+        self.later: list[_Later] = []
+        """Draws of objects that were built on the way: they draw when they are used."""
         self.standing_in: set[str] = set()
         """Streams that objects made without a seed of their own draw from when they are used."""
         self.handed: list[tuple[Value, Place, bool, Frame]] = []
@@ -366,10 +378,7 @@ class _Run:
         if len(self.trained_on) == 1 and result.held.get(HARDWARE) is None and (chosen := next(iter(self.trained_on))):
             result.held = {**result.held, HARDWARE: chosen}  # on one way alone, which is the one that trains
         result.workers = self.workers != {False}
-        for stream, place, path, layer in self.later:
-            self.path = path
-            # Where nothing is trained, a layer matters no more than its weights do.
-            self.draw(stream, place, layer and not result.trains)
+        self.draw_later()
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()
         # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights. Those that
@@ -520,6 +529,18 @@ class _Run:
             if kept in ("seeded", "optional", "entropy"):
                 streams[stream] = kept
         return streams
+
+    def draw_later(self) -> None:
+        """What objects draw when they are used: transforms where data are read, maybe in the workers of a loader."""
+        streams = self.worker_streams()
+        for drawn in self.later:
+            self.path = drawn.path
+            # Where nothing is trained, a layer matters no more than its weights do.
+            work = partial(self.draw, drawn.stream, drawn.place, drawn.layer and not self.result.trains)
+            if streams is not None and drawn.read:
+                streams = self.aside(streams, work)
+            else:
+                work()
 
     def aside(self, streams: dict[str, str], work: Callable[[], object]) -> dict[str, str]:
         """Run something with other streams; what becomes of those."""
@@ -1025,7 +1046,8 @@ class _Run:
         for effect, _ in effects:
             if not effect.entry.rule.startswith("DET1"):
                 layer = self.resolver.layer(effect.name) is not None
-                self.later += [(stream, place, self.path, layer) for stream in effect.entry.draws]
+                read = reads(effect)
+                self.later += [_Later(stream, place, self.path, layer, read) for stream in effect.entry.draws]
         if target is not None and self.flow.callees(target):
             self.build(target, place)
             self.handed.append((target, place, False, self.frame))
@@ -1156,12 +1178,14 @@ class _Run:
             weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
             kept = weights or self.makes_weights(place)
             by_mode = self.asks_mode(effect, made)
-            used_later = by_mode or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
+            read = reads(effect)
+            used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
             for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
                 if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
                     continue
                 if used_later:
-                    self.later.append((stream, place, self.path, weights or by_mode or self.training > 0))
+                    layer = weights or by_mode or self.training > 0
+                    self.later.append(_Later(stream, place, self.path, layer, read))
                 elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():

@@ -23,6 +23,8 @@ READING: Final = frozenset({
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
+DRAWS_WHEN_READ: Final = "draws-when-read"
+TAKES_BATCHES: Final = "takes-batches"
 TRAINING: Final = "training"
 OFF: Final = (Const(0), Const(0.0), Const(False), Const(None))
 
@@ -244,6 +246,14 @@ def is_object(effect: Effect, weights: bool) -> bool:
     """
     used = effect.entry.rule.startswith(("DET2", "DET3"))
     return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
+
+
+def reads(effect: Effect) -> bool:
+    """Whether a call builds a transform that draws when data are read, not one of the batches that a loader gives."""
+    if TAKES_BATCHES in effect.entry.contexts:
+        return False
+    made = DRAWS_WHEN_READ in effect.entry.contexts
+    return made or (effect.entry.rule == "DET301" and is_object(effect, weights=False))
 
 
 def follows_mode(effect: Effect) -> bool:
