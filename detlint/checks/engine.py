@@ -69,7 +69,9 @@ class Engine:
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         mended = Mended(self.catalog, users.texts)
-        words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may)
+        words = Words(
+            self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may, users.texts.sets
+        )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         self.verdicts = Verdicts(
             self.matcher,

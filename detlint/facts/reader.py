@@ -35,6 +35,7 @@ from detlint.facts.model import (
     LENT,
     OPERATED,
     PRINTS,
+    RESETS,
     SCALED,
     SETTER,
     SHAPES,
@@ -424,7 +425,7 @@ class _Reader:
                 }
             self.block(node.body)
             for place, mode in reversed(self.early):
-                self.under_mode(mode, place)
+                self.under(mode, place)
             self.tell_spare(node.body)
             self.tell_needed(node)
             self.tell_unread(node)
@@ -1072,10 +1073,10 @@ class _Reader:
         if any(type(value) is Result and value.site == step for value in values):
             self.steps[-1:] = [Branch("if", mode, ((step,), ()))]
 
-    def under_mode(self, mode: Value | None, start: int) -> None:
-        """Note that the steps from one on are only taken while a layer trains."""
-        if mode is not None and len(self.steps) > start:
-            self.steps[start:] = [Branch("if", mode, (tuple(self.steps[start:]), ()))]
+    def under(self, asked: Value | None, start: int) -> None:
+        """Note that the steps from one on are only taken where something is true: while a layer trains, by a flag."""
+        if asked is not None and len(self.steps) > start:
+            self.steps[start:] = [Branch("if", asked, (tuple(self.steps[start:]), ()))]
 
     def question(self, test: ast.expr, arms: list[tuple[Step, ...]]) -> Value | None:
         """What an `if` asks, kept where it may decide on a seed or a switch."""
@@ -1136,11 +1137,16 @@ class _Reader:
     def flag(self, test: ast.expr | None, arms: list[tuple[Step, ...]]) -> Value | None:
         """The parameter that an `if` asks, which a call may give as True or False; of `if not flag` the arms change places."""
         name, negated = self.decider(test)
-        if not name or name.startswith("."):
-            return None
-        if negated:
+        asked = Param(name) if name and not name.startswith(".") else self.kept_flag(test, negated)
+        if asked is not None and negated:
             arms.reverse()
-        return Param(name)
+        return asked
+
+    def kept_flag(self, test: ast.expr | None, negated: bool) -> Value | None:
+        """The attribute that a test is, or denies, of an object whose constructor keeps a parameter as that."""
+        asked = test.operand if negated else test  # type: ignore[union-attr]
+        kept = self.kept_attribute(asked)
+        return Member(kept[0].instance, asked.attr) if kept is not None else None  # type: ignore[union-attr]
 
     def decider(self, test: ast.expr | None) -> tuple[str, bool]:
         """The parameter that a test is, or, with a dot, the mode of a layer, "" for neither, and whether it stands under a `not`."""
@@ -1166,15 +1172,25 @@ class _Reader:
     def kept_parameter(self, node: ast.expr | None) -> Value | None:
         """What an attribute is that the constructor which is being read has kept of a parameter, `self.train = train`, and that
         nothing else in the file sets."""
+        kept = self.kept_attribute(node)
+        if kept is None or self.functions[self.scope.function].name != f"{kept[0].name}.__init__":
+            return None
+        return kept[1]
+
+    def kept_attribute(self, node: ast.expr | None) -> tuple[_ClassBody, Param] | None:
+        """The class of `self`, and the parameter that its constructor keeps as an attribute which nothing else sets, in the
+        class, or by another name in the file."""
         if type(node) is not ast.Attribute or type(node.value) is not ast.Name:
             return None
         own = self.scope.names.get(node.value.id)
-        owner = self.classes.get(own.of.removeprefix(self.prefix)) if type(own) is Instance else None
+        owner = self.classes.get(own.of.removeprefix(self.prefix)) if type(own) is Instance and not own.name else None
         value = owner.attributes.get(node.attr) if owner is not None else None
-        if type(value) is not Param or self.functions[self.scope.function].name != f"{owner.name}.__init__":  # type: ignore[union-attr]
+        if type(value) is not Param or owner is None:
             return None
-        sets = re.findall(rb"\.%s\b[^=\n()]*=(?!=)" % node.attr.encode(), self.data)
-        return value if len(sets) == 1 else None
+        word = node.attr.encode()
+        text = b"\n".join(self.lines()[owner.lines.start - 1 : owner.lines.stop - 1])
+        once = len(re.findall(rb"\.%s\b[^=\n()]*=(?!=)" % word, text)) == 1
+        return (owner, value) if once and not re.search(RESETS % (word, word), self.data) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -1509,7 +1525,13 @@ class _Reader:
             value = self.expression(keyword.value)
             if keyword.arg in ("metaclass", None) and value != Ref("abc.ABCMeta"):
                 decorators = (*decorators, value)
-        body = self.classes[name] = _ClassBody(name, bases, decorators, Instance(self.prefix + name))
+        body = self.classes[name] = _ClassBody(
+            name,
+            bases,
+            decorators,
+            Instance(self.prefix + name),
+            range(node.lineno, (node.end_lineno or node.lineno) + 1),
+        )
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
         self.scope = Scope("class", outer, outer.function, name)
@@ -2191,7 +2213,7 @@ class _Reader:
             options.append(self.value(arm))
             self.unsure -= 1
             if len(self.steps) > start:
-                self.under_mode(self.decided_by_mode(node.test, holds), start)
+                self.under(self.decided_by_mode(node.test, holds), start)
         if isinstance(test, Const):
             return options[0 if test.value else 1]
         if options == [None, None]:
@@ -2210,8 +2232,10 @@ class _Reader:
             self.unsure += number == 1
             options.append(_EXPRESSIONS[type(part)](self, part))
         self.unsure -= 1
-        if not either and len(self.steps) > start and (asked := modes.asked(node.values[0], self.catalog.modes))[0]:
-            self.under_mode(None if asked[1] else self.mode_of(asked[0]), start)
+        if not either and len(self.steps) > start:
+            asked, negated = modes.asked(node.values[0], self.catalog.modes)
+            flag = self.kept_flag(node.values[0], negated=False) if asked is None else None
+            self.under(self.mode_of(asked) if asked is not None and not negated else flag, start)
         # `x or default`: either of them, when both are known.
         return join(options) if either and None not in options else None
 
@@ -2473,9 +2497,14 @@ class _ClassBody:
     """A class while its methods are still being read."""
 
     def __init__(
-        self, name: str, bases: tuple[Value | None, ...], decorators: tuple[Value | None, ...], instance: Instance
+        self,
+        name: str,
+        bases: tuple[Value | None, ...],
+        decorators: tuple[Value | None, ...],
+        instance: Instance,
+        lines: range,
     ) -> None:
-        self.name, self.bases, self.decorators = name, bases, decorators
+        self.name, self.bases, self.decorators, self.lines = name, bases, decorators, lines
         self.instance = instance
         """`self`, the same in all of its methods."""
         self.attributes: dict[str, Value | None] = {}

@@ -168,6 +168,8 @@ class Words(NamedTuple):
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     mends: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
+    sets: Callable[[str, str], bool]
+    """Whether an attribute, which is asked first, may be set there of anything but `self`."""
 
 
 class Flow(Calls):
@@ -308,6 +310,8 @@ class _Run:
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
         """Generators and coroutines that were made and have not run yet."""
+        self.made: dict[tuple[str, str], list[Frame]] = {}
+        """The constructors that have run, by the class of the object and their own -> with what."""
         self.later: list[_Later] = []
         """Draws of objects that were built on the way: they draw when they are used."""
         self.standing_in: set[str] = set()
@@ -698,6 +702,9 @@ class _Run:
                 return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
         if self.is_mode(branch.test) and len(branch.arms) == 2:
             return self.arms(branch.arms, by_mode=True)
+        if isinstance(branch.test, Member) and len(branch.arms) == 2:
+            kept = self.kept_flag(branch.test)
+            return self.arms(branch.arms) if kept is None else self.steps(branch.arms[0 if kept else 1])
         if branch.test is not None and not isinstance(branch.test, Param):
             taken, cause = self.flow.taken(self.frame, branch.test, self.values)
             if cause is not None and branch.span is None and not (self.frame.given or _may_be_none(branch.test)):
@@ -745,6 +752,32 @@ class _Run:
     def is_mode(self, test: Value | None) -> bool:
         """Whether an `if` asks a layer whether it trains, by itself or as the call was told."""
         return is_mode(self.values.look(self.frame, test).value) if isinstance(test, (Member, Param)) else False
+
+    def kept_flag(self, asked: Member) -> bool | None:
+        """Whether an attribute is true that a constructor keeps of a parameter, by all that the run has made; None where these
+        differ or leave it open, or something sets it anew."""
+        module = self.frame.module
+        owner = (
+            f"{module.path}::{asked.base.of.removeprefix(module.prefix)}" if isinstance(asked.base, Instance) else ""
+        )
+        receiver = self.frame.receiver or owner
+        frames = self.made.get((receiver, owner), [])
+        if any(asked.attr in self.attributes(name) for name in self.resolver.mro(receiver) if name != owner):
+            return None
+        held = {self.values.flag(frame, value)[0] for frame in frames if (value := self.parameter(owner, asked.attr))}
+        known = held.pop() if len(held) == 1 and all(frame.given for frame in frames) else None
+        return None if known is None or self.some_file(partial(self.flow.words.sets, asked.attr)) else known
+
+    def parameter(self, owner: str, attribute: str) -> Param | None:
+        """The parameter that the constructor of a class keeps as an attribute."""
+        kept = self.attributes(owner).get(attribute)
+        return kept if isinstance(kept, Param) else None
+
+    def attributes(self, name: str) -> Table[str, Value | None]:
+        """What the attributes of a class are, by its own methods; none of one that isn't the program's."""
+        path, colon, inside = name.partition("::")
+        body = self.resolver.known(path).classes.get(inside) if colon else None
+        return body.attributes if body is not None else {}
 
     def tried(self, steps: Iterable[Step]) -> None:
         """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
@@ -1521,6 +1554,8 @@ class _Run:
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
+            made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
+            made.append(Frame(module, function, given, receiver, registry, self.frame))
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)
@@ -1540,6 +1575,7 @@ class _Run:
             self.training > 0,
             self.is_left(place),
             self.wasted > 0,
+            len(self.made.get((receiver, f"{module.path}::{function.owner}"), ())),
             _state_key(self.state),
             self.state.switches.get(HARDWARE),
             _key(deciding),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint.facts.model import RESETS
 from detlint.facts.parse import parsable
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
@@ -93,6 +94,12 @@ class Texts:
         """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
         text = self.of(path)
         return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
+
+    def sets(self, attribute: str, path: str) -> bool:
+        """Whether a file may set an attribute of anything but `self`; so may what can't be read."""
+        text = self.of(path)
+        word = attribute.encode()
+        return text is None or (word in text and re.search(RESETS % (word, word), text) is not None)
 
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments."""
