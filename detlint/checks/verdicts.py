@@ -94,12 +94,15 @@ class Verdicts:
             yield None, silent
             return
         drawn = {s for other in (match, *self._matcher.matches(module, index)) for s in other.entry.draws}
-        # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
+        # A layer that is random by design draws nothing where a run only infers, or, if it evaluates until it is told to train, where none
+        # does; and for its tests nobody seeds what they try.
+        told = match.name.partition(".")[0] in self._catalog.told
         tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
         drawing = [
             o
             for o in (passage.outcome for passage in passed if index not in passage.silent)
-            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self._root))
+            if not ((o.infers or told) and not o.trains and follows_mode(match))
+            and not (tests and is_test(o.entry, self._root))
         ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self._catalog.rules[match.entry.rule]
