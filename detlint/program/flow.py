@@ -109,6 +109,10 @@ DECIDING: Final = re.compile(
 )
 
 
+ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
+"""A name that is above or below a number."""
+
+
 class _State(msgspec.Struct):
     """What holds at a point of the run: a stream is absent, `drawn` (unseeded), `seeded`, `optional` or `entropy`."""
 
@@ -250,6 +254,8 @@ class _Run:
         """Where the process begins, and how long the path was there, if another one has started it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
+        self.returns = False
+        """Whether the function that is run may have returned by now."""
         self.stopped = ""
         """Where something on this way has surely raised, which nothing has caught yet."""
         self.failed = ""
@@ -654,6 +660,9 @@ class _Run:
         if branch.kind == "exit":
             self.exits = True
             return True
+        if branch.kind == "return":
+            self.returns = True
+            return True
         if branch.kind == "raise":
             name = branch.test.value if isinstance(branch.test, Const) else ""
             return self.stop(f"`{name}`")
@@ -669,6 +678,8 @@ class _Run:
                 self.caught(partial(self.steps, arm))
             self.state = after
             return False
+        if self.orders_none(branch.test):
+            return self.stop("an order of None and a number")
         taken, cause = None, None
         name, first = flag_of(branch.test)
         if name:
@@ -734,13 +745,27 @@ class _Run:
         self.built = built
         del self.later[later:], self.handed[handed:]
 
+    def orders_none(self, test: Value | None) -> bool:
+        """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises."""
+        asked = ORDERED.fullmatch(test.text) if isinstance(test, Expression) else None
+        parameter = test.names.get(asked[1]) if asked is not None and isinstance(test, Expression) else None
+        if not isinstance(parameter, Param) or self.caller() is None:
+            return False
+        decorated = self.frame.module.detail(self.frame.function).decorators
+        return not decorated and self.values.is_left_at_none(self.frame, parameter)
+
+    def caller(self) -> Site | None:
+        """The call that runs the function, if it says its name."""
+        site = self.path[-1].module.sites[self.path[-1].site] if self.path else None
+        called = site is not None and last(site.target) == self.frame.function.name.rpartition(".")[2]
+        return site if called else None
+
     def is_unread(self, site: Site) -> bool:
         """Whether what a call gives is only given back, as one of several, to who never reads that one."""
-        if not site.use.startswith(AS) or not self.path:
+        caller = self.caller() if site.use.startswith(AS) else None
+        if caller is None or not caller.use.startswith(BUT):
             return False
-        caller = self.path[-1].module.sites[self.path[-1].site]
-        called = last(caller.target) == self.frame.function.name.rpartition(".")[2]
-        return called and caller.use.startswith(BUT) and site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
+        return site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
 
     def unread(self, work: Callable[[], object]) -> None:
         """A call whose result nobody reads: what it builds is never used."""
@@ -1519,6 +1544,7 @@ class _Run:
             _state_key(self.state),
             self.state.switches.get(HARDWARE),
             _key(deciding),
+            frozenset(given),
         )
         if key in self.done:
             self.recorder.enter("again", module, function, place)
@@ -1559,11 +1585,13 @@ class _Run:
     def body(self, steps: Iterable[Step]) -> None:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
         is taken to be at its end."""
-        outer, self.pending = self.pending, []
+        outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
         self.steps(steps)
+        if self.returns:
+            self.stopped, self.failed = "", failed  # what raises behind may not have been come to
         for work in self.pending if not self.stopped else ():
             self.caught(work)  # it may not be gone through
-        self.pending = outer
+        self.pending, self.returns = outer
 
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
