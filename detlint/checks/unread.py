@@ -7,22 +7,19 @@ from typing import Final
 from detlint.checks.guards import call_in
 from detlint.facts.model import KEPT, Site
 from detlint.facts.spare import Layout, Spare
+from detlint.program.resolve import Module
+from detlint.program.texts import Texts
 
 IN_PLACE: Final = "_"
 """How the names of methods end that change the tensor that they are called on."""
 
 
-def is_unread(data: bytes, name: str, site: Site, called: str) -> bool:
-    """Whether what a call gives is kept under a name that nobody reads, or only to keep something under another such name.
-
-    Args:
-        data: the text of the file.
-        name: the definition of the top level that the call stands in.
-        called: what is called.
-    """
-    if site.kind != "call" or site.use != KEPT or called.endswith(IN_PLACE) or b"locals(" in data:
-        return False
-    found = call_in(data, name, site.span)
+def is_unread(texts: Texts, module: Module, site: Site) -> bool:
+    """Whether what a call in a function gives is kept under a name that nobody reads, or only to keep something under another such
+    name."""
+    name = module.function_of(site).name.partition(".")[0]
+    text = texts.code(module.path) if name and site.kind == "call" and site.use == KEPT else None
+    found = call_in(text, name, site.span) if text is not None and b"locals(" not in text else None
     if found is None:
         return False
     function, call = found

@@ -24,7 +24,7 @@ from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
-from detlint.checks.unread import is_unread
+from detlint.checks.unread import IN_PLACE, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
@@ -131,11 +131,8 @@ class Verdicts:
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
-        if (
-            match.entry.rule.startswith(OPERATORS)
-            and not is_class(match.name)
-            and self._is_unread(module, index, match)
-        ):
+        computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
+        if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
             return "nothing is made of what it gives"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
@@ -145,13 +142,6 @@ class Verdicts:
         if of_weights and self._frozen.holds(module, index):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"
         return ""
-
-    def _is_unread(self, module: Module, index: int, match: Match) -> bool:
-        """Whether what a call in a function gives is kept under a name for nothing."""
-        site = module.sites[index]
-        name = module.function_of(site).name.partition(".")[0]
-        text = self._users.texts.code(module.path) if name else None
-        return text is not None and is_unread(text, name, site, match.name)
 
     def _differ(self, module: Module, index: int) -> bool:
         """Whether the indices of a call surely differ, as the text of its function has them."""
