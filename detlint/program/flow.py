@@ -33,6 +33,7 @@ from detlint.facts.model import (
     Expression,
     Function,
     Instance,
+    Items,
     Mapping,
     Member,
     Param,
@@ -109,6 +110,8 @@ DECIDING: Final = re.compile(
 )
 
 
+PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
+"""Types of what holds nothing else."""
 ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
 """A name that is above or below a number."""
 
@@ -1389,11 +1392,15 @@ class _Run:
         """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
         function gives back that makes it."""
         use = place.module.sites[place.site].use
-        if use == LENT and self.path:
-            caller = self.path[-1]
-            called = last(caller.module.sites[caller.site].target)
-            return called == self.frame.function.name.rpartition(".")[2] and self.is_left(caller)
-        return use == IDLE and self.is_left(place)
+        if use != LENT:
+            return use == IDLE and self.is_left(place)
+        caller = self.caller()
+        if caller is None or not caller.use.startswith(BUT):
+            return caller is not None and self.is_left(self.path[-1])
+        returned = self.frame.function.returns
+        given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
+        places = {str(number) for number, value in given if _may_hold(value, place.site)}
+        return bool(places) and places.issubset(caller.use[len(BUT) :].split(","))
 
     def is_left(self, place: Place | None) -> bool:
         """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
@@ -1540,6 +1547,7 @@ class _Run:
             self.trying > 0,
             self.training > 0,
             self.is_left(place),
+            _unread_of(place),
             self.wasted > 0,
             _state_key(self.state),
             self.state.switches.get(HARDWARE),
@@ -1885,6 +1893,23 @@ def _taken_of(value: Value | None) -> tuple[Value | None, str]:
 
 def _nothing() -> None:
     """What entering most things does to streams."""
+
+
+def _unread_of(place: Place | None) -> str:
+    """Which of several things that a call gives are never read."""
+    use = place.module.sites[place.site].use if place is not None else ""
+    return use if use.startswith(BUT) else ""
+
+
+def _may_hold(value: Value | None, site: int) -> bool:
+    """Whether a value may be, or hold, what a call gives, itself or by way of methods."""
+    if isinstance(value, Result):
+        return value.site == site or _may_hold(value.of, site)
+    if isinstance(value, Member):
+        return _may_hold(value.base, site)
+    if isinstance(value, (Either, Items, Mapping)):
+        return any(_may_hold(part, site) for part in (value.options if isinstance(value, Either) else value.values))
+    return not isinstance(value, (Const, Ref)) and not (isinstance(value, Instance) and value.of in PLAIN)
 
 
 def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
