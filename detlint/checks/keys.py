@@ -264,7 +264,7 @@ class _Walk:
             return False
         if branch.kind in ("with", "trial"):
             return self.steps(branch.arms[0], way)
-        if branch.kind in ("yield", "exit", "raise"):
+        if branch.kind in ("yield", "return", "exit", "raise"):
             return branch.kind != "yield"
         self.branches += 1
         number, before, ends, outer = self.branches, self.state, list[_State](), self.under

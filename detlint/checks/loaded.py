@@ -7,7 +7,8 @@ from itertools import chain
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.facts.model import Function, Member, is_made_by, surely
+from detlint.checks.unread import is_unread
+from detlint.facts.model import KEPT, Function, Member, is_made_by, surely
 from detlint.program.flow import LOADS_WEIGHTS
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
@@ -28,6 +29,7 @@ class Loaded:
         self._matcher = matcher
         self._users = users
         self._root = root
+        self._parameters = matcher.catalog.words_with("parameter")
 
     def overwritten(self, module: Module, index: int, runs_load: bool) -> bool:
         """Whether what a site draws goes into weights of a layer, which all who build it then load.
@@ -36,12 +38,13 @@ class Loaded:
             runs_load: whether every run that comes there loads weights, and trains none.
         """
         site = module.sites[index]
-        if site.use and not site.use.startswith("argument:"):
+        if site.use and site.use != KEPT and not site.use.startswith("argument:"):
             return False  # what is kept for itself may be no weight
         function = module.function_of(site)
-        return self._while_built(module, function, {}) or (
+        overwritten = self._while_built(module, function, {}) or (
             runs_load and self._while_built(module, function, {}, loaded=True)
         )
+        return overwritten and (site.use != KEPT or is_unread(self._users.texts, module, site, self._parameters))
 
     def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
         """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""

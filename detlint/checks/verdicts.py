@@ -24,6 +24,7 @@ from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
+from detlint.checks.unread import IN_PLACE, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
@@ -133,6 +134,9 @@ class Verdicts:
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
+        computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
+        if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
+            return "nothing is made of what it gives"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
         if is_class(match.name) and self._leftover.holds(module, index):

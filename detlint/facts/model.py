@@ -197,11 +197,12 @@ class Branch(Record, frozen=True):
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
     that shows no more than the shapes of what it makes, `SHAPES`, or that only prints, `PRINTS`. A `trial` is the body of a function
-    that shows no more than shapes. `tests` is an `if` whose first arm only runs while tests do. A `yield`, a `rebind`, and an `exit`
-    of the process, have no arms. Nor has a `raise`, where the expression that is evaluated surely raises.
+    that shows no more than shapes. `tests` is an `if` whose first arm only runs while tests do. A `yield`, a `rebind`, an `exit`
+    of the process, and a `return` that stands in another branch, have no arms. Nor has a `raise`, where the expression that is
+    evaluated surely raises.
     """
 
-    kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "exit", "raise", "rebind"]
+    kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "return", "exit", "raise", "rebind"]
     test: Value | None
     arms: tuple[tuple[Step, ...], ...]
     span: Span | None = None

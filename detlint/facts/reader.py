@@ -1360,6 +1360,8 @@ class _Reader:
                 for place, (element, given) in enumerate(zip(node.value.elts, value.values, strict=False)):
                     if type(element) is ast.Name and type(given) is Result and given.site >= 0:
                         self.given_back.append((given.site, place, element.id))
+        if self.steps is not self.outermost:
+            self.steps.append(Branch("return", None, ()))
         return True
 
     def _raise(self, node: ast.Raise) -> bool:

@@ -94,8 +94,8 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
     Args:
         layers: classes whose objects, printed, show the layers that they are made of.
     """
-    networks, written = _networks(body, layers), _written(body)
-    shown = bool(body) and (_runs(body[-1], networks) or _tries(body))
+    networks, written, tried = _networks(body, layers), _written(body), _tried(body)
+    shown = bool(body) and (_runs(body[-1], networks) or _value(body[-1]) in tried)
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
             return False
@@ -114,7 +114,7 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
                 shown = True
             elif dotted(call.func) in layers:
                 shown = True  # it is built, and that is all
-            elif last == _BACKWARD or (isinstance(call.func, ast.Name) and call.func.id in networks):
+            elif last == _BACKWARD or call in tried or (isinstance(call.func, ast.Name) and call.func.id in networks):
                 continue
             elif last not in _SETS_UP and not (last in _MODES and not call.args):
                 return False
@@ -156,20 +156,36 @@ def _runs(statement: ast.stmt, networks: set[str]) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in networks
 
 
-def _tries(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block ends with what some call has made, run on made-up numbers alone: `net = get_net(); x = torch.rand(8); y = net(x)`."""
+def _tried(body: Sequence[ast.stmt]) -> set[ast.expr]:
+    """The calls, each all that a statement keeps, of what some call has made, with made-up numbers alone: `net = get_net();
+    x = torch.rand(8); y = net(x)`. Of those that are statements, it is written how many numbers."""
     made = {
-        target.id: _last(statement.value)
+        target.id: statement.value
         for statement in body
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    if not body or not isinstance(body[-1], ast.Assign) or not isinstance(body[-1].value, ast.Call):
-        return False
-    call = body[-1].value
-    made_up = all(isinstance(given, ast.Name) and made.get(given.id) in _MAKES_UP for given in call.args)
-    return dotted(call.func) in made and bool(call.args) and made_up and not call.keywords
+    found = set[ast.expr]()
+    for statement in body:
+        call = _value(statement)
+        if isinstance(call, ast.Call) and call.args and not call.keywords and dotted(call.func) in made:
+            given = [made.get(argument.id) if isinstance(argument, ast.Name) else None for argument in call.args]
+            made_up = [maker for maker in given if maker is not None and _last(maker) in _MAKES_UP]
+            if len(made_up) == len(given) and (isinstance(statement, ast.Assign) or all(map(_is_written, made_up))):
+                found.add(call)
+    return found
+
+
+def _is_written(maker: ast.Call) -> bool:
+    """Whether all that a call is handed is written out."""
+    given = [*maker.args, *(keyword.value for keyword in maker.keywords if keyword.arg != "dtype")]
+    return all(isinstance(part, _LITERAL) for value in given for part in ast.walk(value))
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    """What a statement keeps, or what it is."""
+    return statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
 
 
 def _written(body: Sequence[ast.stmt]) -> set[str]:

@@ -33,6 +33,7 @@ from detlint.facts.model import (
     Expression,
     Function,
     Instance,
+    Items,
     Mapping,
     Member,
     Param,
@@ -108,6 +109,12 @@ IN_WORKERS: Final = ("worker_init_fn", "collate_fn")
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
+
+
+PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
+"""Types of what holds nothing else."""
+ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
+"""A name that is above or below a number."""
 
 
 class _Later(NamedTuple):
@@ -264,6 +271,8 @@ class _Run:
         """Where the process begins, and how long the path was there, if another one has started it."""
         self.exits = False
         """Whether the run has come to an end of the process."""
+        self.returns = False
+        """Whether the function that is run may have returned by now."""
         self.stopped = ""
         """Where something on this way has surely raised, which nothing has caught yet."""
         self.failed = ""
@@ -679,6 +688,9 @@ class _Run:
         if branch.kind == "exit":
             self.exits = True
             return True
+        if branch.kind == "return":
+            self.returns = True
+            return True
         if branch.kind == "raise":
             name = branch.test.value if isinstance(branch.test, Const) else ""
             return self.stop(f"`{name}`")
@@ -694,6 +706,8 @@ class _Run:
                 self.caught(partial(self.steps, arm))
             self.state = after
             return False
+        if self.orders_none(branch.test):
+            return self.stop("an order of None and a number")
         taken, cause = None, None
         name, first = flag_of(branch.test)
         if name:
@@ -788,13 +802,27 @@ class _Run:
         self.built = built
         del self.later[later:], self.handed[handed:]
 
+    def orders_none(self, test: Value | None) -> bool:
+        """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises."""
+        asked = ORDERED.fullmatch(test.text) if isinstance(test, Expression) else None
+        parameter = test.names.get(asked[1]) if asked is not None and isinstance(test, Expression) else None
+        if not isinstance(parameter, Param) or self.caller() is None:
+            return False
+        decorated = self.frame.module.detail(self.frame.function).decorators
+        return not decorated and self.values.is_left_at_none(self.frame, parameter)
+
+    def caller(self) -> Site | None:
+        """The call that runs the function, if it says its name."""
+        site = self.path[-1].module.sites[self.path[-1].site] if self.path else None
+        called = site is not None and last(site.target) == self.frame.function.name.rpartition(".")[2]
+        return site if called else None
+
     def is_unread(self, site: Site) -> bool:
         """Whether what a call gives is only given back, as one of several, to who never reads that one."""
-        if not site.use.startswith(AS) or not self.path:
+        caller = self.caller() if site.use.startswith(AS) else None
+        if caller is None or not caller.use.startswith(BUT):
             return False
-        caller = self.path[-1].module.sites[self.path[-1].site]
-        called = last(caller.target) == self.frame.function.name.rpartition(".")[2]
-        return called and caller.use.startswith(BUT) and site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
+        return site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
 
     def unread(self, work: Callable[[], object]) -> None:
         """A call whose result nobody reads: what it builds is never used."""
@@ -1421,11 +1449,15 @@ class _Run:
         """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
         function gives back that makes it."""
         use = place.module.sites[place.site].use
-        if use == LENT and self.path:
-            caller = self.path[-1]
-            called = last(caller.module.sites[caller.site].target)
-            return called == self.frame.function.name.rpartition(".")[2] and self.is_left(caller)
-        return use == IDLE and self.is_left(place)
+        if use != LENT:
+            return use == IDLE and self.is_left(place)
+        caller = self.caller()
+        if caller is None or not caller.use.startswith(BUT):
+            return caller is not None and self.is_left(self.path[-1])
+        returned = self.frame.function.returns
+        given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
+        places = {str(number) for number, value in given if _may_hold(value, place.site)}
+        return bool(places) and places.issubset(caller.use[len(BUT) :].split(","))
 
     def is_left(self, place: Place | None) -> bool:
         """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
@@ -1574,11 +1606,13 @@ class _Run:
             self.trying > 0,
             self.training > 0,
             self.is_left(place),
+            _unread_of(place),
             self.wasted > 0,
             len(self.made.get((receiver, f"{module.path}::{function.owner}"), ())),
             _state_key(self.state),
             self.state.switches.get(HARDWARE),
             _key(deciding),
+            frozenset(given),
         )
         if key in self.done:
             self.recorder.enter("again", module, function, place)
@@ -1619,11 +1653,13 @@ class _Run:
     def body(self, steps: Iterable[Step]) -> None:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
         is taken to be at its end."""
-        outer, self.pending = self.pending, []
+        outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
         self.steps(steps)
+        if self.returns:
+            self.stopped, self.failed = "", failed  # what raises behind may not have been come to
         for work in self.pending if not self.stopped else ():
             self.caught(work)  # it may not be gone through
-        self.pending = outer
+        self.pending, self.returns = outer
 
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
@@ -1917,6 +1953,23 @@ def _taken_of(value: Value | None) -> tuple[Value | None, str]:
 
 def _nothing() -> None:
     """What entering most things does to streams."""
+
+
+def _unread_of(place: Place | None) -> str:
+    """Which of several things that a call gives are never read."""
+    use = place.module.sites[place.site].use if place is not None else ""
+    return use if use.startswith(BUT) else ""
+
+
+def _may_hold(value: Value | None, site: int) -> bool:
+    """Whether a value may be, or hold, what a call gives, itself or by way of methods."""
+    if isinstance(value, Result):
+        return value.site == site or _may_hold(value.of, site)
+    if isinstance(value, Member):
+        return _may_hold(value.base, site)
+    if isinstance(value, (Either, Items, Mapping)):
+        return any(_may_hold(part, site) for part in (value.options if isinstance(value, Either) else value.values))
+    return not isinstance(value, (Const, Ref)) and not (isinstance(value, Instance) and value.of in PLAIN)
 
 
 def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:

@@ -49,17 +49,46 @@ class Imports:
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
-        if self.may_raise(module, name):
+        if self._raises_anywhere(module, name):
             shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
             return shared or self.is_lacking(name)
-        return module is script and self._is_out_of_reach(script, name.partition(".")[0])
+        if module is script:
+            return self._is_out_of_reach(script, name.partition(".")[0])
+        return self._leads_beside(module, name) and self._is_below(module, name, script)
 
     def is_lacking(self, name: str) -> bool:
         """Whether a framework surely doesn't have what a name means."""
         return self._resolver.catalog.lacks(name)
 
     def may_raise(self, module: Module, name: str) -> bool:
-        """Whether a file raises where it imports a name, if that leads where it seems to lead."""
+        """Whether a file raises where it imports a name, if that leads where it seems to lead, or only some scripts find it there."""
+        return self._raises_anywhere(module, name) or self._leads_beside(module, name)
+
+    def _leads_beside(self, module: Module, name: str) -> bool:
+        """Whether a name leads to a file beside, in a folder that isn't a package, with a script in a folder above: who starts that
+        doesn't have this folder on the path."""
+        place = self._modules.find(module.path, name.partition(".")[0])
+        folder = os.path.dirname(module.path)
+        return place is not None and os.path.dirname(place[0]) == folder and self._modules.has_script_above(folder)
+
+    def _is_below(self, module: Module, name: str, script: Module) -> bool:
+        """Whether a file, and what a name leads to beside it, stand below the folder of a script, nothing puts their folder on the path,
+        and no other file or library may be meant. A relative import doesn't ask for the path."""
+        folder, first = os.path.dirname(script.path), name.partition(".")[0]
+        if script.facts.cells or not module.path.startswith(folder + os.sep) or os.path.dirname(module.path) == folder:
+            return False
+        if (
+            first in self._resolver.catalog.libraries
+            or first in STDLIB
+            or self._resolver.name(module.path, name) is None
+        ):
+            return False
+        if any(self._resolver.says(module.path, word) for word in ("from .", "sys.path")):
+            return False
+        return not self._may_hold(folder, first) and not _is_said(folder)
+
+    def _raises_anywhere(self, module: Module, name: str) -> bool:
+        """Whether a file raises where it imports a name, if that leads where it seems to lead, whatever is started."""
         key = (module.scope, name)
         if key not in self._known:
             self._known[key] = self._raises(module.path, name)

@@ -194,6 +194,10 @@ class Modules:
         bases = dict.fromkeys([own, *self._above(own), self.root, f"{self.root}{os.sep}src", *scripts])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
 
+    def has_script_above(self, folder: str) -> bool:
+        """Whether a script stands in a folder above one that is no package."""
+        return "__init__.py" not in self._list(folder)[0] and self._above(folder) != []
+
     def _above(self, folder: str) -> list[str]:
         """The nearest folder above one in which a script stands: who starts that has it on the path."""
         while folder != self.root and folder.startswith(self.root):

@@ -271,6 +271,11 @@ class Values:
             return None, None
         return bool(given.value.value), given.default
 
+    def is_left_at_none(self, frame: Frame, value: Param) -> bool:
+        """Whether a parameter is None in this call, which leaves it out, and no option of a command line says something else."""
+        given = self._parameter(frame, value)
+        return given.value == Const(None) and (given.default is None or _is_parameter(given.default))
+
     def _replaced(self, value: Either, options: list[Origin]) -> Origin:
         """A parameter that is set anew where it is None: `if seed is None: seed = int(time.time())`."""
         pairs = list(zip(value.options, options, strict=True))
