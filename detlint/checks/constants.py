@@ -241,7 +241,7 @@ class Constants:
         if (given := self._kept_parameter(module, function, found, node)) is not None:
             value = self._parameter(module, *given)
         elif isinstance(kept := self._kept(module, function, node), Const):
-            value = kept if self._is_alone(module, function.owner) else None
+            value = kept if self._sets_alone(module, function.owner, node) else None
         if isinstance(node, ast.Attribute):
             attributes.add(node.attr)
         return value if isinstance(value, Const) else None
@@ -306,12 +306,17 @@ class Constants:
                     made.add(target.name)
         return made
 
-    def _is_alone(self, module: Module, owner: str) -> bool:
-        """Whether only a class's own text sets attributes on its `self`, by their names."""
-        if self._derives_from_others(module, owner) or self._has_heirs(module, owner):
+    def _sets_alone(self, module: Module, owner: str, node: ast.expr) -> bool:
+        """Whether only a class's own text sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
+        name, own = dotted(node).rpartition(".")[2], f"{module.path}::{owner}"
+        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
+        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
+        self._resolver.opened.update(home.path for home, _ in kin)
+        kin += self._heirs(module, owner)
+        if any(name in home.classes[other].attributes for home, other in kin if other in home.classes):
             return False
         offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not (offered or _SETS_ANY.search(self._text_of(module, owner)))
+        return not (offered or any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin)))
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
         """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
 from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN, YIELDED
-from detlint.facts.model import ANEW, Const, Detail, Either, Function, Ref, Site, is_made_by
+from detlint.facts.model import ANEW, Const, Detail, Either, Function, Member, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 from detlint.program.users import Use
@@ -157,7 +157,26 @@ class _Order(msgspec.Struct):
         fates = {fate for detail in details for fate in _fates(detail, name)}
         if not fates and "." in name:
             return KEPT  # who asks it, isn't known
-        return max(map(self.of, sorted(fates - ASKED)), default=NOTHING)
+        other = (fate for fate in sorted(fates - ASKED) if not self._only_asks(fate, name))
+        return max(map(self.of, other), default=NOTHING)
+
+    def _only_asks(self, fate: str, name: str) -> bool:
+        """Whether it is a function of the program that a table gets to, kept as an attribute, and that only asks it for names."""
+        kind, _, callee = fate.partition(":")
+        found = self._defined(callee) if kind == "argument" and "." in name else None
+        if found is None:
+            return False
+        module, function = found
+        detail, attribute = module.detail(function), name.rpartition(".")[2]
+        given = {
+            argument.name or (detail.parameters[position].name if position < len(detail.parameters) else "")
+            for site in self.module.sites
+            if site.target == Ref(callee)
+            for position, argument in enumerate(site.args)
+            if isinstance(argument.value, Member) and argument.value.attr == attribute
+        }
+        known = bool(given) and given <= {parameter.name for parameter in detail.parameters}
+        return known and all(ASKED.issuperset(_fates(detail, parameter)) for parameter in given)
 
     def _held(self, name: str) -> int:
         """What it does where a name holds it; that of the names that a module offers is no matter."""
