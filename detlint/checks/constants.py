@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import Final
+from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
@@ -24,6 +24,7 @@ from detlint.checks.parts import calls_of_parts
 from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
+from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
     SCALED,
@@ -73,6 +74,7 @@ class Constants:
         self._unnamed = unnamed
         self._offered = offered
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
+        self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
 
@@ -233,28 +235,88 @@ class Constants:
             found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
+        if isinstance(node, ast.Call):
+            return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
-        if isinstance(node, ast.Name) and not found.may_rebind(node):
-            value = self._parameter(module, function, node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and function.owner:
-            own, made = module.detail(function).parameters[:1], module.functions.get(f"{function.owner}.__init__")
-            body = module.classes.get(function.owner)
-            kept = body.attributes.get(node.attr) if body is not None else None
-            # What is annotated is an object of its class, under the parameter's name.
-            if made is not None and own and own[0].name == node.value.id and isinstance(kept, (Param, Instance)):
-                attributes.add(node.attr)
-                value = self._parameter(module, made, kept.name)
-            elif made is not None and own and own[0].name == node.value.id and isinstance(kept, Const):
-                attributes.add(node.attr)
-                value = kept if self._is_alone(module, function.owner) else None
+        if (given := self._kept_parameter(module, function, found, node)) is not None:
+            value = self._parameter(module, *given)
+        elif isinstance(kept := self._kept(module, function, node), Const):
+            value = kept if self._sets_alone(module, function.owner, node) else None
+        if isinstance(node, ast.Attribute):
+            attributes.add(node.attr)
         return value if isinstance(value, Const) else None
 
-    def _is_alone(self, module: Module, owner: str) -> bool:
-        """Whether only a class's own text sets attributes on its `self`, by their names."""
-        if self._derives_from_others(module, owner) or self._has_heirs(module, owner):
+    def _kept_parameter(
+        self, module: Module, function: Function, found: Guarded, node: ast.expr
+    ) -> tuple[Function, str] | None:
+        """The parameter that a name in a test is, or that the constructor keeps as an attribute; None for anything else."""
+        if isinstance(node, ast.Name):
+            return (function, node.id) if not found.may_rebind(node) else None
+        kept, made = self._kept(module, function, node), module.functions.get(f"{function.owner}.__init__")
+        # What is annotated is an object of its class, under the parameter's name.
+        return (made, kept.name) if made is not None and isinstance(kept, (Param, Instance)) else None
+
+    @staticmethod
+    def _kept(module: Module, function: Function, node: ast.expr) -> Value | None:
+        """What the constructor keeps as the attribute of the object itself that a method reads."""
+        own = module.detail(function).parameters[:1] if function.owner else ()
+        body, made = module.classes.get(function.owner), f"{function.owner}.__init__" in module.functions
+        of_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and own
+        if not of_own or not made or body is None or own[0].name != node.value.id:  # type: ignore[attr-defined]
+            return None
+        return body.attributes.get(node.attr)  # type: ignore[attr-defined]
+
+    def _asked_for_class(
+        self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.Call
+    ) -> Const | None:
+        """What `isinstance(optimizer, Wrapper)` always is: False where all calls give objects of other classes of libraries, in
+        which nothing derives from that one."""
+        if dotted(node.func) != "isinstance" or len(node.args) != 2:
+            return None
+        asked = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+        names = {self._class_named(module, part) for part in asked}
+        given = self._kept_parameter(module, function, found, node.args[0]) if names <= self._without_heirs else None
+        made = self._made_by_calls(module, *given) if given is not None else None
+        if isinstance(node.args[0], ast.Attribute):
+            attributes.add(node.args[0].attr)
+        return Const(False) if made and made.isdisjoint(names) else None
+
+    def _class_named(self, module: Module, node: ast.expr) -> str:
+        """What a name of the file stands for; "" where that isn't known."""
+        first, dot, rest = dotted(node).partition(".")
+        meant = module.facts.names.get(first)
+        named = self._resolver.name(module.path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
+        return named.name if isinstance(named, Ref) else ""
+
+    def _made_by_calls(self, module: Module, function: Function, name: str, depth: int = 0) -> set[str] | None:
+        """The classes of libraries whose objects all calls of a function give a parameter; None where there may be others."""
+        made = set[str]()
+        for use in self._calls(module, function) or ():
+            for home, caller, passed in self._passed_by(use, module, function, name):
+                for option in options(passed.value) if passed is not None else (None,):
+                    if isinstance(option, Param) and depth < DEEPEST:
+                        handed_on = self._made_by_calls(home, caller, option.name, depth + 1)
+                        if handed_on is None:
+                            return None
+                        made |= handed_on
+                        continue
+                    target = self._matcher.target(home, option.site) if _is_of_call(option) else None
+                    if not isinstance(target, Ref) or "::" in target.name or not is_class(target.name):
+                        return None
+                    made.add(target.name)
+        return made
+
+    def _sets_alone(self, module: Module, owner: str, node: ast.expr) -> bool:
+        """Whether only a class's own text sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
+        name, own = dotted(node).rpartition(".")[2], f"{module.path}::{owner}"
+        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
+        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
+        self._resolver.opened.update(home.path for home, _ in kin)
+        kin += self._heirs(module, owner)
+        if any(name in home.classes[other].attributes for home, other in kin if other in home.classes):
             return False
         offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not (offered or _SETS_ANY.search(self._text_of(module, owner)))
+        return not (offered or any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin)))
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
         """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an
@@ -624,6 +686,10 @@ def _is_of_self(target: Value) -> bool:
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     """Whether it is the constructor of a class's base, as the class itself calls it."""
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
+
+
+def _is_of_call(value: Value | None) -> TypeGuard[Result]:
+    return isinstance(value, Result) and value.site >= 0
 
 
 def _is_named(value: Value | None, name: str) -> bool:

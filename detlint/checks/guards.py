@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from detlint.facts.model import Const, Span
 
 Leaf = Callable[[ast.expr], Const | None]
-"""What a name, or an attribute, always is; None where that isn't known."""
+"""What a name, an attribute, or a call, always is; None where that isn't known."""
 _LEAVE: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPARES: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
@@ -213,4 +213,4 @@ def result(node: ast.expr, leaf: Leaf) -> Const | None:
         sides = [result(side, leaf) for side in (node.left, node.right)] if compute is not None else ()
         numbers = [side.value for side in sides if side is not None and isinstance(side.value, (int, float))]
         return Const(compute(*numbers)) if compute is not None and len(numbers) == 2 else None
-    return leaf(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    return leaf(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Call)) else None

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from detlint.catalog import Catalog
 from detlint.checks.match import Match, Matcher
-from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN
-from detlint.facts.model import ANEW, Const, Detail, Either, Function, Ref, Site, is_made_by
+from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN, YIELDED
+from detlint.facts.model import ANEW, Const, Detail, Either, Function, Member, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 from detlint.program.users import Use
@@ -33,8 +33,10 @@ TOLD: Final = re.compile(
     r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
 )
 """Names of lists that say what went wrong."""
-RESULTS: Final = "DET306"
-"""The rule of results as they come."""
+LISTS: Final = frozenset({"DET305", "DET306"})
+"""The rules of listings, and of results as they come."""
+NESTED: Final = "nested"
+"""Entries in this context list things that hold listings themselves."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -155,7 +157,26 @@ class _Order(msgspec.Struct):
         fates = {fate for detail in details for fate in _fates(detail, name)}
         if not fates and "." in name:
             return KEPT  # who asks it, isn't known
-        return max(map(self.of, sorted(fates - ASKED)), default=NOTHING)
+        other = (fate for fate in sorted(fates - ASKED) if not self._only_asks(fate, name))
+        return max(map(self.of, other), default=NOTHING)
+
+    def _only_asks(self, fate: str, name: str) -> bool:
+        """Whether it is a function of the program that a table gets to, kept as an attribute, and that only asks it for names."""
+        kind, _, callee = fate.partition(":")
+        found = self._defined(callee) if kind == "argument" and "." in name else None
+        if found is None:
+            return False
+        module, function = found
+        detail, attribute = module.detail(function), name.rpartition(".")[2]
+        given = {
+            argument.name or (detail.parameters[position].name if position < len(detail.parameters) else "")
+            for site in self.module.sites
+            if site.target == Ref(callee)
+            for position, argument in enumerate(site.args)
+            if isinstance(argument.value, Member) and argument.value.attr == attribute
+        }
+        known = bool(given) and given <= {parameter.name for parameter in detail.parameters}
+        return known and all(ASKED.issuperset(_fates(detail, parameter)) for parameter in given)
 
     def _held(self, name: str) -> int:
         """What it does where a name holds it; that of the names that a module offers is no matter."""
@@ -180,6 +201,8 @@ class _Order(msgspec.Struct):
             name = name.removeprefix(SUM)
         if name.startswith((NUMBERED, WRITTEN)):
             return DECIDES
+        if name == YIELDED:
+            return self._returned()
         if not name or "." in name or name.startswith(INSIDE):
             return NOTHING if self._is_put_right(name) else KEPT
         if name in self.seen or self._is_put_right(name):
@@ -245,10 +268,10 @@ class _Order(msgspec.Struct):
         return NOTHING
 
     def _is_flat(self) -> bool:
-        """Whether what a function gives back is nothing but the items: results as they come, each of them whole. A list of folders may
-        be one of listings."""
-        rules = {match.entry.rule for match in self.matcher.matches(self.module, self.index)} if not self.depth else ()
-        return RESULTS in rules and not self.packed and not self.function.yields
+        """Whether what a function gives back is nothing but the items, each of them whole, and none a listing itself."""
+        found = [match.entry for match in self.matcher.matches(self.module, self.index)] if not self.depth else []
+        whole = any(e.rule in LISTS for e in found) and not any(NESTED in e.contexts for e in found)
+        return whole and not self.packed and not self.function.yields
 
     def _inside(self, callee: str) -> int | None:
         """What a function of the program does with the order of the items that it is given; None for any other."""

@@ -9,9 +9,10 @@ from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
-from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
+from detlint.program.texts import IMPORT
 from detlint.program.users import Users
 
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
@@ -23,10 +24,10 @@ _WAYS: Final = re.compile(
 _DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
-    rb"(?:(self),|[^,()]*,)?"
+    rb"(?:(self),|\s*(?:(\w+)|[^,()]*)\s*,)?"
     rb"(?:\s*[\"'](\w+)[\"']\s*[,)])?"
 )
-"""What asks for an attribute: of the object itself, and by which name, if that is written out."""
+"""What asks for an attribute: of the object itself, or of what has which name, and by which name, if that is written out."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -60,8 +61,25 @@ def _puts_together(users: Users, path: str) -> bool:
 def _gets_any(users: Users, path: str, names: Collection[bytes], of_itself: bool) -> bool:
     """Whether a file asks for an attribute by a name that isn't written out, or that is one of some names."""
     text = users.texts.of(path)
-    asked = ((bool(found[1]), found[2]) for found in _GETS.finditer(text)) if text is not None else [(False, None)]
-    return any((of_itself or not own) and (name is None or name in names) for own, name in asked)
+    if text is None:
+        return True
+    asked = ((bool(found[1]), found[2], found[3]) for found in _GETS.finditer(text))
+    return any(
+        (of_itself or not own)
+        and (name is None or name in names)
+        and not (of and _is_of_framework(users, path, text, of))
+        for own, of, name in asked
+    )
+
+
+def _is_of_framework(users: Users, path: str, text: bytes, name: bytes) -> bool:
+    """Whether a file means a module of a framework by a name, wherever it says that: what such a module has is none of the program's."""
+    module = users.resolver.module(path) if path.endswith(".py") else None
+    meant = module.facts.names.get(name.decode("utf-8", "replace")) if module is not None else None
+    if not isinstance(meant, Ref) or meant.name.partition(".")[0] not in users.resolver.catalog.roots:
+        return False
+    read = rb"\b%s(?=\.)|\b(?:get|has)attr\(\s*%s(?=\s*,)" % (name, name)
+    return not re.search(rb"\b%s\b" % name, re.sub(read, b"", IMPORT.sub(b"", text)))
 
 
 class Unused:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
@@ -12,8 +13,8 @@ JOINS: Final = frozenset({"append", "cat", "concat", "concatenate", "hstack", "v
 WRITES: Final = frozenset({"write", "writelines", "writerow", "writerows"})
 MAPS: Final = frozenset({"map", "imap", "starmap"})
 """Methods of pools that give a result for each item, in order."""
-BEYOND: Final = ""
-"""What grows is no name: what a generator yields, a list in another."""
+YIELDED: Final = "<"
+"""What grows is what a generator yields."""
 INSIDE: Final = "["
 """How the name of a table begins whose items grow: `groups[x].append(...)`."""
 SUM: Final = "+"
@@ -40,14 +41,20 @@ class Gathered(NamedTuple):
         return (name if name in self.in_order else SUM + name for name in self.names)
 
 
-def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gathered | None:
+def gathered(
+    body: Sequence[ast.AST], targets: Sequence[str], index: str, raises: Callable[[ast.stmt], bool] | None = None
+) -> Gathered | None:
     """What a loop's body gathers (appends, adds up, numbers, writes, yields); None where it gathers nothing.
 
     Args:
         targets: the names that the loop binds.
         index: the one of them that counts (`for i, x in enumerate(...)`), "" for none.
+        raises: whether a statement surely does: what comes after it in its block doesn't.
     """
     nodes = [node for statement in body for node in ast.walk(statement)]
+    if raises is not None:
+        never = set(_behind(body, raises)).union(*(_behind(block, raises) for node in nodes for block in _blocks(node)))
+        nodes = [node for node in nodes if node not in never]
     anew, own = set[str](), set[str]()
     counters = {index} if index else set()
     for node in nodes:
@@ -55,13 +62,32 @@ def gathered(body: Sequence[ast.AST], targets: Sequence[str], index: str) -> Gat
             counters.add(dotted(node.target))
         anew.update(_made_anew(node))
         own.update(_built(node, own))
+    # What is bound to an item of something else, first of all, is that one in each turn until it is bound again.
+    begun = {
+        name: part.lineno for part in reversed(body) if isinstance(part, ast.Assign) for name in _bound_to_item(part)
+    }
     names: dict[str, bool] = {}
     for node in nodes:
         for name, in_order in _growth(node, set(targets), anew, counters - {""}):
+            if isinstance(node, ast.Assign) and begun.get(name, sys.maxsize) < node.lineno:
+                continue
             # What is made anew in every turn gathers nothing over the turns.
             if name.lstrip(INSIDE + NUMBERED) not in anew and name.partition(".")[0] not in own:
                 names[name] = names.get(name, False) or in_order
     return Gathered(tuple(names), tuple(n for n, in_order in names.items() if in_order)) if names else None
+
+
+def _blocks(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
+    """The blocks of statements right in a node."""
+    return (
+        part for _, part in ast.iter_fields(node) if isinstance(part, list) and part and isinstance(part[0], ast.stmt)
+    )
+
+
+def _behind(block: Sequence[ast.AST], raises: Callable[[ast.stmt], bool]) -> Iterator[ast.AST]:
+    """All that stands in a block behind what surely raises."""
+    end = next((n for n, part in enumerate(block) if isinstance(part, ast.stmt) and raises(part)), len(block))
+    return (node for part in block[end + 1 :] for node in ast.walk(part))
 
 
 def only_logs(body: Sequence[ast.AST]) -> bool:
@@ -106,6 +132,13 @@ def _made_anew(node: ast.AST) -> Iterator[str]:
         yield node.optional_vars.id
 
 
+def _bound_to_item(node: ast.Assign) -> Iterator[str]:
+    """The names that an assignment binds to an item of something else: `mask = outputs[0]`."""
+    if isinstance(node.value, ast.Subscript):
+        return (t.id for t in node.targets if isinstance(t, ast.Name) and t.id not in _names(node.value))
+    return iter(())
+
+
 def _built(node: ast.AST, own: set[str]) -> Iterator[str]:
     """The names that a part of the body binds to an object of a class, or to what a method of such an object makes.
 
@@ -121,7 +154,7 @@ def _built(node: ast.AST, own: set[str]) -> Iterator[str]:
 def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]) -> Iterator[tuple[str, bool]]:
     """What grows by a part of the body, and whether surely in the order of the loop."""
     if isinstance(node, (ast.Yield, ast.YieldFrom)):
-        yield BEYOND, True
+        yield YIELDED, True
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         if not _is_whole(node.value):
             yield dotted(node.target), _is_sequence(node.value)

@@ -382,7 +382,7 @@ class _Reader:
         """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
         self.in_cells = True
         for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
-            if self.block([*takewhile(lambda statement: not ends_cell(statement, self.data), group)]):
+            if self.statements([*takewhile(lambda statement: not ends_cell(statement, self.data), group)]):
                 self.steps.pop()
                 last = self.steps[-1] if self.steps else None
                 if isinstance(last, Branch) and last.kind == "exit":
@@ -642,14 +642,18 @@ class _Reader:
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""
-        anew, stopped = self.anew, False
+        anew = self.anew
+        stopped = self.statements(statements)
+        self.anew = anew  # behind the block a name may have what it had before
+        return stopped
+
+    def statements(self, statements: Sequence[ast.stmt]) -> bool:
+        """As `block`, but what is bound anew stays so: all of it runs before what comes after."""
         for statement in statements:
             if _STATEMENTS[type(statement)](self, statement):
                 self.steps.append(-1)
-                stopped = True
-                break
-        self.anew = anew  # behind the block a name may have what it had before
-        return stopped
+                return True
+        return False
 
     def _pass(self, node: ast.stmt) -> None:
         pass
@@ -1252,7 +1256,8 @@ class _Reader:
         (`for root, dirs, names in os.walk(...)`).
         """
         targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
-        grown = loops.gathered(node.body, targets, targets[0] if len(targets) == 2 else "")
+        raises = self.surely_misses if self.may_miss() else None
+        grown = loops.gathered(node.body, targets, targets[0] if len(targets) == 2 else "", raises)
         if grown is None:
             return
         handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
@@ -1559,9 +1564,11 @@ class _Reader:
         self.children(node)
 
     def _joined(self, node: ast.JoinedStr) -> None:
+        kept = self.use.startswith(_KEEPS) and self.use not in _SHOWN and not self.use.endswith(_ERRORS)
         for part in node.values:
             if type(part) is ast.FormattedValue and type(part.value) is not ast.Name:
-                self.use = "shown"
+                # Which one of some files a text names that isn't only shown is up to their order.
+                self.use = "" if kept and type(part.value) is ast.Subscript else "shown"
                 self.expression(part.value)
         self.use = ""
 
@@ -1633,18 +1640,26 @@ class _Reader:
     def misses(self, name: str) -> None:
         """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
         level it may be what somebody has left out who shows the rest."""
-        if (
-            self.scope.kind == "module"
-            or self.tree is None
-            or self.unsure
-            or self.bound is None
-            or name.startswith("__")
-        ):
-            return
-        if not self.bound:
-            self.bound = unbound.bound(self.tree, self.data)
-        if self.bound is not None and name not in self.bound:
+        if not self.unsure and self.may_miss() and self.is_unbound(name):
             self.steps.append(Branch("raise", Const(name), ()))
+
+    def may_miss(self) -> bool:
+        """Whether a name that is read here may be one that nothing binds."""
+        return self.scope.kind != "module" and self.tree is not None and self.bound is not None and not self.stars
+
+    def is_unbound(self, name: str) -> bool:
+        """Whether nothing in the file binds a name that no scope has so far."""
+        if not self.bound and self.tree is not None and not name.startswith("__"):
+            self.bound = unbound.bound(self.tree, self.data)
+        return self.bound is not None and not name.startswith("__") and name not in self.bound
+
+    def surely_misses(self, statement: ast.stmt) -> bool:
+        """Whether a statement surely reads a name that nothing binds."""
+        nodes = [*ast.walk(statement)] if type(statement) in (ast.Assign, ast.Expr) else []
+        if any(type(node) in _MAY_SKIP for node in nodes):
+            return False
+        read = [node.id for node in nodes if type(node) is ast.Name and type(node.ctx) is ast.Load]
+        return any(self.scope.look_up(name) is MISSING and self.is_unbound(name) for name in read)
 
     def _attribute(self, node: ast.Attribute, called: bool = False) -> Value | None:
         """An attribute; one that is `called` is a method sooner than a property."""
@@ -2023,8 +2038,9 @@ class _Reader:
         return number
 
     def is_kept_here(self, target: Value, use: str) -> bool:
-        """Whether a call keeps under a name what a function of the file gives back."""
-        return use.startswith("assigned:") and type(target) is Ref and target.name.startswith(self.prefix)
+        """Whether a call keeps under a name what a function of the file gives back, or a loop goes over it at once."""
+        own = type(target) is Ref and target.name.startswith(self.prefix)
+        return own and (use.startswith("assigned:") or use in _LOOPS)
 
     def shows(self) -> bool:
         """Whether the file may show somebody something."""
@@ -2396,7 +2412,7 @@ class _Reader:
             self.expression(node.value)
             self.done_in_order(before, inside, ())
         else:
-            self.use = collected if type(node.elt) is ast.Call else ""
+            self.use = _among(collected) if type(node.elt) is ast.Call else ""
             self.expression(node.elt)
         self.unsure -= 1
         if self.keys > keys:
@@ -2851,6 +2867,12 @@ def _inside(use: str) -> str:
     return use if use != "returned" else "returned:inside"
 
 
+def _among(use: str) -> str:
+    """What becomes of one of many that something becomes of together: `found = [os.listdir(folder) for folder in folders]`."""
+    kind, _, name = use.partition(":")
+    return f"put:{name}" if kind == "assigned" and name else _inside(use)
+
+
 def _put_into(target: ast.expr) -> str:
     """What becomes of what is assigned to an item: the whole gathers it (`splits["train"] = files`)."""
     return f"put:{dotted(target.value)}" if type(target) is ast.Subscript else "assigned:"
@@ -2859,7 +2881,7 @@ def _put_into(target: ast.expr) -> str:
 def _passed(attr: str, function: Any, use: str) -> str:
     """What becomes of the arguments of a method: `files.append(x)`, `out.write(x)`, `pool.map(f, xs)`, `",".join(xs)`."""
     if attr in GROWS:
-        return f"data-loop:{dotted(function.value)}"
+        return f"{'data-loop' if attr == 'extend' else 'put'}:{dotted(function.value)}"
     if attr == "join":
         return f"joined:{use}"
     return "written" if attr in WRITES else use
@@ -2987,6 +3009,13 @@ _METHODS: Final = {
 _VIEWS: Final = frozenset({"items", "keys", "values"})
 _SHOWN: Final = frozenset({"shown", "argument:builtins.print", *(f"argument:?.{level}" for level in loops.LEVELS)})
 """What shows people what it is handed: which part of it, is no matter."""
+_MAY_SKIP: Final = frozenset({
+    ast.BoolOp, ast.Compare, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp,
+})  # fmt: skip
+"""Kinds of expressions that may not read all names in them."""
+_KEEPS: Final = ("argument:", "assigned:", "returned", "written")
+"""How the uses of a text begin that may be more than shown."""
+_ERRORS: Final = ("Error", "Exception", "Warning")
 _MOST_ANEW: Final = 4
 """A name that is bound anew more often is no longer told apart from what it was before."""
 _KEPT: Final = _PASSES | MAKES_SET | _SPECIAL.keys()
