@@ -782,6 +782,36 @@ class _Run:
         known = held.pop() if len(held) == 1 and all(frame.given for frame in frames) else None
         return None if known is None or self.some_file(partial(self.flow.words.sets, asked.attr)) else known
 
+    def hands_on_amiss(self, site: Site) -> bool:
+        """Whether a call hands on what the function around it gets beyond its parameters (`self.network(*inputs)`) to a layer that
+        takes more or fewer."""
+        count = self.handed_beyond(site)
+        module = self.frame.module
+        if count is None or not isinstance(site.target, Member) or not isinstance(site.target.base, Instance):
+            return False
+        owner = f"{module.path}::{site.target.base.of.removeprefix(module.prefix)}"
+        kept = self.parameter(owner, site.target.attr)
+        frames = self.made.get((self.frame.receiver or owner, owner), [])
+        values = {self.values.look(frame, kept).value for frame in frames} if kept is not None else set()
+        made = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
+        return bool(made) and all(self.flow.raises.handed_on(module, name, count) for name in made)
+
+    def handed_beyond(self, site: Site) -> int | None:
+        """How many arguments a call hands on, by position, if these are what the function around it gets beyond its parameters."""
+        given = site.args[0] if len(site.args) == 1 else None
+        function = self.frame.function
+        if given is None or given.name != "*" or not isinstance(given.value, Param) or not self.path:
+            return None
+        detail = self.frame.module.detail(function)
+        parameters, place = detail.parameters, self.path[-1]
+        call = place.module.sites[place.site]
+        if detail.decorators or any(a.name in ("*", "**") for a in call.args) or call.kind != "call":
+            return None
+        if not any(parameter.kind == "*" and parameter.name == given.value.name for parameter in parameters):
+            return None
+        own = sum(not parameter.kind for parameter in parameters) - bool(function.owner)
+        return max(sum(not argument.name for argument in call.args) - own, 0)
+
     def parameter(self, owner: str, attribute: str) -> Param | None:
         """The parameter that the constructor of a class keeps as an attribute."""
         kept = self.attributes(owner).get(attribute)
@@ -1025,7 +1055,7 @@ class _Run:
             self.write(site, place)
             return
         target = self.target(index)
-        if self.flow.raises.at(module, index) and self.stop(f"line {site.span.line}"):
+        if (self.flow.raises.at(module, index) or self.hands_on_amiss(site)) and self.stop(f"line {site.span.line}"):
             self.result.visited.update(
                 home.path for home, _, _ in self.flow.callees(target)
             )  # to edit these may mend it

@@ -50,7 +50,12 @@ class Raises:
         if site.kind != "call" or module.facts.cells or any(a.name in ("*", "**") for a in site.args):
             return ""
         called = self._called(module, site, self._knowledge.target(module, index))
-        return _misfit(site, *called) if called is not None else ""
+        return _misfit([argument.name for argument in site.args], *called) if called is not None else ""
+
+    def handed_on(self, module: Module, layer: str, count: int) -> str:
+        """What is wrong with so many arguments, by position, for the forward pass of a layer; "" where nothing surely is."""
+        called = self._forward(module, layer)
+        return _misfit([""] * count, *called) if called is not None else ""
 
     def _called(self, module: Module, site: Site, target: Value | None) -> tuple[Sequence[Parameter], bool] | None:
         """The parameters of the one function that a site surely calls, and whether the first is its object."""
@@ -152,20 +157,21 @@ def _only(module: Module, name: str) -> Function | None:
     return found[0] if len(found) == 1 else None
 
 
-def _misfit(site: Site, parameters: Sequence[Parameter], own: bool) -> str:
+def _misfit(names: Sequence[str], parameters: Sequence[Parameter], own: bool) -> str:
     """What is wrong with the arguments that a call hands to some parameters.
 
     Args:
+        names: those of the arguments; "" for one by position.
         own: whether the first parameter is the object itself.
     """
-    return next(_misfits(site, parameters[1:] if own and not (parameters and parameters[0].kind) else parameters), "")
+    return next(_misfits(names, parameters[1:] if own and not (parameters and parameters[0].kind) else parameters), "")
 
 
-def _misfits(site: Site, parameters: Sequence[Parameter]) -> Iterator[str]:
+def _misfits(arguments: Sequence[str], parameters: Sequence[Parameter]) -> Iterator[str]:
     kinds = {parameter.kind for parameter in parameters}
     names = [parameter.name for parameter in parameters if not parameter.kind]
-    given = [argument.name for argument in site.args if argument.name]
-    count = len(site.args) - len(given)
+    given = [name for name in arguments if name]
+    count = len(arguments) - len(given)
     first = next((i for i, parameter in enumerate(parameters) if parameter.kind), len(names))
     if count > first and "*" not in kinds:
         yield f"takes {first} arguments, and is given {count}"
