@@ -181,7 +181,7 @@ class Run:
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named; both with a separator at the end."""
-        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script)
+        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script, self._is_taken)
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""
@@ -758,6 +758,10 @@ class Run:
     def _is_script(self, path: str) -> bool:
         """Whether a file has a `__main__` block."""
         return self._begins(self.store.files.get(path)) == "main"
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether a library has a name: a folder of that name which doesn't say that it is a package hides none."""
+        return name in self.store.catalog.libraries or name in sys.stdlib_module_names
 
     def _head(self, path: str) -> Head | None:
         file = self.store.files.get(path)
