@@ -965,7 +965,8 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
     stopping = {
         path: runs[0].outcome.stops for path, runs in followed.items() if runs and all(r.outcome.stops for r in runs)
     }
-    going = links.reached(followed.keys() - stopping.keys()) if stopping else set[str]()
+    trying = {path for path, runs in followed.items() if runs and all(r.outcome.only_tries for r in runs)}
+    going = links.reached(followed.keys() - stopping.keys() - trying) if stopping else set[str]()
     stopped: dict[str, str] = {}
     for start, where in sorted(stopping.items()):
         for path in links.reached([start]) - going:
