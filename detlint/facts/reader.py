@@ -1607,10 +1607,10 @@ class _Reader:
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
-        """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
-        level it may be what somebody has left out who shows the rest."""
+        """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises. At the top level it
+        may be what somebody has left out who shows the rest, but not of a program with a `__main__` block."""
         if (
-            self.scope.kind == "module"
+            (self.scope.kind == "module" and b"__main__" not in self.data)
             or self.tree is None
             or self.unsure
             or self.bound is None
