@@ -1618,10 +1618,10 @@ class _Reader:
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
-        """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises. At the top level it
-        may be what somebody has left out who shows the rest, but not of a program with a `__main__` block."""
+        """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
+        level it may be what somebody has left out who shows the rest."""
         if (
-            (self.scope.kind == "module" and b"__main__" not in self.data)
+            self.scope.kind == "module"
             or self.tree is None
             or self.unsure
             or self.bound is None

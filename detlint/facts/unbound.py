@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 _BY_NAME: Final = re.compile(
-    rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|\bimport\s+__main__|%run"
+    rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|%run"
 )
 """What may bind names that aren't written out."""
 GIVEN: Final = frozenset({
