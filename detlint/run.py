@@ -181,7 +181,7 @@ class Run:
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named; both with a separator at the end."""
-        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script)
+        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script, self._is_taken)
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""
@@ -759,6 +759,10 @@ class Run:
         """Whether a file has a `__main__` block."""
         return self._begins(self.store.files.get(path)) == "main"
 
+    def _is_taken(self, name: str) -> bool:
+        """Whether a library has a name: a folder of that name which doesn't say that it is a package hides none."""
+        return name in self.store.catalog.libraries or name in sys.stdlib_module_names
+
     def _head(self, path: str) -> Head | None:
         file = self.store.files.get(path)
         return file.head if file is not None else None
@@ -961,7 +965,8 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
     stopping = {
         path: runs[0].outcome.stops for path, runs in followed.items() if runs and all(r.outcome.stops for r in runs)
     }
-    going = links.reached(followed.keys() - stopping.keys()) if stopping else set[str]()
+    trying = {path for path, runs in followed.items() if runs and all(r.outcome.only_tries for r in runs)}
+    going = links.reached(followed.keys() - stopping.keys() - trying) if stopping else set[str]()
     stopped: dict[str, str] = {}
     for start, where in sorted(stopping.items()):
         for path in links.reached([start]) - going:

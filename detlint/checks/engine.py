@@ -65,7 +65,9 @@ class Engine:
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
-        self.unnamed = Unnamed(resolver, users, attributes, root, packaged, declared, self._speaks)
+        self.unnamed = Unnamed(
+            resolver, users, attributes, root, packaged, declared, self._speaks, lambda *of: raising.makes_none(*of)
+        )
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         mended = Mended(self.catalog, users.texts)
@@ -73,6 +75,7 @@ class Engine:
             self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may, users.texts.sets
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
+        raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
         self.verdicts = Verdicts(
             self.matcher,
             settings,
@@ -81,7 +84,7 @@ class Engine:
             attributes,
             self.unnamed,
             self.untrained,
-            Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library),
+            raising,
             root,
         )
         self.keys = keys.Keys(self.matcher, root)

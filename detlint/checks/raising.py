@@ -13,6 +13,7 @@ from detlint.facts.model import Branch, Function, Ref, Step
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
+from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
 from detlint.program.texts import deriving
 from detlint.program.users import Users
@@ -93,8 +94,13 @@ class Raising:
                 methods = module.classes[function.owner].methods if function is not forward else ()
                 if all(name in BEGINNING or name == layer.forward for name in methods):
                     return True
-        made = module.functions.get(f"{function.owner}.__init__")
-        return made is not None and self._ends_so(module, made) and not self._is_derived_from(module, function.owner)
+        decorators = (self._resolver.normal(module.path, d) for d in module.detail(function).decorators)
+        return self.makes_none(module, function.owner) and not any(decorator in BOUND for decorator in decorators)
+
+    def makes_none(self, module: Module, owner: str) -> bool:
+        """Whether no object of a class ever comes to be, as its constructor surely raises."""
+        made = module.functions.get(f"{owner}.__init__")
+        return made is not None and self._ends_so(module, made) and not self._is_derived_from(module, owner)
 
     def _ends_so(self, module: Module, function: Function) -> bool:
         """Whether a function surely raises, on whichever way through it."""
@@ -117,7 +123,7 @@ class Raising:
 
     def _raises(self, module: Module, step: int) -> bool:
         """Whether a site surely raises: the catalog knows it, or it calls what surely raises in the program."""
-        if module.sites[step].kind != "call":
+        if module.sites[step].kind != "call" or step in module.body.perhaps:
             return False
         if any(RAISES in match.entry.contexts and match.sure for match in self._matcher.matches(module, step)):
             return not self._is_mended(module)

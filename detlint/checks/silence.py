@@ -170,7 +170,7 @@ class Silence:
         if self._settings.targets or not entry.targets:
             return ""
         # A backward pass is for runs that train; what only shows shapes is tried out on whatever is at hand.
-        runs = [outcome for outcome in through if outcome.trains or not outcome.tries]
+        runs = [outcome for outcome in through if not outcome.only_tries]
         telling = self._training(runs) if entry.pass_ == "backward" else runs
         # Where none of these comes, the scripts tell that would, had nothing stopped them before.
         chosen = _held(telling) or self._hardware.everywhere(module) or _held(runs or through)

@@ -77,6 +77,7 @@ class Unnamed:
         packaged: whether the project is made to be installed, so that others use its packages.
         declared: the entry points that its metadata and its configuration name.
         speaks: whether anything may train in a file, by its words.
+        makes_none: whether no object of a class ever comes to be.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Unnamed:
         packaged: bool,
         declared: Collection[str],
         speaks: Callable[[str], bool],
+        makes_none: Callable[[Module, str], bool],
     ) -> None:
         self._resolver = resolver
         self._users = users
@@ -97,6 +99,7 @@ class Unnamed:
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
         self._speaks = speaks
+        self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
 
@@ -224,6 +227,9 @@ class Unnamed:
         method = method_at(block.text, at) if block.name in other.classes else ""
         # What was only supposed on the way to an answer says nothing where that is no.
         if method and self._is_never_called(other, block.name, method, {*asking}):
+            return False
+        function = other.functions.get(f"{block.name}.{method}") if method else None
+        if function is not None and not other.detail(function).decorators and self._makes_none(other, block.name):
             return False
         return owner == f"{path}::{block.name}" or not self._is_dark(other, block, asking)
 

@@ -158,8 +158,7 @@ class Verdicts:
 
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
-        passed = bool(through)
-        stops = (through[0].stops if all(outcome.stops for outcome in through) else "") if passed else runs.stop
+        passed, stops = bool(through), _stop(runs, through)
         used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
             where = stops.replace(os.path.join(self._root, ""), "")
@@ -187,7 +186,7 @@ class Verdicts:
             return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
         if not strict and self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
-        tried = not strict and all(outcome.tries and not outcome.trains for outcome in through)
+        tried = not strict and all(outcome.only_tries for outcome in through)
         if tried and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
         if not strict and is_class(match.name) and self._is_part_of_nothing(module, index):
@@ -264,3 +263,12 @@ class Verdicts:
         if done == listings.CUT and not match.sure:
             return "note", "neither what is in the set is known, nor that its order matters"
         return severity, ""
+
+
+def _stop(runs: Runs, through: list[Outcome]) -> str:
+    """Where all runs end that come to a site, or to its file if none does; "" where one goes on. Those don't count that only try
+    something out."""
+    counting = [outcome for outcome in through if not outcome.only_tries]
+    if not counting:
+        return runs.stop
+    return counting[0].stops if all(outcome.stops for outcome in counting) else ""

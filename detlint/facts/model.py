@@ -392,6 +392,8 @@ class Body(Record, frozen=True):
     """The functions that may handle random keys, by position."""
     lists: bool = False
     """Whether it says what functions do with their parameters, since it may list things in no order."""
+    perhaps: tuple[int, ...] = ()
+    """The sites that a run may pass over in their statement: `x.cpu() if moves else x`, `moves and x.cpu()`."""
 
 
 ANY: Final = "*"

@@ -177,6 +177,7 @@ class _Reader:
         "package",
         "parsers",
         "passing",
+        "perhaps",
         "prefix",
         "probed",
         "raises",
@@ -249,6 +250,8 @@ class _Reader:
         """Options that are read of a command line which surely doesn't have them."""
         self.unsure = 0
         """Above 0 in parts of expressions that may not be evaluated."""
+        self.perhaps: dict[int, None] = {}
+        """The sites in parts of expressions of which it depends on others whether they are evaluated."""
         self.displays = False
         """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
         self.drops = b" _ = " in data and _DROPS.search(data) is not None
@@ -375,7 +378,13 @@ class _Reader:
 
     def body(self) -> Body:
         return Body(
-            tuple(self.sites), tuple(self.flow), tuple(self.details), tuple(self.runs), tuple(self.keyed), self.lists
+            tuple(self.sites),
+            tuple(self.flow),
+            tuple(self.details),
+            tuple(self.runs),
+            tuple(self.keyed),
+            self.lists,
+            tuple(self.perhaps),
         )
 
     def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
@@ -910,9 +919,11 @@ class _Reader:
             self.steps.append(self.ran[name])
 
     def _assert(self, node: ast.Assert) -> None:
+        inside = len(self.sites)
         self.unsure += 1
         self.children(node)
         self.unsure -= 1
+        self.may_be_passed_over(inside)
         self.ordered.update(loops.alone(node.test, holds=True))
         for empty in loops.empty(node.test):
             self.misses_none(empty)
@@ -2224,7 +2235,7 @@ class _Reader:
     def _conditional(self, node: ast.IfExp) -> Value | None:
         outer, self.use = self.use, "tested"
         test = self.expression(node.test)
-        options = []
+        options, inside = [], len(self.sites)
         for arm, holds in ((node.body, True), (node.orelse, False)):
             self.use, start = outer, len(self.steps)
             self.unsure += 1
@@ -2232,6 +2243,7 @@ class _Reader:
             self.unsure -= 1
             if len(self.steps) > start:
                 self.under(self.decided_by_mode(node.test, holds), start)
+        self.may_be_passed_over(inside)
         if isinstance(test, Const):
             return options[0 if test.value else 1]
         if options == [None, None]:
@@ -2240,16 +2252,22 @@ class _Reader:
         then, other = reversed(options) if negated else options
         return chosen(then, other, by)
 
+    def may_be_passed_over(self, inside: int) -> None:
+        """Note that the sites from one on stand where a run may not come, although it comes to their statement."""
+        self.perhaps.update(dict.fromkeys(range(inside, len(self.sites))))
+
     def _bool(self, node: ast.BoolOp) -> Value | None:
         either = type(node.op) is ast.Or
         outer = self.use if either else "tested"
-        options = []
+        options, inside = [], len(self.sites)
         start = len(self.steps)
         for number, part in enumerate(node.values):
             self.use = outer
             self.unsure += number == 1
             options.append(_EXPRESSIONS[type(part)](self, part))
+            inside = len(self.sites) if number == 0 else inside
         self.unsure -= 1
+        self.may_be_passed_over(inside)
         if not either and len(self.steps) > start:
             asked, negated = modes.asked(node.values[0], self.catalog.modes)
             flag = self.kept_flag(node.values[0], negated=False) if asked is None else None

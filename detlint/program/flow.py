@@ -608,7 +608,10 @@ class _Run:
                 else:
                     self.import_name(run)
             else:
+                failed = self.failed
                 self.site(step)
+                if (self.stopped or self.failed != failed) and step in self.frame.module.body.perhaps:
+                    self.stopped, self.failed = "", failed
             if self.stopped:
                 return True
         return False

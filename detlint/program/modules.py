@@ -62,6 +62,7 @@ class Modules:
         read: gives the facts of a file, or None where there is no such file.
         look: gives what is known of a file without reading its facts, or None.
         is_script: whether a file has a `__main__` block.
+        is_taken: whether a top-level name is that of a package which is installed, or may be.
     """
 
     def __init__(
@@ -70,11 +71,13 @@ class Modules:
         read: Callable[[str], Facts | None],
         look: Callable[[str], Head | None],
         is_script: Callable[[str], bool],
+        is_taken: Callable[[str], bool],
     ) -> None:
         self.root = str(root)
         self._read = read
         self._look = look
         self._is_script = is_script
+        self._is_taken = is_taken
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -162,7 +165,7 @@ class Modules:
 
     def _search(self, scope: int, name: str) -> str | None:
         *packages, last = name.split(".")
-        for base in self._paths[scope]:
+        for base in (*self._paths[scope], *self._named(scope, packages)):
             place: str | None = base
             for package in packages:
                 place = self._step(place, package) if place is not None else None
@@ -174,6 +177,13 @@ class Modules:
             if f"{last}.py" in self._list(place)[0]:
                 return f"{place}{os.sep}{last}.py"
         return None
+
+    def _named(self, scope: int, packages: list[str]) -> list[str]:
+        """The folder above that in which a file stands, where it names its own folder as a package, by which nothing else is found:
+        whoever starts it has that on the path."""
+        own, name = os.path.split(self._paths[scope][0]) if packages and self._paths[scope] else ("", "")
+        named = name != "" and name == packages[0] and own.startswith(self.root)
+        return [own] if named and not self._is_taken(name) else []
 
     def has_files(self, folder: str) -> bool:
         """Whether a folder of the program has Python files, but doesn't say that it is a package."""

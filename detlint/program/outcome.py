@@ -36,6 +36,11 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
 
+    @property
+    def only_tries(self) -> bool:
+        """Whether nothing of what varies in it could be seen."""
+        return self.tries and not self.trains
+
 
 class Passage(NamedTuple):
     """A run's way through one module."""
@@ -57,4 +62,5 @@ class Runs(NamedTuple):
     train: bool = False
     """Whether one that trains comes to it by imports, whatever it does there."""
     stop: str = ""
-    """Where one ends with an error before it does anything, if some come to it by imports, and all of these end so."""
+    """Where one ends with an error before it does anything, if some come to it by imports, and all of these end so, but for those
+    that only try something out."""
