@@ -69,7 +69,14 @@ class Engine:
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         mended = Mended(self.catalog, users.texts)
-        words = Words(self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may)
+        words = Words(
+            self.untrained.speaks,
+            self.untrained.updates,
+            self.untrained.weighs,
+            self.untrained.orders,
+            sums.may,
+            mended.may,
+        )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         self.verdicts = Verdicts(
             self.matcher,
@@ -110,7 +117,7 @@ class Engine:
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
-        return reach.trains or self._speaks(reach.entry.module.path)
+        return reach.trains or (self._speaks(reach.entry.module.path) and not reach.leaves)
 
     def _speaks(self, path: str) -> bool:
         """Whether anything may train in a file, by its words."""
