@@ -128,7 +128,8 @@ def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
         if path in (sites := reach.sites())
     ]
     stops = reaches[0].stops if reaches and all(reach.stops for reach in reaches) else ""
-    return Runs(passages, any(engine.may_train(reach) for reach in reaches), stops)
+    leaves = any(reach.leaves for reach in reaches)
+    return Runs(passages, any(engine.may_train(reach) for reach in reaches), stops, leaves)
 
 
 @contextlib.contextmanager

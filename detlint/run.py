@@ -971,15 +971,18 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
     for start, where in sorted(stopping.items()):
         for path in links.reached([start]) - going:
             stopped.setdefault(path, where)
+    left = links.reached(path for path, runs in followed.items() if any(run.outcome.leaves for run in runs))
     return {
-        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""))
-        for path in passages.keys() | trained | stopped.keys()
+        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""), path in left)
+        for path in passages.keys() | trained | stopped.keys() | left
     }
 
 
 def _differ(judged: Judged, then: Runs, now: Runs) -> bool:
     """Whether a module may be judged otherwise by other runs."""
-    if then.stop != now.stop or (then.train != now.train and judged.open):
+    if (then.stop, then.leaves) != (now.stop, now.leaves):
+        return True
+    if then.train != now.train and (judged.open or now.leaves):
         return True
     passages = (*then.passages, *now.passages)
     return then.passages != now.passages and (judged.varies or any(passage.sites for passage in passages))

@@ -194,12 +194,23 @@ class Constants:
         if found is None or found.function.name != function.name.rpartition(".")[2]:
             return ""
         for guard in found.guards:
-            attributes = set[str]()
-            holds = truth(guard.test, partial(self._asked, module, function, found, attributes))
-            decided = holds is not None and holds is not guard.wanted
-            if decided and not any(self._is_set(module, function.owner, name) for name in attributes):
+            if self._truth(module, function, found, guard.test) is (not guard.wanted):
                 return ast.unparse(guard.test)
         return ""
+
+    def always(self, module: Module, index: int, test: ast.expr) -> bool:
+        """Whether a test always holds in the function of a site, by what every call gives."""
+        text, function = self._text(module), module.function_of(module.sites[index])
+        found = guarded(text, function.name.partition(".")[0], module.sites[index].span) if text is not None else None
+        own = found is not None and found.function.name == function.name.rpartition(".")[2]
+        return own and found is not None and self._truth(module, function, found, test) is True
+
+    def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
+        """What a test in a function always comes to; None where that isn't known."""
+        attributes = set[str]()
+        holds = truth(test, partial(self._asked, module, function, found, attributes))
+        is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
+        return None if is_set else holds
 
     def _never_run(self, module: Module, function: Function, index: int) -> str:
         """The test that always keeps the flow from all calls of the part that a constructor makes; "" where none surely does, or

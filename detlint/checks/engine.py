@@ -72,7 +72,13 @@ class Engine:
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         mended = Mended(self.catalog, users.texts)
         words = Words(
-            self.untrained.speaks, self.untrained.updates, self.untrained.weighs, sums.may, mended.may, users.texts.sets
+            self.untrained.speaks,
+            self.untrained.updates,
+            self.untrained.weighs,
+            self.untrained.orders,
+            sums.may,
+            mended.may,
+            users.texts.sets,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
@@ -115,7 +121,7 @@ class Engine:
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
-        return reach.trains or self._speaks(reach.entry.module.path)
+        return reach.trains or (self._speaks(reach.entry.module.path) and not reach.leaves)
 
     def _speaks(self, path: str) -> bool:
         """Whether anything may train in a file, by its words."""

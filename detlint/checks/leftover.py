@@ -1,4 +1,5 @@
-"""Layers that are put into others, or given back by a method of their own network, and come to where nothing ever calls them.
+"""Layers that are put into others, or given back by a method of their own network, and come to where nothing ever calls them, or are
+replaced before anything does.
 
 The facts know what is kept as an attribute itself. Where it is a part of what is kept is read here from the text of the class, for
 the few sites that would be told.
@@ -7,6 +8,8 @@ the few sites that would be told.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes
@@ -24,9 +27,16 @@ _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDe
 
 
 class Leftover:
-    """Finds layers that end where nothing calls them."""
+    """Finds layers that end where nothing calls them.
 
-    def __init__(self, matcher: Matcher, texts: Texts, attributes: Attributes) -> None:
+    Args:
+        always: says whether a test always holds in the function of a site.
+    """
+
+    def __init__(
+        self, matcher: Matcher, texts: Texts, attributes: Attributes, always: Callable[[Module, int, ast.expr], bool]
+    ) -> None:
+        self._always = always
         self._resolver = matcher.resolver
         self._texts = texts
         self._attributes = attributes
@@ -46,7 +56,7 @@ class Leftover:
         text = self._texts.of(module.path)
         found = call_in(text, owner, site.span) if parts is not None and text is not None else None
         made = parts.at(found[1]) if parts is not None and found is not None else None
-        return parts is not None and made is not None and parts.is_left(made)
+        return parts is not None and made is not None and parts.is_left(made, partial(self._always, module, index))
 
     def _parts(self, module: Module, owner: str) -> _Parts | None:
         """What becomes of the parts of a layer that does its work by calling some; None for another class."""
@@ -93,9 +103,14 @@ class _Parts:
         calls = (node for node in self._parents if isinstance(node, ast.Call))
         return next((c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == place), None)
 
-    def is_left(self, made: ast.expr) -> bool:
-        """Whether nothing ever calls what an expression gives."""
+    def is_left(self, made: ast.expr, always: Callable[[ast.expr], bool]) -> bool:
+        """Whether nothing ever calls what an expression gives.
+
+        Args:
+            always: says whether a test always holds around it.
+        """
         self._asked.clear()
+        self._always = always
         return self._ends(made)
 
     def _ends(self, node: ast.AST) -> bool:
@@ -109,10 +124,22 @@ class _Parts:
             name = around.func.value.id if self._adds(around.func) else ""  # type: ignore[attr-defined]
             return bool(name) and self._begins_here(node, name) and self._are_left(node, name)
         if isinstance(around, ast.Assign) and len(around.targets) == 1:
-            return self._ends_as(around.targets[0])
+            return self._is_replaced(around) or self._ends_as(around.targets[0])
         if isinstance(around, ast.Tuple) and isinstance(self._parents[around], ast.Return):
             return self._is_given_for_nothing(node, around.elts.index(node))  # type: ignore[arg-type]
         return isinstance(around, ast.Return) and self._is_given_for_nothing(node, None)
+
+    def _is_replaced(self, binding: ast.Assign) -> bool:
+        """Whether a name that is bound gets another value before anything reads it, under a test that always holds."""
+        target, around = binding.targets[0], self._parents[binding]
+        blocks = (block for _, block in ast.iter_fields(around) if isinstance(block, list) and binding in block)
+        block = next(blocks, [binding])
+        next_ = next((s for s in block[block.index(binding) + 1 :] if _names(s, target)), None)
+        if not isinstance(target, ast.Name) or not isinstance(next_, ast.If) or _names(next_.test, target):
+            return False
+        anew = next((s for s in next_.body if _names(s, target)), None)
+        alone = isinstance(anew, ast.Assign) and len(anew.targets) == 1 and isinstance(anew.targets[0], ast.Name)
+        return alone and not _names(anew.value, target) and self._always(next_.test)  # type: ignore[union-attr]
 
     def _ends_as(self, target: ast.expr) -> bool:
         """Whether nothing calls what a target of an assignment holds."""
@@ -185,6 +212,11 @@ class _Parts:
         while not isinstance(node, _Function) and node in self._parents:
             node = self._parents[node]
         return node if isinstance(node, _Function) and self._parents.get(node) is self._node else None
+
+
+def _names(node: ast.AST, target: ast.expr) -> bool:
+    """Whether something says the name that a target is."""
+    return isinstance(target, ast.Name) and any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node))
 
 
 def _is_read(name: ast.Name) -> bool:

@@ -17,6 +17,8 @@ from detlint.program.users import ANYWHERE, Users
 
 _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
 """A method that trains; without arguments it only sets a mode."""
+_ORDERS: Final = re.compile(rb"\.(?:set_train|train|fit)\(\s*(?!(?:mode\s*=\s*)?False\b)")
+"""A method that trains, or that chooses the mode for it."""
 _LOSS: Final = re.compile(rb"(?<!def )\b\w*(?i:loss|entropy)\w*\(")
 """What computes a loss."""
 _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
@@ -55,6 +57,7 @@ class Untrained:
         answers = b"|".join(sorted(name.encode() for framework in catalog.frameworks for name in framework.answers))
         self._refuses = re.compile(rb"\n( +)if (?:%s) is not None:\n\1 +raise\b" % answers)
         self._training: Answers[str] = Answers(users)
+        self._ordering: Answers[str] = Answers(users)
         self._around: Answers[str] = Answers(users)
         self._speaking: dict[str, bool] = {}
         self._updating: dict[tuple[str, bool], bool] = {}
@@ -87,6 +90,11 @@ class Untrained:
         text = self._users.texts.of(path)
         return text is not None and _SIZE.search(text) is not None
 
+    def orders(self, path: str) -> bool:
+        """Whether something may be told to train in a file, by its words."""
+        text = self._users.texts.of(path)
+        return text is None or _ORDERS.search(text) is not None
+
     def refuses(self, module: Module) -> bool:
         """Whether networks of a file raise where they are handed the right answers, and none of them computes a loss: they are ported
         to infer with."""
@@ -99,13 +107,32 @@ class Untrained:
 
         In notebooks people try things out, and train by hand later.
         """
+        home = self._home(module)
+        return bool(home) and not self._training.of(home, lambda: self._training_file(home), "")
+
+    def is_left(self, module: Module) -> bool:
+        """Whether nothing is told to train in the project of such a file, though something there would train if it were run."""
+        home = self._home(module)
+        return bool(home) and not self._ordering.of(home, lambda: self._ordering_file(home), "")
+
+    def _home(self, module: Module) -> str:
+        """The folder of a file's project, if scripts of it lead to the file and it is for nobody else; "" if not."""
         users = self._users
         ends = users.ends(module.path)
         starts = [end for end in ends or () if users.starts(end)]
         if ends is None or any(map(is_notebook, starts)) or self._in_library(module):
-            return False
-        home = users.home(module) if starts else self._around.of(module.path, lambda: users.around(module), "")
-        return bool(home) and not self._training.of(home, lambda: self._training_file(home), "")
+            return ""
+        return users.home(module) if starts else self._around.of(module.path, lambda: users.around(module), "")
+
+    def _ordering_file(self, home: str) -> str:
+        """The first file below a folder in which something may be told to train; "" for none."""
+        found = next((path for path in self._users.texts.below(home) if self.orders(path)), "")
+        if found:
+            self._users.resolver.opened.add(found)
+        else:
+            self._users.asked.add(ANYWHERE)
+            self._users.texts.sought.update((home, word) for word in ("train", "fit"))
+        return found
 
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train; "" for none."""

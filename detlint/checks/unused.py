@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
@@ -12,7 +12,7 @@ from detlint.checks.match import Matcher
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.texts import IMPORT
+from detlint.program.texts import IMPORT, deriving
 from detlint.program.users import Users
 
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
@@ -28,6 +28,10 @@ _GETS: Final = re.compile(
     rb"(?:\s*[\"'](\w+)[\"']\s*[,)])?"
 )
 """What asks for an attribute: of the object itself, or of what has which name, and by which name, if that is written out."""
+_OWN_PARTS: Final = re.compile(
+    rb"\bgetattr\((?:self|super\(\)),\s*(?![\"'])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
+)
+"""By what a class may come to the parts of its own objects without their names."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -88,10 +92,14 @@ class Unused:
     Args:
         users: knows which files say a word.
         attributes: knows what reads the attributes of objects.
+        in_library: whether others may use what is in a file.
     """
 
-    def __init__(self, matcher: Matcher, users: Users, attributes: Attributes) -> None:
+    def __init__(
+        self, matcher: Matcher, users: Users, attributes: Attributes, in_library: Callable[[Module], bool]
+    ) -> None:
         self._resolver = matcher.resolver
+        self._in_library = in_library
         self._users = users
         self._attributes = attributes
         self._same = matcher.resolver.catalog.words_with("returns-self")
@@ -124,9 +132,45 @@ class Unused:
         if layer is not None:
             forward = module.functions.get(f"{function.owner}.{layer.forward}")
             in_sight = counts is not None and self._attributes.is_read(module, function.owner, name, inside=True)
-            if not in_sight and not self._uses_parts(module, forward):
+            in_sight = in_sight or self._uses_parts(module, forward)
+            if not in_sight and not self._is_for_heirs(module, function.owner, layer.forward):
                 return False  # what it does stands elsewhere
         return not self._attributes.is_read(module, function.owner, name, inside=inside, counts=counts)
+
+    def _is_for_heirs(self, module: Module, owner: str, forward: str) -> bool:
+        """Whether a layer has no forward pass but those that derived ones have, which name the parts that they use.
+
+        Args:
+            forward: what the framework calls a forward pass.
+        """
+        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}"))
+        homes = [(self._resolver.known(path), name) for path, colon, name in bases if colon]
+        passes = any(f"{name}.{forward}" in home.functions for home, name in homes)
+        seen = {owner}
+        named = not (passes or self._in_library(module)) and self._heirs_name_parts(module, owner, seen)
+        return named and len(seen) > 1
+
+    def _heirs_name_parts(self, module: Module, owner: str, seen: set[str]) -> bool:
+        """Whether all that derives from a class, directly or not, says by their names which of its own attributes it uses.
+
+        Args:
+            seen: the names of the classes whose heirs have been looked for.
+        """
+        saying = self._users.saying(module, owner) if owner.isascii() else None
+        if saying is None:
+            return False
+        derived = deriving(owner)
+        for path in dict.fromkeys([module.path, *saying]):
+            self._resolver.opened.add(path)
+            heirs = [block for block in self._users.texts.blocks(path) if derived.search(block.text)]
+            home = self._resolver.module(path)
+            if heirs and (home is None or any(_OWN_PARTS.search(block.text) for block in heirs)):
+                return False
+            for name in (block.name for block in heirs if block.name not in seen):
+                seen.add(name)
+                if home is None or not self._heirs_name_parts(home, name, seen):
+                    return False
+        return True
 
     def _is_of_script(self, module: Module, made: str) -> bool:
         """Whether a class of layers is one whose objects a script has for itself, if its top level makes them."""

@@ -28,6 +28,7 @@ from detlint.checks.unread import IN_PLACE, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
+from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -75,7 +76,7 @@ class Verdicts:
         self._own_calls = Constants(matcher, users, gradients, unnamed, offered=False)
         self._own_origins = Origins(matcher, gradients, any_input=True)
         self._exact = Exact(matcher, users.texts, attributes)
-        self._leftover = Leftover(matcher, users.texts, attributes)
+        self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library)
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
@@ -178,6 +179,8 @@ class Verdicts:
                 return "nothing trains in the project that it belongs to"
             if self._untrained.refuses(module):
                 return "the file's networks refuse to be trained"
+        if runs.leaves and not strict and self._only_counts_in_training(module, index, match, runs, through):
+            return "the runs that come to its file only evaluate, whatever they build that would train"
         if not runs.train and self._is_left_open(module, index, match, through):
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
@@ -192,6 +195,21 @@ class Verdicts:
         if not strict and is_class(match.name) and self._is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
         return ""
+
+    def _only_counts_in_training(
+        self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]
+    ) -> bool:
+        """Whether a site only matters while something trains, and nothing does, though the runs that come to its file build what would."""
+        backward = match.entry.pass_ == "backward" or follows_mode(match)
+        if not (backward or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
+            return False
+        return self._untrained.is_left(module)
+
+    def _is_in_cell(self, module: Module, index: int) -> bool:
+        """Whether a site stands in a layer that trains when it is called, derived from a framework's."""
+        owner = module.function_of(module.sites[index]).owner
+        bases = self._resolver.bases(f"{module.path}::{owner}") if owner else ()
+        return any(TRAINING_CELL in self._resolver.contexts(base) for base in bases)
 
     def _is_part_of_nothing(self, module: Module, index: int) -> bool:
         """Whether a site makes a part of a layer that only what nothing runs uses."""

@@ -41,6 +41,8 @@ HOOKS: Final = re.compile(
 )
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
+TRAINING_CELL: Final = "training-cell"
+"""What gives a layer that trains when it is called, by itself or by what has it."""
 ONLY_DIFFERENTIATES: Final = "only-differentiates"
 OF_INPUTS: Final = "of-inputs"
 """Such gradients that are surely none of weights."""

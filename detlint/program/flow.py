@@ -55,6 +55,7 @@ from detlint.program.calls import (
     ONLY_DIFFERENTIATES,
     PASSES_BACK,
     PREPARES,
+    TRAINING_CELL,
     Callee,
     Calls,
     Knowledge,
@@ -171,6 +172,8 @@ class Words(NamedTuple):
     """Whether weights may get new values there; and whether gradients are what tensors keep."""
     weighs: Callable[[str], bool]
     """Whether the size of gradients is asked there."""
+    orders: Callable[[str], bool]
+    """Whether anything may be told to train there."""
     adds_up: Callable[[str, bool], bool]
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     mends: Callable[[str], bool]
@@ -293,6 +296,13 @@ class _Run:
         """The hardware that the run had chosen wherever it takes gradients."""
         self.ready: set[str] = set()
         """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
+        self.cells: set[str] = set()
+        """The classes of a library's layers that it builds, and of those that derive from them, which train when they are called."""
+        self.cells_add = False
+        """Whether those would add up what several devices have."""
+        self.hands_cells = False
+        """Whether what trains when it is called may be called out of sight: something else than a framework gets it, or something
+        unknown is called."""
         self.by_hand = False
         """Whether gradients are taken by a function of the program."""
         self.trained = False
@@ -385,6 +395,9 @@ class _Run:
         # also told to train.
         ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
         result.trains = result.trains or ready
+        result.leaves = not result.trains and self.leaves_cells()
+        result.trains = result.trains or (bool(self.cells) and not result.leaves)
+        result.adds_up = result.adds_up or (self.cells_add and not result.leaves)
         result.applies = silent and not result.trains
         result.adds_up = result.communicates and not result.stops and (result.adds_up or not self.only_shares())
         result.held = self.state.switches
@@ -410,6 +423,12 @@ class _Run:
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
 
+    def leaves_cells(self) -> bool:
+        """Whether the run evaluates, and does nothing with layers that it builds and that train when they are called: it tells nothing
+        to train, and calls none of them."""
+        told = "" in self.ready or self.trained or self.hands_cells or not self.result.infers
+        return bool(self.cells or self.ready) and not told and not self.some_file(self.flow.words.orders)
+
     def only_shares(self) -> bool:
         """Whether what processes communicate is surely no sum: they share the data, say.
 
@@ -418,7 +437,9 @@ class _Run:
         """
         result = self.result
         if not (
-            self.by_hand if result.trains else result.infers and not self.flow.words.speaks(result.entry.module.path)
+            self.by_hand
+            if result.trains
+            else result.leaves or (result.infers and not self.flow.words.speaks(result.entry.module.path))
         ):
             return False
         return not self.some_file(lambda path: self.flow.words.adds_up(path, result.trains))
@@ -440,7 +461,7 @@ class _Run:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
         self.stopped = ""
         self.differentiates = self.passes_back = False
-        for built in (self.ready, self.later, self.handed, self.built, self.choices):
+        for built in (self.ready, self.cells, self.later, self.handed, self.built, self.choices):
             built.clear()
 
     def use_objects(self) -> None:
@@ -1081,7 +1102,7 @@ class _Run:
         for effect, made in effects:
             # A partial only prepares a call, and a configuration describes one.
             self.affect(place, effect, made, site.kind != "call" and site.kind in CALLS)
-        if self.flow.is_prepared(target):
+        if self.flow.is_prepared(target) or (self.cells and self.is_cell(target)):
             if self.is_hopeless(target) and self.stop(f"line {site.span.line}"):
                 return
             self.train()
@@ -1091,6 +1112,8 @@ class _Run:
             return
         if self.ready and not self.making and is_choice(site.target) and not isinstance(target, Ref):
             self.trained = self.trained or not self.flow.callees(target)  # it may be one of the layers
+        if (self.cells or self.ready) and not self.making:
+            self.hands_cells = self.hands_cells or self.may_call_cell(site, target)
         if self.adds_command(site) or self.is_remote(site, place) or self.choose(site, target, place) or target is None:
             return
         self.build(target, place)
@@ -1241,7 +1264,10 @@ class _Run:
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.
             if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
-                self.train(entry.contexts)
+                if TRAINING_CELL in entry.contexts and not self.making:
+                    self.build_cell(effect, place)
+                else:
+                    self.train(entry.contexts)
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
@@ -1250,7 +1276,9 @@ class _Run:
             self.result.communicates = True
             known = effect.name.partition(".")[0] in self.resolver.catalog.adding
             self.result.adds_up = self.result.adds_up or not known
-        self.result.adds_up = self.result.adds_up or not ADDING.isdisjoint(entry.contexts)
+        adds = not ADDING.isdisjoint(entry.contexts)
+        self.cells_add = self.cells_add or (adds and TRAINING_CELL in entry.contexts)
+        self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in entry.contexts)
         if "loader" in entry.contexts:
             self.load(effect, made)
         if prepared:
@@ -1316,6 +1344,30 @@ class _Run:
             self.passes_back = True
         else:
             self.result.trains = True
+
+    def build_cell(self, effect: Effect, place: Place) -> None:
+        """A layer is built that takes gradients when it is called."""
+        self.trained_on.add(self.state.switches.get(HARDWARE))
+        target = self.target(place.site)
+        self.cells.add(target.name if isinstance(target, Ref) else effect.name)
+
+    def may_call_cell(self, site: Site, target: Value | None) -> bool:
+        """Whether a call may be one of a layer that trains, or of something that may call the one that it is handed: anything but what
+        a framework has."""
+        raw = site.target
+        named = isinstance(raw, (Param, Result)) or is_choice(raw) or (isinstance(raw, Member) and is_self(raw.base))
+        if named and not isinstance(target, Ref) and not self.flow.callees(target):
+            return True
+        if isinstance(target, Ref) and target.name.partition(".")[0] in self.resolver.catalog.roots:
+            return False
+        given = (self.values.look(self.frame, argument.value).value for argument in site.args)
+        return any(map(self.is_cell, given))
+
+    def is_cell(self, value: Value | None) -> bool:
+        """Whether a value may be one of the layers that train when they are called."""
+        made = [option for option in options(value) if isinstance(option, Result)]
+        kinds = self.cells | self.ready
+        return any(self.flow.is_prepared(option) or self.resolver.type_of(option) in kinds for option in made)
 
     def is_tried_back(self, place: Place) -> bool:
         """Whether a call stands in the `__main__` block of a run that only shows shapes, which drops nothing but passes back."""

@@ -35,6 +35,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Whether it only applies those: it doesn't train, and nothing in its files speaks of that."""
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
+    leaves: bool = False
+    """Whether it builds what trains and never runs it: it only evaluates."""
 
     @property
     def only_tries(self) -> bool:
@@ -64,3 +66,5 @@ class Runs(NamedTuple):
     stop: str = ""
     """Where one ends with an error before it does anything, if some come to it by imports, and all of these end so, but for those
     that only try something out."""
+    leaves: bool = False
+    """Whether one comes to it by imports that builds what trains and never runs it."""

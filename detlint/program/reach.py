@@ -155,6 +155,8 @@ class Reach(msgspec.Struct):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
+    leaves: bool = False
+    """Whether it builds what trains and never runs it: it only evaluates."""
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
     shows: bool = False
@@ -192,6 +194,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
+            self.leaves,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
