@@ -51,8 +51,9 @@ UNORDERED = frozenset({"DET305", "DET306"})
 JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
 RAISES = "raises"
+REMOVED = "removed"
 """The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
-OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES})
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES, REMOVED})
 """Contexts that only say what an object is, or matter only in files that mention its library."""
 
 
@@ -710,6 +711,16 @@ class Catalog:
         return frozenset(
             n for e in self.entries if RAISES in e.contexts and not e.when and not e.versions for n in e.names
         )
+
+    @cached_property
+    def removed(self) -> dict[str, str]:
+        """Names that a library had once -> the releases without them."""
+        return {name: entry.versions for entry in self.entries if REMOVED in entry.contexts for name in entry.names}
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """What raises in all releases of its library that are older than the one that it is told."""
+        return self.with_context("asks-for-release")
 
     @cached_property
     def raising_words(self) -> frozenset[str]:
