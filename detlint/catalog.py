@@ -1025,11 +1025,15 @@ class Catalog:
         """The methods of tensors that no gradient comes back through."""
         return self._of_tensors((*self.leaves, *self.whole))
 
+    @cached_property
+    def tensors(self) -> frozenset[str]:
+        """The classes of tensors."""
+        return frozenset(framework.tensor for framework in self.frameworks)
+
     def _of_tensors(self, names: Iterable[str]) -> frozenset[str]:
         """The methods of tensors among some names."""
-        tensors = {framework.tensor for framework in self.frameworks}
         split = (name.rpartition(".") for name in names)
-        return frozenset(last for owner, _, last in split if owner in tensors)
+        return frozenset(last for owner, _, last in split if owner in self.tensors)
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:
