@@ -51,8 +51,9 @@ UNORDERED = frozenset({"DET305", "DET306"})
 JUDGED_BY_USE = UNORDERED | {"DET103"}
 """Rules whose findings depend on what becomes of a call's result."""
 RAISES = "raises"
+REMOVED = "removed"
 """The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
-OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES})
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES, REMOVED})
 """Contexts that only say what an object is, or matter only in files that mention its library."""
 
 
@@ -714,6 +715,16 @@ class Catalog:
         )
 
     @cached_property
+    def removed(self) -> dict[str, str]:
+        """Names that a library had once -> the releases without them."""
+        return {name: entry.versions for entry in self.entries if REMOVED in entry.contexts for name in entry.names}
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """What raises in all releases of its library that are older than the one that it is told."""
+        return self.with_context("asks-for-release")
+
+    @cached_property
     def raising_words(self) -> frozenset[str]:
         """The last component of the names whose calls may come to an error."""
         return self._last(self.raising)
@@ -1023,11 +1034,15 @@ class Catalog:
         """The methods of tensors that no gradient comes back through."""
         return self._of_tensors((*self.leaves, *self.whole))
 
+    @cached_property
+    def tensors(self) -> frozenset[str]:
+        """The classes of tensors."""
+        return frozenset(framework.tensor for framework in self.frameworks)
+
     def _of_tensors(self, names: Iterable[str]) -> frozenset[str]:
         """The methods of tensors among some names."""
-        tensors = {framework.tensor for framework in self.frameworks}
         split = (name.rpartition(".") for name in names)
-        return frozenset(last for owner, _, last in split if owner in tensors)
+        return frozenset(last for owner, _, last in split if owner in self.tensors)
 
     @cached_property
     def ordered_words(self) -> frozenset[str]:

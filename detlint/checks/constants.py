@@ -73,8 +73,10 @@ class Constants:
         self._gradients = gradients
         self._unnamed = unnamed
         self._offered = offered
+        self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
+        self._wraps = matcher.catalog.with_context("called-as-before")
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
 
@@ -625,6 +627,11 @@ class Constants:
         default = next((p.default for p in bare if p.name == name), None)
         return Argument(default, False) if got is not None and got.given is False else got
 
+    def _is_plain(self, decorator: Value | None) -> bool:
+        """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
+        named = decorator.of if isinstance(decorator, Result) else decorator
+        return decorator in _PLAIN or (isinstance(named, Ref) and self._catalog.canonical(named.name) in self._wraps)
+
     @staticmethod
     def _is_static(module: Module, function: Function) -> bool:
         return Ref("builtins.staticmethod") in module.detail(function).decorators
@@ -633,7 +640,7 @@ class Constants:
         """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and no library gives it
         to others."""
         last, owner = function.name.rpartition(".")[2], function.owner
-        if "<" in last or "@" in function.name or any(d not in _PLAIN for d in module.detail(function).decorators):
+        if "<" in last or "@" in function.name or not all(map(self._is_plain, module.detail(function).decorators)):
             return False
         name = (owner or function.name).partition(".")[0]
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))

@@ -144,7 +144,9 @@ class Engine:
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:
-            found += self.keys.findings(module)
+            behind = runs.stop and not passages and not self.unnamed.is_in_library(module)
+            keyed = self.keys.findings(module)
+            found += [finding.with_severity("note") for finding in keyed] if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
 
     def _selected(self, found: list[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -138,12 +138,25 @@ def may_say(data: bytes, name: str, own: bool) -> bool:
         for node in ast.walk(method)
         if isinstance(node, ast.keyword) and _is_own(node.value, name)
     }
+    values = {id(value) for node in ast.walk(tree) for value in _only_values(node)}
     return any(
         (isinstance(node, ast.keyword) and node.arg == name and id(node) not in handed_on)
-        or (isinstance(node, ast.Constant) and node.value == name)
+        or (isinstance(node, ast.Constant) and node.value == name and id(node) not in values)
         or (own and isinstance(node, ast.Name) and node.id == name and not _is_read(node))
         for node in ast.walk(tree)
     )
+
+
+def _only_values(node: ast.AST) -> Iterable[ast.AST | None]:
+    """What is given, kept or asked for under another name, and so is none itself: `resize(x, mode="linear")`, `mode == "linear"`."""
+    if isinstance(node, ast.keyword):
+        return (node.value,)
+    if isinstance(node, ast.Dict):
+        return node.values
+    if isinstance(node, ast.arguments):
+        return (*node.defaults, *node.kw_defaults)
+    equal = isinstance(node, ast.Compare) and all(isinstance(asked, (ast.Eq, ast.NotEq)) for asked in node.ops)
+    return node.comparators if isinstance(node, ast.Compare) and equal else ()
 
 
 def _is_own(value: ast.expr, name: str) -> bool:

@@ -472,7 +472,13 @@ class _Reader:
             elif self.is_differentiated(site.target):
                 ends = self.catalog.gradients_end | smoke.SHAPES
                 tensors = tensors or Spare(
-                    layout(), self.role_of_tensor, self.gives_tensor, {}, ends=ends, compares=True
+                    layout(),
+                    self.role_of_tensor,
+                    self.gives_tensor,
+                    {},
+                    ends=ends,
+                    compares=True,
+                    ends_by=self.is_made_whole,
                 )
                 if self.scope.kind != "module" and tensors.is_spare(node):
                     self.sites[number] = _with_use(site, "cut")
@@ -631,7 +637,25 @@ class _Reader:
     def role_of_tensor(self, call: ast.Call, value: ast.expr) -> Role:
         """What a call makes of a tensor through which a gradient may come back."""
         name = self.catalog.canonical(self.called(call))
-        return "ends" if name in self.catalog.leaves or name in self.catalog.whole else ""
+        if name in self.catalog.leaves or name in self.catalog.whole:
+            return "ends"
+        # `torch.amin(x)` gives what `x.amin()` does.
+        library, _, last = name.rpartition(".")
+        of_tensors = f"{library}.Tensor" in self.catalog.tensors and self.gives_tensor(last)
+        return "passes" if of_tensors and all(keyword.arg != "out" for keyword in call.keywords) else ""
+
+    def is_made_whole(self, call: ast.Call) -> bool:
+        """Whether a method makes whole numbers of a tensor, through which no gradient comes back: `x.to(torch.uint8)`."""
+        assert isinstance(call.func, ast.Attribute)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return call.func.attr in self.catalog.casting_methods and any(map(self.is_whole_type, given))
+
+    def is_whole_type(self, node: ast.expr) -> bool:
+        """Whether an expression names a type of whole numbers."""
+        root, _, rest = dotted(node).partition(".")
+        known = self.scope.look_up(root) if rest else None
+        name = self.catalog.canonical(f"{known.name}.{rest}") if type(known) is Ref else ""
+        return name in self.catalog.whole and rest in self.catalog.whole_words
 
     def gives_tensor(self, method: str) -> bool:
         return method not in self.catalog.plain_methods

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Final, Literal
 
 from detlint.facts.loops import dotted
@@ -101,6 +102,7 @@ class Spare:
         parts: whether its items, and what it has as attributes, are worth no more than it.
         fills: methods by which an object that was just made is handed something to keep.
         makes: what makes such an object, besides displays of lists, by its last component.
+        ends_by: whether a call of a method of a value ends it, by what else that is told.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class Spare:
         parts: bool = True,
         fills: Collection[str] = (),
         makes: Collection[str] = (),
+        ends_by: Callable[[ast.Call], bool] = lambda _: False,
     ) -> None:
         self._role = role
         self._passes = passes
@@ -125,6 +128,7 @@ class Spare:
         self._parts = parts
         self._fills = fills
         self._makes = makes
+        self._ends_by = ends_by
         self._parents, self._blocks, self._loads, self._bound, self._shared = (
             layout.parents,
             layout.blocks,
@@ -170,7 +174,8 @@ class Spare:
         if isinstance(around, ast.Attribute):
             call = self._parents[around]
             if isinstance(call, ast.Call) and call.func is around:
-                known = around.attr in self._ending or (self._passes(around.attr) and self._ends(call))
+                known = around.attr in self._ending or self._ends_by(call)
+                known = known or (self._passes(around.attr) and self._ends(call))
                 return known or self._is_filled(call) is not None
             return isinstance(around.ctx, ast.Load) and (
                 around.attr in self._ending or (self._parts and self._ends(around))
@@ -213,6 +218,7 @@ class Spare:
                 self._parts,
                 self._fills,
                 self._makes,
+                self._ends_by,
             )
             self._known[own] = inside.are_spare(_parameters(own)), inside._ended
         if own is not None and self._known[own][0]:
@@ -308,8 +314,20 @@ class Spare:
                 and _at(where) < _at(load)
                 and (anew is None or _at(load) <= _end(anew.iter if isinstance(anew, ast.For) else anew))
             )
-            if after or (loop is not None and loop in around):
+            if after or (loop is not None and loop in around and not self._is_anew(name, around, where)):
                 yield load
+
+    def _is_anew(self, name: str, around: Sequence[ast.AST], where: ast.AST) -> bool:
+        """Whether a name that is read always got something else by then, in the turn of the innermost loop that also binds it
+        somewhere.
+
+        Args:
+            around: what is read, and all that it stands in.
+        """
+        loops = [outer for outer in self._around(where) if isinstance(outer, _LOOPS)]
+        inside = takewhile(lambda outer: outer not in loops, around)
+        blocks = (self._blocks[outer] for outer in inside if isinstance(outer, ast.stmt))
+        return any(_sets(earlier, name) for block, number in blocks for earlier in block[:number])
 
     def _around(self, node: ast.AST) -> list[ast.AST]:
         found = [node]
@@ -375,6 +393,13 @@ def _binds(statement: ast.stmt, name: str) -> bool:
         targets = [statement.target]
     items = [item for target in targets for item in (target.elts if isinstance(target, ast.Tuple) else [target])]
     return any(isinstance(item, ast.Name) and item.id == name for item in items)
+
+
+def _sets(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement surely binds a name."""
+    if isinstance(statement, ast.With):
+        return any(_sets(inner, name) for inner in statement.body)
+    return isinstance(statement, ast.Assign) and _binds(statement, name)
 
 
 def _at(node: ast.AST) -> _Place:

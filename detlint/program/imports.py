@@ -7,7 +7,7 @@ import os
 import re
 from typing import Final
 
-from detlint.facts.model import ANY
+from detlint.facts.model import ANY, Const, Ref
 from detlint.facts.reader import STDLIB
 from detlint.program.resolve import Module, Resolver
 
@@ -92,7 +92,20 @@ class Imports:
         key = (module.scope, name)
         if key not in self._known:
             self._known[key] = self._raises(module.path, name)
-        return self._known[key]
+        return self._known[key] or self._is_gone(module, name)
+
+    def _is_gone(self, module: Module, name: str) -> bool:
+        """Whether a library no longer has what a file imports in any release that the file asks for: `check_min_version("0.40.0")`."""
+        catalog = self._resolver.catalog
+        without = catalog.removed.get(catalog.canonical(name))
+        library = f"{name.partition('.')[0]}."
+        for site in module.sites if without else ():
+            called = catalog.canonical(site.target.name) if isinstance(site.target, Ref) else ""
+            if called in catalog.asking and called.startswith(library) and len(site.args) == 1:
+                oldest = site.args[0].value
+                if isinstance(oldest, Const) and without and _is_release_of(str(oldest.value), without):
+                    return True
+        return False
 
     def _raises(self, importer: str, name: str) -> bool:
         base = self._modules.base(importer)
@@ -148,6 +161,17 @@ class Imports:
             if folder == root or not folder.startswith(root):
                 return False
             folder = os.path.dirname(folder)
+
+
+def _is_release_of(version: str, requirement: str) -> bool:
+    """Whether a version fulfils a requirement such as `diffusers >= 0.40`."""
+    from packaging.requirements import Requirement
+    from packaging.version import InvalidVersion
+
+    try:
+        return Requirement(requirement).specifier.contains(version, prereleases=True)
+    except InvalidVersion:
+        return False
 
 
 def _is_own(module: Module, name: str) -> bool:
