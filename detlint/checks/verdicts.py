@@ -159,7 +159,7 @@ class Verdicts:
 
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
-        passed, stops = bool(through), _stop(runs, through)
+        passed, stops = bool(through), _stop(runs, through, match.entry.pass_ == "backward")
         used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
             where = stops.replace(os.path.join(self._root, ""), "")
@@ -283,10 +283,16 @@ class Verdicts:
         return severity, ""
 
 
-def _stop(runs: Runs, through: list[Outcome]) -> str:
+def _stop(runs: Runs, through: list[Outcome], backward: bool) -> str:
     """Where all runs end that come to a site, or to its file if none does; "" where one goes on. Those don't count that only try
-    something out."""
+    something out.
+
+    Args:
+        backward: whether it is about a backward pass, so that runs which only evaluate don't count beside those that end.
+    """
     counting = [outcome for outcome in through if not outcome.only_tries]
     if not counting:
         return runs.stop
+    if backward and any(outcome.stops for outcome in counting):
+        counting = [outcome for outcome in counting if outcome.stops or outcome.trains or not outcome.infers]
     return counting[0].stops if all(outcome.stops for outcome in counting) else ""
