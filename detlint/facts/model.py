@@ -347,8 +347,6 @@ class Directive(Record, frozen=True):
     """Why it is malformed; such a directive suppresses nothing."""
 
 
-RESETS: Final = rb"(?<!\bself)\.%s\b[^=\n()]*=(?!=)|\bsetattr\(.*\b%s\b"
-"""What sets an attribute of another object."""
 UNPARSABLE: Final = "can't be parsed"
 """How the message begins about a file that Python can't read."""
 

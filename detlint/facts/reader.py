@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import imported, loops, modes, sets, smoke, unbound
+from detlint.facts import assigned, imported, loops, modes, sets, smoke, unbound
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.kernel import ends_cell
@@ -35,7 +35,6 @@ from detlint.facts.model import (
     LENT,
     OPERATED,
     PRINTS,
-    RESETS,
     SCALED,
     SETTER,
     SHAPES,
@@ -1228,8 +1227,8 @@ class _Reader:
             return None
         word = node.attr.encode()
         text = b"\n".join(self.lines()[owner.lines.start - 1 : owner.lines.stop - 1])
-        once = len(re.findall(rb"\.%s\b[^=\n()]*=(?!=)" % word, text)) == 1
-        return (owner, value) if once and not re.search(RESETS % (word, word), self.data) else None
+        kept = assigned.times(text, word) == 1 and not assigned.of_another(self.data, word)
+        return (owner, value) if kept else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -1291,8 +1290,10 @@ class _Reader:
         (`for root, dirs, names in os.walk(...)`).
         """
         targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
-        raises = self.surely_misses if self.may_miss() else None
-        grown = loops.gathered(node.body, targets, targets[0] if len(targets) == 2 else "", raises)
+        index = targets[0] if len(targets) == 2 else ""
+        grown = loops.gathered(node.body, targets, index)
+        if grown is not None and self.may_miss():  # what surely raises is costly to find
+            grown = loops.gathered(node.body, targets, index, self.surely_misses)
         if grown is None:
             return
         handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
@@ -1694,7 +1695,11 @@ class _Reader:
         if any(type(node) in _MAY_SKIP for node in nodes):
             return False
         read = [node.id for node in nodes if type(node) is ast.Name and type(node.ctx) is ast.Load]
-        return any(self.scope.look_up(name) is MISSING and self.is_unbound(name) for name in read)
+        missing = {name for name in read if self.scope.look_up(name) is MISSING}
+        if missing and self.definition is not None:  # most of them the function binds, which is soon looked through
+            around = ast.walk(self.definition)
+            missing -= {node.id for node in around if type(node) is ast.Name and type(node.ctx) is not ast.Load}
+        return any(map(self.is_unbound, missing))
 
     def _attribute(self, node: ast.Attribute, called: bool = False) -> Value | None:
         """An attribute; one that is `called` is a method sooner than a property."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from detlint.facts.model import RESETS
+from detlint.facts import assigned
 from detlint.facts.parse import parsable
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
@@ -98,8 +98,7 @@ class Texts:
     def sets(self, attribute: str, path: str) -> bool:
         """Whether a file may set an attribute of anything but `self`; so may what can't be read."""
         text = self.of(path)
-        word = attribute.encode()
-        return text is None or (word in text and re.search(RESETS % (word, word), text) is not None)
+        return text is None or assigned.of_another(text, attribute.encode())
 
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments."""
