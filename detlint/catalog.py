@@ -331,8 +331,6 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method that calling an instance runs."""
     passes_on: bool = False
     """Whether it is handed what the call says, no more and no less."""
-    trains_when_told: bool = False
-    """Whether a layer evaluates until it is told to train."""
     weights_from: str = ""
     """The stream that the seeds of initial weights are drawn from, whatever stream the framework has of its own."""
     works: str = "__call__"
@@ -768,13 +766,6 @@ class Catalog:
     def weights_from(self) -> dict[str, str]:
         """Streams of frameworks -> those that the seeds of their initial weights are drawn from."""
         return {framework.name: framework.weights_from for framework in self.frameworks if framework.weights_from}
-
-    @cached_property
-    def told(self) -> frozenset[str]:
-        """Top-level import names of the frameworks whose layers evaluate until they are told to train."""
-        return frozenset(
-            module for framework in self.frameworks if framework.trains_when_told for module in framework.modules
-        )
 
     @cached_property
     def adding(self) -> frozenset[str]:

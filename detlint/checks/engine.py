@@ -76,9 +76,12 @@ class Engine:
             self.untrained.updates,
             self.untrained.weighs,
             self.untrained.orders,
+            self.untrained.hands,
             sums.may,
             mended.may,
             users.texts.sets,
+            users.texts.times_set,
+            users.texts.looks_up,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -19,6 +19,10 @@ _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
 """A method that trains; without arguments it only sets a mode."""
 _ORDERS: Final = re.compile(rb"\.(?:set_train|train|fit)\(\s*(?!(?:mode\s*=\s*)?False\b)")
 """A method that trains, or that chooses the mode for it."""
+_HANDS: Final = re.compile(
+    rb"\b(?:data_sink|SequentialCell|CellList|atexit|partial|Thread)\b|\bgetattr\([^()]*[\"'](?:construct|__call__)|\.(?:construct|__call__)\b"
+)
+"""What calls a layer in another way."""
 _LOSS: Final = re.compile(rb"(?<!def )\b\w*(?i:loss|entropy)\w*\(")
 """What computes a loss."""
 _GRADIENTS: Final = rb"requires_grad(?!_?\(?\s*(?:=\s*)?False)"
@@ -94,6 +98,11 @@ class Untrained:
         """Whether something may be told to train in a file, by its words."""
         text = self._users.texts.of(path)
         return text is None or _ORDERS.search(text) is not None
+
+    def hands(self, path: str) -> bool:
+        """Whether a layer may be called in a file by another name than its own, or as a part of another, by its words."""
+        text = self._users.texts.of(path)
+        return text is None or _HANDS.search(text) is not None
 
     def refuses(self, module: Module) -> bool:
         """Whether networks of a file raise where they are handed the right answers, and none of them computes a loss: they are ported

@@ -96,15 +96,12 @@ class Verdicts:
             yield None, silent
             return
         drawn = {s for other in (match, *self._matcher.matches(module, index)) for s in other.entry.draws}
-        # A layer that is random by design draws nothing where a run only infers, or, if it evaluates until it is told to train, where none
-        # does; and for its tests nobody seeds what they try.
-        told = match.name.partition(".")[0] in self._catalog.told
+        # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
         tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
         drawing = [
             o
             for o in (passage.outcome for passage in passed if index not in passage.silent)
-            if not ((o.infers or told) and not o.trains and follows_mode(match))
-            and not (tests and is_test(o.entry, self._root))
+            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self._root))
         ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         rule = self._catalog.rules[match.entry.rule]
@@ -159,7 +156,8 @@ class Verdicts:
 
     def _milder(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told is only a note: others decide, or nothing runs it; "" where it is more."""
-        passed, stops = bool(through), _stop(runs, through, match.entry.pass_ == "backward")
+        passed = bool(through)
+        stops = _stop(runs, self._training_ones(through) if match.entry.pass_ == "backward" else through)
         used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
             where = stops.replace(os.path.join(self._root, ""), "")
@@ -195,6 +193,16 @@ class Verdicts:
         if not strict and is_class(match.name) and self._is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
         return ""
+
+    def _training_ones(self, through: list[Outcome]) -> list[Outcome]:
+        """Those of some runs that may come to a backward pass, if any ends with an error: not those that only evaluate."""
+        if not any(outcome.stops for outcome in through):
+            return through
+        return [
+            outcome
+            for outcome in through
+            if outcome.stops or outcome.trains or not outcome.infers or self._untrained.speaks(outcome.entry)
+        ]
 
     def _only_counts_in_training(
         self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]
@@ -283,16 +291,10 @@ class Verdicts:
         return severity, ""
 
 
-def _stop(runs: Runs, through: list[Outcome], backward: bool) -> str:
+def _stop(runs: Runs, through: list[Outcome]) -> str:
     """Where all runs end that come to a site, or to its file if none does; "" where one goes on. Those don't count that only try
-    something out.
-
-    Args:
-        backward: whether it is about a backward pass, so that runs which only evaluate don't count beside those that end.
-    """
+    something out."""
     counting = [outcome for outcome in through if not outcome.only_tries]
     if not counting:
         return runs.stop
-    if backward and any(outcome.stops for outcome in counting):
-        counting = [outcome for outcome in counting if outcome.stops or outcome.trains or not outcome.infers]
     return counting[0].stops if all(outcome.stops for outcome in counting) else ""

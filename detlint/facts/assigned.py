@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 SELF: Final = b"self"
-SETATTR: Final = b"setattr("
+_BY_NAME: Final = re.compile(
+    rb"(?:\b|__)setattr(?:__)?\(\s*[^,]*,\s*(?:[\"'](\w+)[\"'])?"
+    rb"|(?:__dict__|\bvars\([^()]*\))\s*(?:\.update\(|\|=|\[[^\]]*\]\s*=(?!=))"
+    rb"|\b(?:insert_child_to_cell|add_module|register_module)\(\s*(?:[\"'](\w+)[\"'])?"
+)
+"""What sets an attribute by its name, and that name, if it is written out."""
 
 
 def times(text: bytes, attribute: bytes) -> int:
@@ -16,14 +21,12 @@ def times(text: bytes, attribute: bytes) -> int:
 
 
 def of_another(text: bytes, attribute: bytes) -> bool:
-    """Whether an attribute of that name may be set of anything but `self`."""
-    if attribute not in text:
-        return False
-    if any(not text.endswith(SELF, 0, place) for place in _places(text, attribute)):
+    """Whether an attribute of that name may be set of anything but `self`, or of that by a name which isn't written out."""
+    if attribute in text and any(not text.endswith(SELF, 0, place) for place in _places(text, attribute, b"")):
         return True
-    return any(attribute in line for line in text.splitlines() if SETATTR in line) if SETATTR in text else False
+    return any((found[1] or found[2] or attribute) == attribute for found in _BY_NAME.finditer(text))
 
 
-def _places(text: bytes, attribute: bytes) -> Iterator[int]:
+def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:
     # What begins with a literal is searched for as fast as that.
-    return (found.start() for found in re.finditer(rb"\.%s\b[^=\n()]*=(?!=)" % attribute, text))
+    return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*=(?!=)" % (attribute, but), text))

@@ -28,6 +28,7 @@ from detlint.facts.model import (
     SETTER,
     SHAPES,
     Branch,
+    Class,
     Const,
     Either,
     Expression,
@@ -112,6 +113,8 @@ DECIDING: Final = re.compile(
 )
 
 
+CALLED: Final = ("__call__", "construct")
+"""The methods that calling a layer of MindSpore's runs."""
 PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
 """Types of what holds nothing else."""
 ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
@@ -174,12 +177,18 @@ class Words(NamedTuple):
     """Whether the size of gradients is asked there."""
     orders: Callable[[str], bool]
     """Whether anything may be told to train there."""
+    hands: Callable[[str], bool]
+    """Whether a layer may be called there by another name than its own, or as a part of another."""
     adds_up: Callable[[str, bool], bool]
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     mends: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
     sets: Callable[[str, str], bool]
     """Whether an attribute, which is asked first, may be set there of anything but `self`."""
+    times_set: Callable[[str, str], int]
+    """How often it is set there, of whatever it is."""
+    looks_up: Callable[[str, str], bool]
+    """Whether objects of a class, whose name is asked first, may be made there without that."""
 
 
 class Flow(Calls):
@@ -298,6 +307,8 @@ class _Run:
         """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
         self.cells: set[str] = set()
         """The classes of a library's layers that it builds, and of those that derive from them, which train when they are called."""
+        self.cells_in: set[str] = set()
+        """The files in which it builds them."""
         self.cells_add = False
         """Whether those would add up what several devices have."""
         self.hands_cells = False
@@ -329,6 +340,8 @@ class _Run:
         """The functions that were added to groups of commands."""
         self.pending: list[Callable[[], None]] = []
         """Generators and coroutines that were made and have not run yet."""
+        self.using = False
+        """Whether its statements are over, and frameworks use what it has made."""
         self.made: dict[tuple[str, str], list[Frame]] = {}
         """The constructors that have run, by the class of the object and their own -> with what."""
         self.later: list[_Later] = []
@@ -427,7 +440,9 @@ class _Run:
         """Whether the run evaluates, and does nothing with layers that it builds and that train when they are called: it tells nothing
         to train, and calls none of them."""
         told = "" in self.ready or self.trained or self.hands_cells or not self.result.infers
-        return bool(self.cells or self.ready) and not told and not self.some_file(self.flow.words.orders)
+        if not (self.cells or self.ready) or told or any(map(self.flow.words.hands, sorted(self.cells_in))):
+            return False
+        return not self.some_file(self.flow.words.orders)
 
     def only_shares(self) -> bool:
         """Whether what processes communicate is surely no sum: they share the data, say.
@@ -467,6 +482,7 @@ class _Run:
     def use_objects(self) -> None:
         """Run what frameworks call on the objects that were built: `forward`, `__getitem__`, the hooks of trainers."""
         outer, last_frame = self.path, self.frame
+        self.using = True
         streams = self.worker_streams()
         for value, place, in_workers, frame in self.handed:
             self.frame = frame
@@ -793,59 +809,74 @@ class _Run:
 
     def kept_flag(self, asked: Member) -> bool | None:
         """Whether an attribute is true that a constructor keeps of a parameter, by all that the run has made; None where these
-        differ or leave it open, or something sets it anew."""
-        module = self.frame.module
-        owner = (
-            f"{module.path}::{asked.base.of.removeprefix(module.prefix)}" if isinstance(asked.base, Instance) else ""
-        )
-        receiver = self.frame.receiver or owner
-        frames = self.made.get((receiver, owner), [])
-        if any(asked.attr in self.attributes(name) for name in self.resolver.mro(receiver) if name != owner):
+        differ or leave it open, something sets it anew, or objects may be made out of sight. Only known once all are made."""
+        made = self.made_for(asked) if self.using else None
+        if made is None:
             return None
-        held = {self.values.flag(frame, value)[0] for frame in frames if (value := self.parameter(owner, asked.attr))}
+        owner, kept, frames = made
+        held = {self.values.flag(frame, kept)[0] for frame in frames}
         known = held.pop() if len(held) == 1 and all(frame.given for frame in frames) else None
-        return None if known is None or self.some_file(partial(self.flow.words.sets, asked.attr)) else known
+        name = owner.rpartition("::")[2]
+        chosen = known is not None and self.some_file(partial(self.flow.words.looks_up, name))
+        return None if chosen or self.some_file(partial(self.flow.words.sets, asked.attr)) else known
+
+    def made_for(self, asked: Member) -> tuple[str, Param, list[Frame]] | None:
+        """The class whose constructor keeps a parameter as an attribute of `self`, that parameter, and with what the constructor has
+        run for the objects that are of the class of `self`; None where that isn't so, or another class may say otherwise."""
+        if not isinstance(asked.base, Instance):
+            return None
+        module = self.frame.module
+        owner = f"{module.path}::{asked.base.of.removeprefix(module.prefix)}"
+        receiver = self.frame.receiver or owner
+        bodies = [body for name in self.resolver.mro(receiver) if (body := self.class_of(name)) is not None]
+        kept = next(
+            (body.attributes.get(asked.attr) for body in bodies if f"{module.path}::{body.name}" == owner), None
+        )
+        having = [body for body in bodies if asked.attr in body.attributes or asked.attr in body.methods]
+        if not isinstance(kept, Param) or len(having) != 1 or any(body.decorators for body in bodies):
+            return None
+        frames = self.made.get((receiver, owner), [])
+        return (owner, kept, frames) if frames else None
+
+    def class_of(self, name: str) -> Class | None:
+        """A class of the program, by normal name."""
+        path, colon, inside = name.partition("::")
+        return self.resolver.known(path).classes.get(inside) if colon else None
 
     def hands_on_amiss(self, site: Site) -> bool:
         """Whether a call hands on what the function around it gets beyond its parameters (`self.network(*inputs)`) to a layer that
         takes more or fewer."""
-        count = self.handed_beyond(site)
-        module = self.frame.module
-        if count is None or not isinstance(site.target, Member) or not isinstance(site.target.base, Instance):
-            return False
-        owner = f"{module.path}::{site.target.base.of.removeprefix(module.prefix)}"
-        kept = self.parameter(owner, site.target.attr)
-        frames = self.made.get((self.frame.receiver or owner, owner), [])
-        values = {self.values.look(frame, kept).value for frame in frames} if kept is not None else set()
-        made = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
-        return bool(made) and all(self.flow.raises.handed_on(module, name, count) for name in made)
-
-    def handed_beyond(self, site: Site) -> int | None:
-        """How many arguments a call hands on, by position, if these are what the function around it gets beyond its parameters."""
         given = site.args[0] if len(site.args) == 1 else None
-        function = self.frame.function
-        if given is None or given.name != "*" or not isinstance(given.value, Param) or not self.path:
+        if given is None or given.name != "*" or not isinstance(site.target, Member) or not self.path:
+            return False
+        frame = self.frame
+        collects = any(
+            p.kind == "*" and Param(p.name) == given.value for p in frame.module.detail(frame.function).parameters
+        )
+        count = self.beyond(frame.module, frame.function, self.path[-1]) if collects else None
+        made = self.made_for(site.target) if count is not None else None
+        if made is None or count is None or self.some_file(partial(self.flow.words.sets, site.target.attr)):
+            return False
+        _, kept, frames = made
+        keeping = [
+            body for body in frame.module.classes.values() if isinstance(body.attributes.get(site.target.attr), Param)
+        ]
+        if self.flow.words.times_set(site.target.attr, frame.module.path) != len(keeping):
+            return False  # a method may set it anew
+        values = {self.values.look(frame, kept).value for frame in frames}
+        names = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
+        return all(self.flow.raises.handed_on(frame.module, name, count) for name in names)
+
+    def beyond(self, module: Module, function: Function, place: Place | None) -> int | None:
+        """How many arguments a call gives a function beyond its parameters, by position; None where that isn't seen."""
+        detail = module.detail(function)
+        if place is None or detail.decorators or not any(parameter.kind == "*" for parameter in detail.parameters):
             return None
-        detail = self.frame.module.detail(function)
-        parameters, place = detail.parameters, self.path[-1]
         call = place.module.sites[place.site]
-        if detail.decorators or any(a.name in ("*", "**") for a in call.args) or call.kind != "call":
+        if call.kind != "call" or any(argument.name in ("*", "**") for argument in call.args):
             return None
-        if not any(parameter.kind == "*" and parameter.name == given.value.name for parameter in parameters):
-            return None
-        own = sum(not parameter.kind for parameter in parameters) - bool(function.owner)
+        own = sum(not parameter.kind for parameter in detail.parameters) - bool(function.owner)
         return max(sum(not argument.name for argument in call.args) - own, 0)
-
-    def parameter(self, owner: str, attribute: str) -> Param | None:
-        """The parameter that the constructor of a class keeps as an attribute."""
-        kept = self.attributes(owner).get(attribute)
-        return kept if isinstance(kept, Param) else None
-
-    def attributes(self, name: str) -> Table[str, Value | None]:
-        """What the attributes of a class are, by its own methods; none of one that isn't the program's."""
-        path, colon, inside = name.partition("::")
-        body = self.resolver.known(path).classes.get(inside) if colon else None
-        return body.attributes if body is not None else {}
 
     def tried(self, steps: Iterable[Step]) -> None:
         """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
@@ -1350,6 +1381,7 @@ class _Run:
         self.trained_on.add(self.state.switches.get(HARDWARE))
         target = self.target(place.site)
         self.cells.add(target.name if isinstance(target, Ref) else effect.name)
+        self.cells_in.add(place.module.path)
 
     def may_call_cell(self, site: Site, target: Value | None) -> bool:
         """Whether a call may be one of a layer that trains, or of something that may call the one that it is handed: anything but what
@@ -1358,10 +1390,15 @@ class _Run:
         named = isinstance(raw, (Param, Result)) or is_choice(raw) or (isinstance(raw, Member) and is_self(raw.base))
         if named and not isinstance(target, Ref) and not self.flow.callees(target):
             return True
-        if isinstance(target, Ref) and target.name.partition(".")[0] in self.resolver.catalog.roots:
-            return False
+        if isinstance(raw, Member) and not isinstance(target, Ref):
+            base = self.values.look(self.frame, raw.base).value
+            part = "::" in self.resolver.type_of(base) and not self.flow.callees(target)
+            if part or (raw.attr in CALLED and self.is_cell(base)):
+                return True
+        if isinstance(target, Ref) and target.name in self.flow.trained:
+            return False  # what is made of it is told to train, or not
         given = (self.values.look(self.frame, argument.value).value for argument in site.args)
-        return any(map(self.is_cell, given))
+        return any(self.is_cell(inner) for value in given for inner in _inside(value))
 
     def is_cell(self, value: Value | None) -> bool:
         """Whether a value may be one of the layers that train when they are called."""
@@ -1693,7 +1730,7 @@ class _Run:
             self.is_left(place),
             _unread_of(place),
             self.wasted > 0,
-            len(self.made.get((receiver, f"{module.path}::{function.owner}"), ())),
+            self.beyond(module, function, place),
             _state_key(self.state),
             self.state.switches.get(HARDWARE),
             _key(deciding),
@@ -2098,6 +2135,14 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
         return True
     return DECIDING.search(name) is not None
+
+
+def _inside(value: Value | None) -> Iterator[Value | None]:
+    """A value, and all that it holds."""
+    yield value
+    if isinstance(value, (Items, Mapping)):
+        for inner in value.values:
+            yield from _inside(inner)
 
 
 def _is_text(origin: Origin) -> bool:

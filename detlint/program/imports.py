@@ -99,7 +99,10 @@ class Imports:
         catalog = self._resolver.catalog
         without = catalog.removed.get(catalog.canonical(name))
         library = f"{name.partition('.')[0]}."
-        for site in module.sites if without else ():
+        always = (
+            module.steps(module.facts.functions[0]) if without else ()
+        )  # under no condition, nor in a function or a `try`
+        for site in (module.sites[step] for step in always if isinstance(step, int) and step >= 0):
             called = catalog.canonical(site.target.name) if isinstance(site.target, Ref) else ""
             if called in catalog.asking and called.startswith(library) and len(site.args) == 1:
                 oldest = site.args[0].value

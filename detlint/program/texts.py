@@ -35,6 +35,8 @@ _STATEMENT: Final = re.compile(
 )
 """The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
 
+_OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
+"""What makes an object of another one's class."""
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
 _WORD: Final = re.compile(rb"\w+")
 
@@ -99,6 +101,17 @@ class Texts:
         """Whether a file may set an attribute of anything but `self`; so may what can't be read."""
         text = self.of(path)
         return text is None or assigned.of_another(text, attribute.encode())
+
+    def times_set(self, attribute: str, path: str) -> int:
+        """How often a file sets an attribute, of whatever it is."""
+        return assigned.times(self.of(path) or b"", attribute.encode())
+
+    def looks_up(self, name: str, path: str) -> bool:
+        """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
+        text = self.of(path)
+        word = name.encode()
+        by_text = text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
+        return by_text or (text is not None and _OF_ANOTHER.search(text) is not None)
 
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments."""
