@@ -65,6 +65,7 @@ class Engine:
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
+        # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
             resolver, users, attributes, root, packaged, declared, self._speaks, lambda *of: raising.makes_none(*of)
         )

@@ -136,23 +136,22 @@ class Untrained:
     def _ordering_file(self, home: str) -> str:
         """The first file below a folder in which something may be told to train; "" for none."""
         found = next((path for path in self._users.texts.below(home) if self.orders(path)), "")
-        if found:
-            self._users.resolver.opened.add(found)
-        else:
-            self._users.asked.add(ANYWHERE)
-            self._users.texts.sought.update((home, word) for word in ("train", "fit"))
-        return found
+        return self._noted(found, home, ("train", "fit"))
 
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train; "" for none."""
-        users, texts = self._users, self._users.texts
-        speaking = [path for path in texts.below(home) if self.speaks(path)]
-        found = self._code.first(home, speaking)
+        speaking = [path for path in self._users.texts.below(home) if self.speaks(path)]
+        words = (*self._words, "optim", "Optim", "train", "requires_grad")
+        return self._noted(self._code.first(home, speaking), home, words)
+
+    def _noted(self, found: str, home: str, words: Iterable[str]) -> str:
+        """A file that was found below a folder, with what that rests on: the file, or that none there says any of some words."""
+        users = self._users
         if found:
             users.resolver.opened.add(found)
         else:
             users.asked.add(ANYWHERE)
-            texts.sought.update((home, word) for word in (*self._words, "optim", "Optim", "train", "requires_grad"))
+            users.texts.sought.update((home, word) for word in words)
         return found
 
 
