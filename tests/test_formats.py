@@ -245,7 +245,7 @@ def test_text_counts_notes(project: Project) -> None:
 
 
 def test_text_folds_what_one_switch_answers(project: Project) -> None:
-    calls = "".join(f"    x = torch.index_add(x, {i}, i, x)\n" for i in range(6))
+    calls = "".join(f"    x = torch.index_add(x, {i}, i, x)\n" for i in range(6)) + "    return x\n"
     project(**{"a.py": f"import torch\n\n\ndef f(x, i):\n{calls}", "b.py": f"import torch\n\n\ndef f(x, i):\n{calls}"})
     text = output("text")
     assert text.count("warning[DET402]") == 1
