@@ -274,10 +274,11 @@ class Constants:
         """What the constructor keeps as the attribute of the object itself that a method reads."""
         own = module.detail(function).parameters[:1] if function.owner else ()
         body, made = module.classes.get(function.owner), f"{function.owner}.__init__" in module.functions
-        of_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and own
-        if not of_own or not made or body is None or own[0].name != node.value.id:  # type: ignore[attr-defined]
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not own:
             return None
-        return body.attributes.get(node.attr)  # type: ignore[attr-defined]
+        if not made or body is None or own[0].name != node.value.id:
+            return None
+        return body.attributes.get(node.attr)
 
     def _asked_for_class(
         self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.Call

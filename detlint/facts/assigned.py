@@ -28,5 +28,10 @@ def of_another(text: bytes, attribute: bytes) -> bool:
 
 
 def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:
+    """Where an attribute of that name may be set.
+
+    Args:
+        but: what can't stand before the `=`; without a bracket, targets in brackets count, and some more that are none.
+    """
     # What begins with a literal is searched for as fast as that.
     return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*=(?!=)" % (attribute, but), text))

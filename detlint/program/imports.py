@@ -8,7 +8,6 @@ import re
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
-from detlint.facts.reader import STDLIB
 from detlint.program.resolve import Module, Resolver
 
 MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
@@ -77,11 +76,7 @@ class Imports:
         folder, first = os.path.dirname(script.path), name.partition(".")[0]
         if script.facts.cells or not module.path.startswith(folder + os.sep) or os.path.dirname(module.path) == folder:
             return False
-        if (
-            first in self._resolver.catalog.libraries
-            or first in STDLIB
-            or self._resolver.name(module.path, name) is None
-        ):
+        if self._modules.is_taken(first) or self._resolver.name(module.path, name) is None:
             return False
         if any(self._resolver.says(module.path, word) for word in ("from .", "sys.path")):
             return False
@@ -99,9 +94,8 @@ class Imports:
         catalog = self._resolver.catalog
         without = catalog.removed.get(catalog.canonical(name))
         library = f"{name.partition('.')[0]}."
-        always = (
-            module.steps(module.facts.functions[0]) if without else ()
-        )  # under no condition, nor in a function or a `try`
+        # Only what is asked for under no condition, nor in a function or a `try`.
+        always = module.steps(module.facts.functions[0]) if without else ()
         for site in (module.sites[step] for step in always if isinstance(step, int) and step >= 0):
             called = catalog.canonical(site.target.name) if isinstance(site.target, Ref) else ""
             if called in catalog.asking and called.startswith(library) and len(site.args) == 1:
@@ -145,7 +139,7 @@ class Imports:
         """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
         script, or below, says how."""
         folder = os.path.dirname(script.path)
-        if name in self._resolver.catalog.libraries or name in STDLIB or name not in self._resolver.below(folder):
+        if self._modules.is_taken(name) or name not in self._resolver.below(folder):
             return False
         found = self._modules.find(script.path, name) is not None
         return not found and not self._may_hold(folder, name) and not _is_said(folder)

@@ -77,7 +77,7 @@ class Modules:
         self._read = read
         self._look = look
         self._is_script = is_script
-        self._is_taken = is_taken
+        self.is_taken = is_taken
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -183,7 +183,7 @@ class Modules:
         whoever starts it has that on the path."""
         own, name = os.path.split(self._paths[scope][0]) if packages and self._paths[scope] else ("", "")
         named = name != "" and name == packages[0] and own.startswith(self.root)
-        return [own] if named and not self._is_taken(name) else []
+        return [own] if named and not self.is_taken(name) else []
 
     def has_files(self, folder: str) -> bool:
         """Whether a folder of the program has Python files, but doesn't say that it is a package."""
