@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.attributes import Attributes
+from detlint.checks.device_tests import DeviceTests
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
@@ -86,6 +87,7 @@ class Engine:
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
+        self.device_tests = DeviceTests(self.matcher, users)
         self.verdicts = Verdicts(
             self.matcher,
             settings,
@@ -95,6 +97,7 @@ class Engine:
             self.unnamed,
             self.untrained,
             raising,
+            self.device_tests,
             root,
         )
         self.keys = keys.Keys(self.matcher, root)
@@ -120,7 +123,7 @@ class Engine:
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
         found = [*self.seed_rules.findings(reach)]
-        found += switches.findings(reach, self.matcher, self.levels, self.catalog)
+        found += switches.findings(reach, self.matcher, self.levels, self.catalog, self.device_tests)
         return self._selected(found)
 
     def may_train(self, reach: Reach) -> bool:

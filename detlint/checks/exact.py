@@ -1,5 +1,5 @@
 """What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones; or
-since no more than two numbers are.
+since no more than two numbers are, or all but one of them are zeros.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
 from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
@@ -17,7 +17,7 @@ from typing import Final
 from detlint.catalog import Entry
 from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
-from detlint.checks.lengths import axis_of, length
+from detlint.checks.lengths import AXES, axis_of, length, literal
 from detlint.checks.levels import is_class
 from detlint.checks.match import SAME_NUMBERS, Match, Matcher
 from detlint.facts.loops import dotted
@@ -81,7 +81,8 @@ class Exact:
         added = call.func.value if of_tensor else _first(call)  # type: ignore[attr-defined]
         if along and numbers.are_two(call, added, 0 if of_tensor else 1):
             return True
-        return whole and numbers.is_whole(added, floats=_adds_one(match.entry))
+        one = _adds_one(match.entry)
+        return whole and (numbers.is_whole(added, floats=one) or (one and numbers.are_lone(call, added, of_tensor)))
 
     def adds(self, name: str) -> bool:
         """Whether what the catalog knows by a name gives the sum of one tensor."""
@@ -116,7 +117,9 @@ class Exact:
             numbers = _Numbers(self, module, method, layer)
             read = [node for node in ast.walk(method) if _is_part(node, part, ast.Load)]
             calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and node.func in read]
-            if len(calls) != len(read) or not all(numbers.is_whole(_first(call)) for call in calls):
+            if len(calls) != len(read):
+                return False
+            if not all(numbers.is_whole(_first(call)) or numbers.are_lone(call, _first(call)) for call in calls):
                 return False
             added += len(calls)
         return added > 0 and not self._attributes.is_read_by_kin(module, layer.name, part)
@@ -181,6 +184,53 @@ class _Numbers:
             added = self._bound(added)
         return axis is not None and length(added, axis, self._matcher.catalog.stacks, self._called) in (1, 2)
 
+    def are_lone(self, call: ast.Call, added: ast.expr | None, of_tensor: bool = False) -> bool:
+        """Whether a call adds up rows along the last axis in which all but one number are zeros: what a one-hot mask leaves of them.
+
+        Args:
+            of_tensor: whether it is a method of the tensor.
+        """
+        told = [keyword.value for keyword in call.keywords if keyword.arg in AXES] or call.args[not of_tensor :][:1]
+        return bool(told) and literal(self._kept(told[0])) in (-1, (-1,), [-1]) and self._is_masked(added)
+
+    def _is_masked(self, node: ast.expr | None) -> bool:
+        """Whether an expression is a one-hot mask, or anything multiplied by one, of either sign."""
+        if isinstance(node, ast.Name):
+            return not self._is_changed(node.id) and self._is_masked(self._bound(node))
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.op, ast.USub) and self._is_masked(node.operand)
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.Mult) and (self._is_masked(node.left) or self._is_masked(node.right))
+        if not isinstance(node, ast.Call):
+            return False
+        called, knows = self._called(node.func), self._matcher.catalog.with_context
+        if called in knows("one-hot"):
+            return self._is_one_hot(node)
+        factors = node.args if called in knows("multiplies") else node.args[:1] if called in knows("negates") else ()
+        return any(map(self._is_masked, factors))
+
+    def _is_one_hot(self, call: ast.Call) -> bool:
+        """Whether a call gives zeros beside the ones, which stand along the last axis: `OneHot()(labels, 10, on, off)`."""
+        made = self._maker(call.func)
+        told = [*(made.keywords if made is not None else ()), *call.keywords]
+        if len(call.args) != 4 or (made is not None and made.args) or any(key.arg != "axis" for key in told):
+            return False
+        off = self._kept(call.args[3])
+        if isinstance(off, ast.Call) and self._name(off.func) in self._matcher.catalog.wraps:
+            off = _first(off) or off
+        axes = [literal(key.value) for key in told]
+        return literal(off) == 0 and all(axis == -1 for axis in axes)
+
+    def _kept(self, node: ast.expr) -> ast.expr:
+        """What the layer always has as the attribute that an expression reads; itself for any other."""
+        name = dotted(node).removeprefix("self.") if self._layer is not None else ""
+        set_by = [
+            part.value
+            for part in (ast.walk(self._layer) if self._layer is not None else ())
+            if isinstance(part, ast.Assign) and any(_is_part(target, name, ast.Store) for target in part.targets)
+        ]
+        return set_by[0] if len(set_by) == 1 and isinstance(node, ast.Attribute) else node
+
     def _is_mask(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""
         if isinstance(node, ast.Name):
@@ -243,11 +293,16 @@ class _Numbers:
         return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in shaped)
 
     def _called(self, node: ast.expr) -> str:
-        """The name of a function, or of the class of an object that is called: a part of the layer, or one that was just made."""
+        """The name of a function, or of the class of an object that is called."""
+        made = self._maker(node)
+        return self._name(made.func if made is not None else node)
+
+    def _maker(self, node: ast.expr) -> ast.Call | None:
+        """The call that makes the object which is called: a part of the layer, or one that was just made; None for a function."""
         made = self._bound(node) if isinstance(node, ast.Name) else node
         part = _part_of(self._layer, node, self._exact.same) if self._layer is not None else None
         made = _itself(part or made, self._exact.same)
-        return self._name(made.func if isinstance(made, ast.Call) else node)
+        return made if isinstance(made, ast.Call) else None
 
     def _is_sum(self, node: ast.expr | None) -> bool:
         """Whether a call surely adds up whole numbers: one of the catalog's, of a part of the layer, or of another layer."""

@@ -192,14 +192,27 @@ def truth(node: ast.expr, leaf: Leaf) -> bool | None:
 
 
 def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
-    compare = _COMPARES.get(type(node.ops[0])) if len(node.ops) == 1 else None
-    left, right = result(node.left, leaf), result(node.comparators[0], leaf)
-    if compare is None or left is None or right is None:
+    left = result(node.left, leaf) if len(node.ops) == 1 else None
+    if left is None:
+        return None
+    if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        among = _among(node.comparators[0], left, leaf)
+        return None if among is None else among is isinstance(node.ops[0], ast.In)
+    compare, right = _COMPARES.get(type(node.ops[0])), result(node.comparators[0], leaf)
+    if compare is None or right is None:
         return None
     try:
         return compare(left.value, right.value)
     except TypeError:
         return None
+
+
+def _among(node: ast.expr, value: Const, leaf: Leaf) -> bool | None:
+    """Whether a value is one of those that are written out; None where that isn't known."""
+    if not isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return None
+    items = [result(item, leaf) for item in node.elts]
+    return value in items if value in items or None not in items else None
 
 
 def result(node: ast.expr, leaf: Leaf) -> Const | None:
@@ -213,4 +226,4 @@ def result(node: ast.expr, leaf: Leaf) -> Const | None:
         sides = [result(side, leaf) for side in (node.left, node.right)] if compute is not None else ()
         numbers = [side.value for side in sides if side is not None and isinstance(side.value, (int, float))]
         return Const(compute(*numbers)) if compute is not None and len(numbers) == 2 else None
-    return leaf(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Call)) else None
+    return leaf(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else None

@@ -17,7 +17,7 @@ def axis_of(call: ast.Call, position: int) -> int | None:
         position: of the parameter, among those without a name.
     """
     told = [keyword.value for keyword in call.keywords if keyword.arg in AXES] or call.args[position : position + 1]
-    value = _literal(told[0]) if told and all(keyword.arg for keyword in call.keywords) else None
+    value = literal(told[0]) if told and all(keyword.arg for keyword in call.keywords) else None
     return value if isinstance(value, int) else None
 
 
@@ -37,7 +37,7 @@ def length(node: ast.expr | None, axis: int, stacks: Set[str], called: Callable[
     return len(items) or None
 
 
-def _literal(node: ast.expr) -> object:
+def literal(node: ast.expr) -> object:
     """What a literal is: `-1` too."""
     try:
         return ast.literal_eval(node)

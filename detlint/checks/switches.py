@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
+from detlint.checks.device_tests import DeviceTests
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
@@ -27,10 +28,13 @@ MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
 
 
-def findings(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+def findings(
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests
+) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    for check in (_determinism_off, _workspace, _communication, _twice):
+    for check in (_determinism_off, _workspace, _twice):
         yield from check(reach, matcher, levels, catalog)
+    yield from _communication(reach, matcher, levels, catalog, device_tests)
 
 
 def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -190,9 +194,12 @@ def _most(found: Counter[str]) -> str:
     return ", ".join([*named, *([f"{others} more"] if others else [])])
 
 
-def _communication(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+def _communication(
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests
+) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
-    starts = _with_context("starts-communication", reach, matcher)
+    started = _with_context("starts-communication", reach, matcher)
+    starts = [one for one in started if not device_tests.keeps_from(one[0].module, one[0].site, ("ascend",))]
     # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
     decided = "hccl-deterministic" in reach.switches
     if (

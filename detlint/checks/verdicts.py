@@ -9,6 +9,7 @@ from typing import Final
 from detlint.checks import listings
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
+from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
@@ -60,6 +61,7 @@ class Verdicts:
         unnamed: Unnamed,
         untrained: Untrained,
         raising: Raising,
+        device_tests: DeviceTests,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -81,6 +83,7 @@ class Verdicts:
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._raising = raising
+        self._device_tests = device_tests
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
@@ -128,6 +131,8 @@ class Verdicts:
 
     def _ruled_out(self, module: Module, index: int, match: Match) -> str:
         """Why what would be told is no finding after all, by what is asked of the whole program; "" where it may be one."""
+        if test := self._device_tests.excluded(module, index, match):
+            return f"`{test}` keeps runs from it on the hardware that it is about"
         if reason := self._constants.rule_out(module, index, match):
             return reason
         if self._exact.holds(module, index, match):

@@ -1,0 +1,103 @@
+"""What is asked on the way to a site about the hardware of a run: `if self.device_target == "GPU":`. An operator behind such a test
+isn't reached on the hardware for which its entry holds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from detlint.checks.guards import Guarded, guarded, truth
+from detlint.checks.levels import is_class
+from detlint.checks.match import Match, Matcher
+from detlint.checks.parts import calls_of_parts
+from detlint.checks.scope import target_of
+from detlint.facts.loops import dotted
+from detlint.facts.model import Const
+from detlint.program.resolve import Module
+from detlint.program.users import Use, Users
+
+_SPELL: Final = ("lower", "upper", "capitalize")
+"""Methods that write a word in other letters."""
+
+
+class DeviceTests:
+    """Knows which sites only other hardware comes to."""
+
+    def __init__(self, matcher: Matcher, users: Users) -> None:
+        self._resolver = matcher.resolver
+        self._users = users
+        self._names = frozenset(matcher.catalog.devices.values())
+        """What the libraries call the hardware that a run chooses; who hands it on calls it so, too."""
+
+    def excluded(self, module: Module, index: int, match: Match) -> str:
+        """The test that keeps all runs on the hardware that a match is about from it, or from the part of a layer that it makes; ""
+        where none surely does."""
+        targets = tuple(match.entry.targets)
+        if not targets:
+            return ""
+        if test := self.keeps_from(module, index, targets):
+            return test
+        made = module.function_of(module.sites[index]).name.endswith(".__init__") and is_class(match.name)
+        calls = calls_of_parts(self._resolver, self._users, [Use(module, index, True)]) if made else None
+        tests = [self.keeps_from(use.module, use.site, targets) for use in calls or ()]
+        return tests[0] if tests and all(tests) else ""
+
+    def keeps_from(self, module: Module, index: int, targets: Sequence[str]) -> str:
+        """The test that keeps all runs on some hardware from a site, in the function around it; "" where none surely does."""
+        site, function = module.sites[index], module.function_of(module.sites[index])
+        text = self._users.texts.of(module.path) if module.path.endswith(".py") and function.name else None
+        if text is None or not any(name.encode() in text for name in self._names):
+            return ""
+        found = guarded(text, function.name.partition(".")[0], site.span)
+        for guard in found.guards if found is not None else ():
+            test = _plain(guard.test)
+            if found is not None and all(
+                truth(test, partial(self._said, found, target)) is (not guard.wanted) for target in targets
+            ):
+                return ast.unparse(guard.test)
+        return ""
+
+    def _said(self, found: Guarded, target: str, node: ast.expr) -> Const | None:
+        """What an expression is on some hardware, if it tells of that."""
+        return Const(target) if self._tells(found, node) else None
+
+    def _tells(self, found: Guarded, node: ast.expr) -> bool:
+        """Whether an expression is the hardware that the run has chosen: `args.device_target`, `get_context("device_target")`, or a
+        name for that."""
+        if dotted(node).rpartition(".")[2] in self._names:
+            return True
+        if isinstance(node, ast.Subscript):
+            return self._is_name(node.slice)
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _SPELL:
+                return self._tells(found, node.func.value)
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            return bool(given) and self._is_name(given[-1])
+        if not isinstance(node, ast.Name):
+            return False
+        values = [
+            one.value for one in ast.walk(found.function) if isinstance(one, ast.Assign) and _is_bound(one, node.id)
+        ]
+        bound = sum(
+            isinstance(one, ast.Name) and one.id == node.id and not isinstance(one.ctx, ast.Load)
+            for one in ast.walk(found.function)
+        )
+        return len(values) == bound == 1 and not isinstance(values[0], ast.Name) and self._tells(found, values[0])
+
+    def _is_name(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) and node.value in self._names
+
+
+def _is_bound(node: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+
+
+def _plain(test: ast.expr) -> ast.expr:
+    """A test in which each word for hardware is the target that it means."""
+    copied = ast.parse(ast.unparse(test), mode="eval").body
+    for node in ast.walk(copied):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = target_of(node.value) or node.value
+    return copied
