@@ -112,7 +112,8 @@ class Imports:
         if place is None:
             return self.is_lacking(name) or self._is_missing_in(base, *name.split(".")[:2])
         path, rest = place
-        if path == importer or not path.startswith(base) or self._resolver.name(importer, name) is not None:
+        own = path.startswith((base, self._modules.above(importer) or base))
+        if path == importer or not own or self._resolver.name(importer, name) is not None:
             return False
         if self._resolver.module(path) is None:
             facts = self._modules.facts(path)

@@ -133,6 +133,12 @@ class Modules:
         path = self._paths[self.scope(importer)]
         return f"{path[0] if path else os.path.dirname(importer)}{os.sep}"
 
+    def above(self, importer: str) -> str:
+        """The nearest folder above the one that a file imports from first, in which a script stands, with a separator at its end; ""
+        where there is none."""
+        own = self.base(importer).rstrip(os.sep)
+        return next((f"{folder}{os.sep}" for folder in self._above(own)), "")
+
     def beside(self, path: str) -> set[str]:
         """The modules and packages in the folder of a package's own file; none where it is no package."""
         folder, _, name = path.rpartition(os.sep)
