@@ -169,7 +169,7 @@ class _Numbers:
             return False
         if floats and (self._is_filled(node) or self._keeps_whole(node)):
             return True
-        catalog, called = self._matcher.catalog, self._name(node.func)
+        catalog, called = self._matcher.catalog, self._called(node.func)
         if called not in catalog.wraps:
             return called in catalog.whole
         kinds = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "dtype")]
