@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.attributes import Attributes
+from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
@@ -21,6 +22,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import OPERATORS, Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.program.calls import DESCRIBES
+from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
 from detlint.program.flow import Words
 from detlint.program.links import Registered
@@ -43,6 +45,7 @@ class Engine:
         users: finds who uses a definition.
         packaged: whether the project is made to be installed.
         declared: the entry points that its metadata and its configuration name.
+        documents: what the project's documents say.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Engine:
         users: Users,
         packaged: bool,
         declared: Collection[str],
+        documents: Documents,
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -86,6 +90,7 @@ class Engine:
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
+        self.documented = Documented(self.matcher, settings, documents, users.texts)
         self.verdicts = Verdicts(
             self.matcher,
             settings,
@@ -95,6 +100,7 @@ class Engine:
             self.unnamed,
             self.untrained,
             raising,
+            self.documented,
             root,
         )
         self.keys = keys.Keys(self.matcher, root)
@@ -110,6 +116,12 @@ class Engine:
         Args:
             declared: functions of it that are said to be entry points.
         """
+        reaches = self._followed(module, declared)
+        for reach in reaches:
+            self.documented.complete(reach)
+        return reaches
+
+    def _followed(self, module: Module, declared: Sequence[str]) -> list[Reach]:
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
         if found or module.path.endswith("__init__.py"):
             return found

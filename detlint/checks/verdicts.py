@@ -10,6 +10,7 @@ from detlint.checks import listings
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
 from detlint.checks.distinct import differ
+from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
 from detlint.checks.frozen import Frozen
@@ -47,6 +48,7 @@ class Verdicts:
     Args:
         levels: judges how severe a match is.
         raising: finds what stands behind an error.
+        documented: knows what documents say of the hardware.
         root: the project's root, for telling test files.
     """
 
@@ -60,6 +62,7 @@ class Verdicts:
         unnamed: Unnamed,
         untrained: Untrained,
         raising: Raising,
+        documented: Documented,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -71,7 +74,7 @@ class Verdicts:
         self._untrained = untrained
         self._root = root
         gradients = levels.gradients
-        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, root)
+        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
         self._constants = Constants(matcher, users, gradients, unnamed)
         self._own_calls = Constants(matcher, users, gradients, unnamed, offered=False)
         self._own_origins = Origins(matcher, gradients, any_input=True)
