@@ -101,6 +101,8 @@ class Record(msgspec.Struct, array_like=True):
     """The names under which something of the catalog may be called."""
     written: int = 0
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
+    documents: dict[str, tuple[str, str]] = {}
+    """Scripts of whose project the documents were read: what has to be compared, as `Documents.holds` does."""
 
 
 class Packed(msgspec.Struct, array_like=True):

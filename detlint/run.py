@@ -29,6 +29,7 @@ from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.copies import Copies
+from detlint.program.documents import Documents
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -163,6 +164,7 @@ class _Part(msgspec.Struct):
     others: dict[str, bytes] = {}
     folders: list[str] = []
     missed: set[str] = set()
+    documents: dict[str, tuple[str, str]] = {}
     fresh: dict[bytes, bytes] = {}
 
 
@@ -208,6 +210,8 @@ class Run:
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
         self.texts = Texts(self._text, self.store.files)
+        frameworks = {name.partition(".")[0] for name in store.catalog.devices}
+        self.documents = Documents(str(config.root.absolute()), frameworks)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
@@ -351,6 +355,9 @@ class Run:
                 return None
         for folder, (changed, listing) in before.folders.items():
             names |= self.modules.news(folder, changed, listing)
+        for script, noted in before.documents.items():
+            if script in self.store.files and not self.documents.holds(script, noted):
+                return None
         return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
 
     def _led_elsewhere(self, before: Record, news: set[str]) -> dict[str, list[str] | None]:
@@ -604,6 +611,7 @@ class Run:
             not self.differs
             and self.store.files.keys() == before.files.keys()
             and self.record.folders == before.folders
+            and self.documents.noted == before.documents
         ):
             return
         record = self.known()
@@ -623,6 +631,7 @@ class Run:
         }  # fmt: skip
         record.imports, record.written = self.links.imports, time.time_ns()
         record.missed = sorted(self.missed.union(record.missed))
+        record.documents = self.documents.noted
         record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
         return record
 
@@ -725,6 +734,7 @@ class Run:
         self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
+        part.documents = self.documents.noted
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
 
@@ -747,6 +757,7 @@ class Run:
             users,
             self.packaged,
             self.declared,
+            self.documents,
         )
         if self.recorder is not None:
             engine.flow.recorder = self.recorder
@@ -821,6 +832,7 @@ class Run:
         record.others.update(part.others)
         self.consulted.update(part.folders)
         self.missed |= part.missed
+        self.documents.noted.update(part.documents)
         self.store.fresh.update(part.fresh)
 
     # -- reporting ----------------------------------------------------------------------------------------------

@@ -484,3 +484,41 @@ def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> 
         assert report("--cache-dir", "cache") == report("--no-cache")
         assert ('"error"' in report("--cache-dir", "cache")) is told
     assert report("--cache-dir", "cache") == before
+
+
+DOCUMENTED = REPOSITORY / "fixtures" / "programs" / "mindspore_documented_hardware" / "for_gpu"
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("README.md", "# A network in MindSpore\n\n- Hardware (Ascend)\n"),
+        ("scripts/run.sh", "# On Ascend\npython ../train.py\n"),
+        ("settings.yaml", "device_target: Ascend\n"),
+    ],
+    ids=["document", "new document", "settings"],
+)
+def test_documents_say_another_hardware(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")}
+    root = project(**files)
+    age(root, 0)
+    only = ("--select", "DET406,DET605,DET608", "--cache-dir", "cache")
+    assert "DET608" not in report(*only)
+    (root / file).parent.mkdir(exist_ok=True)
+    (root / file).write_text(now)
+    age(root, 1)
+    assert "DET608" in report(*only)
+    (root / "README.md").write_text(files["README.md"] + "\nNo more than that.\n")
+    if file != "README.md":
+        (root / file).unlink()
+    age(root, 2)
+    assert "DET608" not in report(*only)
+    assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
+    age(root, 3)
+    assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
+
+
+def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable[..., Path]) -> None:
+    project(**{name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")})
+    found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")
+    assert all(code in found for code in ("DET406", "DET605", "DET608"))

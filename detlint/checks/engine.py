@@ -8,6 +8,7 @@ from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.attributes import Attributes
 from detlint.checks.device_tests import DeviceTests
+from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
@@ -22,6 +23,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import OPERATORS, Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.program.calls import DESCRIBES
+from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
 from detlint.program.flow import Words
 from detlint.program.links import Registered
@@ -44,6 +46,7 @@ class Engine:
         users: finds who uses a definition.
         packaged: whether the project is made to be installed.
         declared: the entry points that its metadata and its configuration name.
+        documents: what the project's documents say.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Engine:
         users: Users,
         packaged: bool,
         declared: Collection[str],
+        documents: Documents,
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
@@ -88,6 +92,7 @@ class Engine:
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
         self.device_tests = DeviceTests(self.matcher, users)
+        self.documented = Documented(self.matcher, settings, documents, users.texts)
         self.verdicts = Verdicts(
             self.matcher,
             settings,
@@ -98,6 +103,7 @@ class Engine:
             self.untrained,
             raising,
             self.device_tests,
+            self.documented,
             root,
         )
         self.keys = keys.Keys(self.matcher, root)
@@ -113,6 +119,12 @@ class Engine:
         Args:
             declared: functions of it that are said to be entry points.
         """
+        reaches = self._followed(module, declared)
+        for reach in reaches:
+            self.documented.complete(reach)
+        return reaches
+
+    def _followed(self, module: Module, declared: Sequence[str]) -> list[Reach]:
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
         if found or module.path.endswith("__init__.py"):
             return found

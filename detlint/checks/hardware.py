@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import Catalog
+from detlint.checks.documented import CUDA, Documented
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
@@ -22,14 +23,18 @@ class Hardware:
 
     Args:
         untrained: knows what speaks of training.
+        documented: knows what documents say of the hardware.
         root: the project's root, for telling test files.
     """
 
-    def __init__(self, resolver: Resolver, users: Users, untrained: Untrained, root: str) -> None:
+    def __init__(
+        self, resolver: Resolver, users: Users, untrained: Untrained, documented: Documented, root: str
+    ) -> None:
         self._resolver = resolver
         self._catalog: Catalog = resolver.catalog
         self._users = users
         self._untrained = untrained
+        self._documented = documented
         self._root = root
         self._chosen: Answers[frozenset[str]] = Answers(users)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
@@ -70,11 +75,14 @@ class Hardware:
         found = set[str]()
         for script in map(self._resolver.module, scripts):
             if script is not None:
-                said = chosen(script, self._catalog)
+                said = chosen(script, self._catalog) or self._by_documents(script)
                 if not said and self._has_networks(script):
                     return NOWHERE
                 found |= said
         return frozenset(found) if found - {"cpu"} else NOWHERE
+
+    def _by_documents(self, script: Module) -> frozenset[str]:
+        return frozenset({CUDA}) if self._documented.names_gpu(script) else NOWHERE
 
     def _has_networks(self, script: Module) -> bool:
         """Whether a script may run networks, other than for a test: one that neither names a framework nor speaks of training prepares

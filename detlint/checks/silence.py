@@ -9,6 +9,7 @@ from typing import Final
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import listings, seeds
 from detlint.checks.attributes import Attributes
+from detlint.checks.documented import Documented
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
 from detlint.checks.levels import is_class
@@ -41,6 +42,7 @@ class Silence:
 
     Args:
         attributes: knows what reads the attributes of objects.
+        documented: knows what documents say of the hardware.
         root: the project's root, for telling test files.
     """
 
@@ -53,6 +55,7 @@ class Silence:
         attributes: Attributes,
         unnamed: Unnamed,
         untrained: Untrained,
+        documented: Documented,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -65,7 +68,7 @@ class Silence:
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users, root)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
-        self._hardware = Hardware(matcher.resolver, users, untrained, root)
+        self._hardware = Hardware(matcher.resolver, users, untrained, documented, root)
         self._reseeding = self._catalog.words_with("reseeds")
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:

@@ -205,6 +205,7 @@ def _communication(
     if (
         not starts
         or not reach.adds_up
+        or not _may_be_on(reach, "ascend", levels)
         or decided
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
     ):
@@ -259,6 +260,11 @@ def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
     """Whether importing a module makes something ready to train, for whoever calls it."""
     top = not place.module.sites[place.site].function
     return top and place.module is not reach.entry.module and "prepares" in match.entry.contexts
+
+
+def _may_be_on(reach: Reach, target: str, levels: Levels) -> bool:
+    """Whether a run may be for some hardware: it chooses no other, or the configuration says which."""
+    return bool(levels.settings.targets) or target_of(reach.held.get(HARDWARE)) in ("", target)
 
 
 def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:

@@ -11,6 +11,7 @@ from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
+from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
 from detlint.checks.frozen import Frozen
@@ -48,6 +49,7 @@ class Verdicts:
     Args:
         levels: judges how severe a match is.
         raising: finds what stands behind an error.
+        documented: knows what documents say of the hardware.
         root: the project's root, for telling test files.
     """
 
@@ -62,6 +64,7 @@ class Verdicts:
         untrained: Untrained,
         raising: Raising,
         device_tests: DeviceTests,
+        documented: Documented,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -73,7 +76,7 @@ class Verdicts:
         self._untrained = untrained
         self._root = root
         gradients = levels.gradients
-        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, root)
+        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
         self._constants = Constants(matcher, users, gradients, unnamed)
         self._own_calls = Constants(matcher, users, gradients, unnamed, offered=False)
         self._own_origins = Origins(matcher, gradients, any_input=True)

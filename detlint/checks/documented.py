@@ -1,0 +1,104 @@
+"""The hardware that runs are for, where their code leaves it open and the documents of their project don't."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from detlint.catalog import HARDWARE
+from detlint.checks.match import Matcher
+from detlint.checks.scope import target_of
+from detlint.config import Settings
+from detlint.facts.model import Const, Member
+from detlint.program.commands import Command
+from detlint.program.documents import Documents, Said
+from detlint.program.reach import Reach
+from detlint.program.resolve import Module
+from detlint.program.texts import Texts
+
+ASCEND: Final = "ascend"
+CUDA: Final = "cuda"
+CPU: Final = "cpu"
+_SETS_ASCEND: Final = re.compile(rb"(?<![=!<>])[=:][ \t]*[\"'](?:Ascend|NPU)[\"']", re.I)
+"""What gives something the name of that hardware, and doesn't only ask for it."""
+
+
+class Documented:
+    """Asks the documents of runs that would else be judged for Ascend. They only ever say that it is a GPU instead, where they name
+    one and Ascend nowhere: a CPU is what things are tried out on. Commands for a GPU alone say nothing, since other ones may be left
+    to the reader; they decide where the code, or settings, have Ascend for who gives no option."""
+
+    def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, texts: Texts) -> None:
+        self._matcher = matcher
+        self._settings = settings
+        self._documents = documents
+        self._texts = texts
+        self._frameworks = {name.partition(".")[0] for name in matcher.catalog.devices}
+
+    def complete(self, reach: Reach) -> None:
+        """Have a run hold the hardware that the documents of its project say, where nothing in it says another."""
+        if self._settings.targets or target_of(reach.held.get(HARDWARE)):
+            return
+        modules = {place.module.path: place.module for place in reach.places}
+        modules[reach.entry.module.path] = reach.entry.module
+        if not any(self._names_framework(module) for module in modules.values()):
+            return
+        said = self._documents.around(reach.entry.module.path)
+        if said.gpu and (
+            self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path})
+            or self._by_commands(reach, said, modules.values()) == CUDA
+        ):
+            reach.held = {**reach.held, HARDWARE: "GPU"}
+
+    def names_gpu(self, script: Module) -> bool:
+        """Whether the documents around a script name a GPU as what it is for, and no other accelerator."""
+        if self._settings.targets or not self._names_framework(script):
+            return False
+        said = self._documents.around(script.path)
+        return said.gpu and self._is_left_open(said, [script.path])
+
+    def _names_framework(self, module: Module) -> bool:
+        return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)
+
+    def _is_left_open(self, said: Said, paths: Iterable[str]) -> bool:
+        """Whether no settings, nor any of some files, say Ascend for who gives no option."""
+        if any(target_of(value) == ASCEND for _, value in said.settings):
+            return False
+        return not any(_SETS_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
+
+    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
+        """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
+        or they differ."""
+        option = self._option(reach)
+        usual = _defaults(option, said, modules)
+        started = said.starting(reach.entry.module.path) or ()
+        found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
+        return found.pop() if option and len(found) == 1 else ""
+
+    def _option(self, reach: Reach) -> str:
+        """The option that chooses a run's hardware; "" where that isn't one alone."""
+        found = set[str]()
+        for place in reach.places:
+            for match in self._matcher.matches(place.module, place.site):
+                parameter = str(match.entry.sets.get(HARDWARE, "")).removeprefix("=")
+                argument = match.argument(parameter) if parameter else None
+                if argument is not None:
+                    found.add(argument.value.attr if isinstance(argument.value, Member) else "")
+        return found.pop() if len(found) == 1 else ""
+
+
+def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
+    """The hardware that an option means where no command gives it, by the parsers of some files, or by settings; "" where that isn't
+    written out."""
+    declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
+    parsed = {target_of(default.value) if isinstance(default, Const) else "" for default in declared}
+    return parsed or {target_of(value) for key, value in said.settings if key == option} or {""}
+
+
+def _targets(command: Command, option: str, usual: set[str]) -> set[str]:
+    """The hardware that a command chooses; "" where that isn't known."""
+    if option in command.options:
+        return {target_of(command.options[option])}
+    shortened = any(option.startswith(name) for name in command.options)
+    return {""} if shortened else usual

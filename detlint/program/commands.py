@@ -1,0 +1,119 @@
+"""The commands by which a text has Python scripts started: `CUDA_VISIBLE_DEVICES=0 python -u train.py --device_target GPU &`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+_STARTS: Final = re.compile(r"python|run\b|accelerate|deepspeed|\$")
+"""What a word has that may start a script which is named behind it: also `torchrun`, `msrun`, `mpirun` and `$PYTHON`."""
+_LINE: Final = re.compile(r"^.*(?:\.py\b|\s-m\s).*$", re.M)
+_CONTINUED: Final = re.compile(r"\\[ \t]*\r?\n")
+_FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1", re.M | re.S)
+_ASSIGNED: Final = re.compile(r"(?<![\w$-])(\w+)=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|]*)")
+_BINDING: Final = re.compile(r"\b(?:for|read|getopts)\b[^\n;]*")
+"""What gives variables values that aren't written out."""
+_LEAD: Final = re.compile(r"^\s*(?:[#>]\s*)*(?:\$\s)?")
+"""What may stand before a command: a prompt, or what makes it a comment."""
+_PLACEHOLDER: Final = re.compile(r"\[[^\[\]]*\]|<[\w /|-]+>")
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_SEPARATORS: Final = frozenset({";", "&", "&&", "|", "||", ";;"})
+_PUNCTUATION: Final = frozenset("();<>|&")
+
+
+class Command(NamedTuple):
+    """A command that starts a script."""
+
+    script: str
+    """The path of the script as it is written, with `/`."""
+    options: Mapping[str, str | None]
+    """What its options are given, "" for a flag alone; None where that isn't written out: a variable, a placeholder."""
+
+
+def commands(text: str) -> Iterator[Command | None]:
+    """The commands of a shell script; None for one that can't be read."""
+    joined = _CONTINUED.sub(" ", text)
+    variables: dict[str, str] | None = None
+    for line in _LINE.findall(joined):
+        if variables is None:
+            variables = _variables(joined)
+        words = _words(line)
+        if words is None and not line.lstrip().startswith("#"):
+            yield None
+        for part in _parts(words or ()):
+            found = _command(part, variables)
+            if found is not None:
+                yield found
+
+
+def fenced(text: str) -> tuple[str, str]:
+    """The blocks of code of a Markdown text, and what stands around them."""
+    return "\n".join(found[2] for found in _FENCED.finditer(text)), _FENCED.sub("", text)
+
+
+def _variables(text: str) -> dict[str, str]:
+    """The variables that a script gives a value once, a literal."""
+    found = _ASSIGNED.findall(text)
+    times = Counter(name for name, _ in found)
+    bound = set(re.findall(r"\w+", " ".join(_BINDING.findall(text))))
+    values = {name: value.strip("\"'") for name, value in found if times[name] == 1 and name not in bound}
+    return {name: value for name, value in values.items() if value and not set(value) & set("$`*")}
+
+
+def _words(line: str) -> list[str] | None:
+    """The words of a line, and what separates them; None where it can't be read."""
+    lexer = shlex.shlex(_PLACEHOLDER.sub("[]", _LEAD.sub("", line)), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        return [*lexer]
+    except ValueError:  # a quote that isn't closed, as in prose
+        return None
+
+
+def _parts(words: Sequence[str]) -> Iterator[list[str]]:
+    part: list[str] = []
+    for word in words:
+        if word in _SEPARATORS:
+            yield part
+            part = []
+        else:
+            part.append(word)
+    yield part
+
+
+def _command(words: Sequence[str], variables: Mapping[str, str]) -> Command | None:
+    started = next((i for i, word in enumerate(words) if _STARTS.search(word)), -1)
+    direct = not started or bool(words and words[0].endswith(".py"))
+    place = next((i for i, word in enumerate(words) if word.endswith(".py") and (i > started >= 0 or direct)), -1)
+    if place >= 0:
+        return Command(words[place], _options(words[place + 1 :], variables))
+    for i, word in enumerate(words[:-1]):
+        if word == "-m" and i > started >= 0:
+            return Command(f"{words[i + 1].replace('.', '/')}.py", _options(words[i + 2 :], variables))
+    return None
+
+
+def _options(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, str | None]:
+    """What options are given, by their names as `argparse` keeps them; one that is given twice has the last value."""
+    found: dict[str, str | None] = {}
+    for i, word in enumerate(words):
+        if word.startswith("-") and word.strip("-"):
+            name, given, value = word.lstrip("-").partition("=")
+            if given:
+                found[name.replace("-", "_")] = _value(value, variables) if value else None
+            else:
+                behind = words[i + 1] if i + 1 < len(words) else "-"
+                empty = behind.startswith("-") or (set(behind) <= _PUNCTUATION and "<" not in behind)
+                found[name.replace("-", "_")] = "" if empty else _value(behind, variables)
+    return found
+
+
+def _value(word: str, variables: Mapping[str, str]) -> str | None:
+    """The text that a word stands for."""
+    if word[:1] in ("[", "<", "{"):
+        return None
+    known = _VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word)
+    return None if "$" in known or "`" in known else known

@@ -1,0 +1,215 @@
+"""What the documents of a project say of the hardware that it is for: its README and what stands below, and its shell scripts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from xxhash import xxh3_64_hexdigest
+
+from detlint.program.commands import Command, commands, fenced
+
+TEXTS: Final = (".md", ".rst")
+SHELL: Final = (".sh", ".bash")
+SETTINGS: Final = (".yaml", ".yml")
+DOCUMENTS: Final = (*TEXTS, *SHELL, *SETTINGS)
+MOST_FOLDERS: Final = 1_000
+"""A project with more folders is not one whose README is about all that is in it."""
+MOST_DOCUMENTS: Final = 300
+MOST_READ: Final = 1 << 18
+"""How many bytes of a document are read: what is longer is data."""
+OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
+"""Folders of others."""
+
+_ASCEND: Final = re.compile(
+    r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[ab]|昇腾", re.I
+)
+"""Whatever speaks of Ascend, anywhere: a mention too many leaves it open what a project is for."""
+_ELSEWHERE: Final = re.compile(r"https?://[^\s)>\"]+|ascend[ _-]?310\w*", re.I)
+"""What speaks of it all the same, and not of the project's runs: addresses, as of weights, and a chip that runs what was exported."""
+_GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
+_SETTING: Final = re.compile(r"^[ \t]*(\w+)[ \t]*:[ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I)
+_SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
+"""Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
+_STARTING: Final = re.compile(r"^.*(?:\bpython|\bbash\b|\bsh\b|run\b|CUDA_VISIBLE_DEVICES).*$", re.M)
+"""Lines of code that start something; other code may be the entry of a bibliography."""
+
+
+class Said(NamedTuple):
+    """What the documents of a project say; of one that they don't say to be for a GPU alone, no more than that."""
+
+    gpu: bool = False
+    """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
+    commands: tuple[Command, ...] = ()
+    unread: bool = False
+    """Whether there is a line that can't be read although it may start a script."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Keys of YAML files, and the hardware that they are given."""
+    scripts: tuple[str, ...] = ()
+    """The files that have the name of one which a command starts."""
+
+    def starting(self, script: str) -> list[Command] | None:
+        """The commands that start a script; None where they can't be told from those that start another one."""
+        found = list[Command]()
+        for command in self.commands:
+            end = _end(command.script)
+            if not end:
+                return None
+            meant = [path for path in self.scripts if path.endswith(f"{os.sep}{end}")]
+            if script in meant:
+                if len(meant) > 1:
+                    return None
+                found.append(command)
+        return None if self.unread else found
+
+
+NOTHING: Final = Said()
+
+
+class Documents:
+    """Reads the documents around scripts, and notes what the next run has to compare.
+
+    Args:
+        root: the project's root; nothing above it is read.
+        frameworks: the frameworks that a project may be for: documents that name none are those of another program.
+    """
+
+    def __init__(self, root: str, frameworks: Iterable[str]) -> None:
+        self._root = root
+        self._frameworks = re.compile("|".join(sorted(frameworks)), re.I)
+        self._said: dict[str, Said] = {}
+        self._listed: dict[str, list[tuple[str, int, int]] | None] = {}
+        self._readmes: dict[str, list[str]] = {}
+        self._texts: dict[str, str] = {}
+        self._stamps: dict[str, str] = {}
+        self.noted: dict[str, tuple[str, str]] = {}
+        """The scripts that were asked for -> `_stamp`, and what was read."""
+
+    def around(self, script: str) -> Said:
+        """What the documents say of the project that a script belongs to."""
+        home = self._home(script)
+        if home not in self._said:
+            self._said[home] = self._read(home) if home else NOTHING
+        said = self._said[home]
+        if script not in self.noted:
+            self.noted[script] = self._stamp(script), _digest(repr(said))
+        return said
+
+    def holds(self, script: str, noted: tuple[str, str]) -> bool:
+        """Whether the documents around a script say what they said; those that have not been touched aren't read."""
+        if noted[0] == self._stamp(script):
+            self.noted[script] = noted
+            return True
+        self.around(script)
+        return self.noted[script][1] == noted[1]
+
+    def _home(self, script: str) -> str:
+        """The folder of the README that is about a script: the nearest one, or the outermost that names it; "" for none."""
+        found, folder = "", os.path.dirname(script)
+        while folder.startswith(self._root):
+            readmes = self._readmes_in(folder)
+            inside = script[len(folder) + 1 :].replace(os.sep, "/")
+            if readmes and (not found or any(inside in self._text_of(readme) for readme in readmes)):
+                found = folder
+            if folder == self._root:
+                break
+            folder = os.path.dirname(folder)
+        return found
+
+    def _readmes_in(self, folder: str) -> list[str]:
+        if folder not in self._readmes:
+            try:
+                names = sorted(name for name in os.listdir(folder) if name.lower().startswith("readme"))
+            except OSError:
+                names = []
+            self._readmes[folder] = [os.path.join(folder, name) for name in names if name.lower().endswith(TEXTS)]
+        return self._readmes[folder]
+
+    def _text_of(self, readme: str) -> str:
+        if readme not in self._texts:
+            self._texts[readme] = _text(readme)
+        return self._texts[readme]
+
+    def _stamp(self, script: str) -> str:
+        """Changes with the folder whose README is about a script, with any document below, and with the names of the files there."""
+        home = self._home(script)
+        if home not in self._stamps:
+            self._stamps[home] = _digest(repr((home, self._list(home))))
+        return self._stamps[home]
+
+    def _list(self, home: str) -> list[tuple[str, int, int]] | None:
+        """The documents below a folder with their sizes and dates, and the names of its Python files; None for too many."""
+        if home not in self._listed:
+            self._listed[home] = self._listing(home) if home else []
+        return self._listed[home]
+
+    def _listing(self, home: str) -> list[tuple[str, int, int]] | None:
+        found, waiting, folders = list[tuple[str, int, int]](), [home], 0
+        while waiting:
+            folders += 1
+            if folders > MOST_FOLDERS:
+                return None
+            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".py"):
+                        found.append((entry.path, -1, 0))
+                    elif entry.name.lower().endswith(DOCUMENTS) or entry.name == "Makefile":
+                        status = entry.stat()
+                        found.append((entry.path, status.st_size, status.st_mtime_ns))
+                    elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
+                        waiting.append(entry.path)
+        return sorted(found)
+
+    def _read(self, home: str) -> Said:
+        """What the documents below a folder say."""
+        listed = self._list(home) or []
+        documents = [path for path, size, _ in listed if size >= 0]
+        if not 0 < len(documents) <= MOST_DOCUMENTS:
+            return NOTHING
+        prose, blocks, scripts, settings = list[str](), list[str](), list[str](), list[tuple[str, str]]()
+        for path in documents:
+            text = _text(path)
+            if path.lower().endswith(SETTINGS):
+                settings += _SETTING.findall(text)
+            elif path.lower().endswith(TEXTS):
+                block, around = fenced(text)
+                blocks.append(block)
+                prose.append(around)
+            else:
+                scripts.append(f"# {os.path.basename(path)}\n{text}")
+        whole = "\n".join((*prose, *blocks, *scripts))
+        if not self._frameworks.search(whole):
+            return NOTHING
+        told = (part for text in (*prose, *blocks) for part in _SET_OUT.findall(text))
+        started = (part for text in blocks for part in _STARTING.findall(text))
+        named = any(map(_GPU.search, (*told, *started, *scripts)))
+        if not named or _ASCEND.search(_ELSEWHERE.sub("", whole)):
+            return NOTHING
+        read = [command for text in (*blocks, *scripts) for command in commands(text)]
+        known = tuple(command for command in read if command is not None)
+        names = {os.path.basename(command.script) for command in known}
+        files = tuple(path for path, size, _ in listed if size < 0 and os.path.basename(path) in names)
+        return Said(True, known, None in read, tuple(sorted({*settings})), files)
+
+
+def _digest(text: str) -> str:
+    return xxh3_64_hexdigest(text.encode("utf-8", "replace"))
+
+
+def _end(script: str) -> str:
+    """What a command says for sure of where its script stands: `../$DIR/src/train.py` is some `src/train.py`; "" for nothing."""
+    parts = re.split(r"[/\\]", script)
+    unsure = [number for number, part in enumerate(parts) if part in ("", ".", "..") or set(part) & set("$[]{}*~")]
+    return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
+
+
+def _text(path: str) -> str:
+    """The beginning of a document."""
+    try:
+        with open(path, "rb") as opened:
+            return opened.read(MOST_READ).decode("utf-8", "replace")
+    except OSError:
+        return ""
