@@ -183,7 +183,7 @@ class Verdicts:
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
             return f"as the program itself calls it, {reason}; others decide by how they do"
-        if not strict and self._raising.holds(module, index):
+        if not strict and self._raising.holds(module, index, match.entry.targets):
             return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
         if not strict and self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
