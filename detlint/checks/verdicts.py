@@ -77,7 +77,7 @@ class Verdicts:
         self._own_origins = Origins(matcher, gradients, any_input=True)
         self._exact = Exact(matcher, users.texts, attributes)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
-        self._frozen = Frozen(gradients, users, unnamed.is_in_library)
+        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._raising = raising
