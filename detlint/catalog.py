@@ -53,7 +53,9 @@ JUDGED_BY_USE = UNORDERED | {"DET103"}
 RAISES = "raises"
 REMOVED = "removed"
 """The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
-OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES, REMOVED})
+UNSUPPORTED = "unsupported"
+"""The context of operators that a framework doesn't have on the hardware that `targets` names."""
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", RAISES, REMOVED, UNSUPPORTED})
 """Contexts that only say what an object is, or matter only in files that mention its library."""
 
 
@@ -702,8 +704,8 @@ class Catalog:
 
     @cached_property
     def raising(self) -> frozenset[str]:
-        """The names whose calls may come to an error."""
-        return self.with_context(RAISES)
+        """The names whose calls may come to an error, perhaps on some hardware alone."""
+        return self.with_context(RAISES) | self.with_context(UNSUPPORTED)
 
     @cached_property
     def lacking(self) -> frozenset[str]:

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
+from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
 from detlint.facts.model import Result, Site, is_made_by
+from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.texts import deriving
@@ -26,9 +29,6 @@ ASKS: Final = "requires_grad"
 FREEZES: Final = "requires_grad_"
 """A method of networks, and of tensors."""
 _FREEZING: Final = re.compile(rb"\brequires_grad(?:\s*=\s*|_\(\s*(?:requires_grad\s*=\s*)?)False\b")
-_THAWING: Final = re.compile(rb"\brequires_grad(?:_\((?!\s*(?:requires_grad\s*=\s*)?False\b)|\s*=(?!=)(?!\s*False\b))")
-_PARAMETERS: Final = re.compile(rb"\bParameter\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
-"""Those ask for gradients by themselves, whether they say so or not."""
 
 
 class Frozen:
@@ -36,9 +36,16 @@ class Frozen:
 
     Args:
         in_library: whether others may use what is in a file.
+        idle: whether nothing runs a function or class of a file.
     """
 
-    def __init__(self, gradients: Gradients, users: Users, in_library: Callable[[Module], bool]) -> None:
+    def __init__(
+        self,
+        gradients: Gradients,
+        users: Users,
+        in_library: Callable[[Module], bool],
+        idle: Callable[[Module, str], bool],
+    ) -> None:
         self._gradients = gradients
         self._resolver = users.resolver
         self._users = users
@@ -47,6 +54,8 @@ class Frozen:
         self._weights = catalog.words_with("weights")
         self._same = catalog.words_with("returns-self")
         self._loads = catalog.loading
+        self._thawed = Thawed(users.resolver, idle)
+        self._configured = Configured(users, self._is_frozen_in)
         self._decided: Answers[bool] = Answers(users)
         self._said: Answers[bool] = Answers(users)
 
@@ -82,6 +91,8 @@ class Frozen:
     def _makes_part(self, use: Use) -> bool:
         """Whether a use of a definition is a call, and what that makes only part of what is frozen."""
         is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
+        if is_yaml(use.module.path):
+            return is_call and self._configured.holds(use.module, use.site)
         return is_call and self._is_part(use.module, use.site)
 
     def _is_of_made(self, use: Use) -> bool:
@@ -132,12 +143,25 @@ class Frozen:
         return isinstance(func, ast.Attribute) and func.attr in self._same and self._makes(func.value, place)
 
     def _is_frozen_in(self, body: Sequence[ast.stmt], name: str) -> bool:
+        names = [name]
         for statement in body:
-            if self._freezes(statement, name):
+            if any(self._freezes(statement, each) for each in names):
                 return True
-            if _mentions(statement, name) and not self._only_prepares(statement, name):
+            other = self._renamed(statement, names)
+            if other:
+                names.append(other)
+            elif any(_mentions(statement, each) and not self._only_prepares(statement, each) for each in names):
                 return False
         return False
+
+    def _renamed(self, statement: ast.stmt, names: Sequence[str]) -> str:
+        """The name under which a statement keeps what has one of some names: `self.encoder = net.eval()`."""
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return ""
+        value = statement.value
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in self._same:
+            value = value.func.value
+        return dotted(statement.targets[0]) if dotted(value) in names else ""
 
     def _freezes(self, statement: ast.stmt, name: str) -> bool:
         """Whether a statement freezes all weights of the network that a name is."""
@@ -173,11 +197,12 @@ class Frozen:
     def _only_freeze(self, module: Module) -> bool:
         """Whether files of the project freeze something, and none asks for gradients of what is no parameter from the first."""
         texts = [*self._asking(module)]
-        thawing = (_THAWING.search(_PARAMETERS.sub(b"", text)) for text in texts)
-        return any(map(_FREEZING.search, texts)) and not any(thawing)
+        freezing = any(_FREEZING.search(text) for _, text in texts)
+        return freezing and not any(self._thawed.may(path, text) for path, text in texts)
 
-    def _asking(self, module: Module) -> Iterator[bytes]:
-        """The texts of the project of a file, and of what it imports or who imports it, that say whether something needs gradients."""
+    def _asking(self, module: Module) -> Iterator[tuple[str, bytes]]:
+        """The texts of the project of a file, and of what it imports or who imports it, that say whether something needs gradients,
+        with their files."""
         modules, texts = self._resolver.modules, self._users.texts
         paths = dict.fromkeys(texts.saying_any((ASKS, FREEZES), self._users.project(module)))
         found = (modules.find(module.path, name) for name in module.facts.imports)
@@ -185,7 +210,7 @@ class Frozen:
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])
         for path in dict.fromkeys([*paths, *others]):
             self._resolver.opened.add(path)
-            yield texts.of(path) or b""
+            yield path, texts.of(path) or b""
 
 
 @lru_cache(maxsize=4)

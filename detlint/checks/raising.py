@@ -1,15 +1,16 @@
-"""Definitions that nothing gets any use of, since they come to an error whoever calls them: by what a framework lacks."""
+"""Definitions that nothing gets any use of, since they come to an error whoever calls them: by what a framework lacks, perhaps on the
+hardware that a finding is about alone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from detlint.catalog import RAISES
+from detlint.catalog import RAISES, UNSUPPORTED, Target
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
-from detlint.facts.model import Branch, Function, Ref, Step
+from detlint.facts.model import Branch, Function, Ref, Result, Step
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
@@ -44,26 +45,36 @@ class Raising:
         self._mended = mended
         self._known: Answers[bool] = Answers(users)
 
-    def holds(self, module: Module, index: int) -> bool:
+    def holds(self, module: Module, index: int, targets: Sequence[Target] = ()) -> bool:
         """Whether nothing comes of a site, as something surely raises: the import of its file, the function before it comes
-        there, the layer's forward pass that it stands in, or the constructor of its class."""
+        there, the layer's forward pass that it stands in, or the constructor of its class.
+
+        Args:
+            targets: the hardware that is asked about; none: any.
+        """
         function = module.function_of(module.sites[index])
+        missing = self._unsupported(targets)
         return (
-            self._is_behind(module, module.steps(function), index)
+            self._is_behind(module, module.steps(function), index, missing)
             or (function.number > 0 and self._fails(module))
-            or (bool(function.owner) and self._is_in_vain(module, function))
+            or (bool(function.owner) and self._is_in_vain(module, function, missing))
         )
 
-    def _is_behind(self, module: Module, steps: Iterable[Step], index: int) -> bool:
+    def _unsupported(self, targets: Sequence[Target]) -> frozenset[str]:
+        """The operators that a framework has on none of some hardware."""
+        entries = (entry for entry in self._matcher.catalog.entries if UNSUPPORTED in entry.contexts and targets)
+        return frozenset(name for entry in entries if {*targets} <= {*entry.targets} for name in entry.names)
+
+    def _is_behind(self, module: Module, steps: Iterable[Step], index: int, missing: frozenset[str]) -> bool:
         """Whether something raises before a site comes, on every way there."""
         for step in steps:
             if isinstance(step, Branch):
                 arm = next((arm for arm in step.arms if index in sites(arm)), None)
                 if arm is not None:
-                    return self._is_behind(module, arm, index)
+                    return self._is_behind(module, arm, index, missing)
             elif step == index:
                 return False
-            elif step >= 0 and self._raises(module, step):
+            elif step >= 0 and self._raises(module, step, missing):
                 return True
         return False
 
@@ -84,13 +95,13 @@ class Raising:
                 return False
         return False
 
-    def _is_in_vain(self, module: Module, function: Function) -> bool:
+    def _is_in_vain(self, module: Module, function: Function, missing: frozenset[str]) -> bool:
         """Whether a method is a layer's forward pass that surely raises, or of a class whose constructor does."""
         owner = f"{module.path}::{function.owner}"
         layer = self._resolver.layer(owner)
         if layer is not None:
             forward = module.functions.get(f"{function.owner}.{layer.forward}")
-            if forward is not None and self._ends_so(module, forward):
+            if forward is not None and self._ends_so(module, forward, missing):
                 methods = module.classes[function.owner].methods if function is not forward else ()
                 if all(name in BEGINNING or name == layer.forward for name in methods):
                     return True
@@ -102,33 +113,46 @@ class Raising:
         made = module.functions.get(f"{owner}.__init__")
         return made is not None and self._ends_so(module, made) and not self._is_derived_from(module, owner)
 
-    def _ends_so(self, module: Module, function: Function) -> bool:
+    def _ends_so(self, module: Module, function: Function, missing: frozenset[str] = frozenset()) -> bool:
         """Whether a function surely raises, on whichever way through it."""
         if function.deferred or module.detail(function).decorators:
             return False
-        key = (module.path, function.number)
-        return self._known.of(key, lambda: self._is_passed(module, module.steps(function)), False)
+        key = (module.path, function.number, missing)
+        return self._known.of(key, lambda: self._is_passed(module, module.steps(function), missing), False)
 
-    def _is_passed(self, module: Module, steps: Iterable[Step]) -> bool:
-        """Whether something raises that is passed before any step may leave."""
+    def _is_passed(self, module: Module, steps: Iterable[Step], missing: frozenset[str]) -> bool:
+        """Whether something raises that is passed before any step may leave. A loop over which an operator is run that isn't there is
+        gone through: nobody has one for nothing."""
         for step in steps:
             if isinstance(step, Branch):
+                if missing and step.kind == "loop" and self._is_passed(module, step.arms[0], missing):
+                    return True
                 if _leaves(step):
                     return False
             elif step == -1:
                 return False
-            elif step >= 0 and self._raises(module, step):
+            elif step >= 0 and self._raises(module, step, missing):
                 return True
         return False
 
-    def _raises(self, module: Module, step: int) -> bool:
+    def _raises(self, module: Module, step: int, missing: frozenset[str]) -> bool:
         """Whether a site surely raises: the catalog knows it, or it calls what surely raises in the program."""
         if module.sites[step].kind != "call" or step in module.body.perhaps:
             return False
+        if missing and self._runs(module, step) in missing:
+            return not self._is_mended(module)
         if any(RAISES in match.entry.contexts and match.sure for match in self._matcher.matches(module, step)):
             return not self._is_mended(module)
         callee = self._callee(module, step)
-        return callee is not None and self._ends_so(*callee)
+        return callee is not None and self._ends_so(*callee, missing)
+
+    def _runs(self, module: Module, step: int) -> str:
+        """The operator that a site runs: a function, or an object that was made of a class; "" where that isn't known."""
+        target = self._matcher.target(module, step)
+        made = target.of if isinstance(target, Result) else None
+        ran = made if isinstance(made, Ref) and self._resolver.is_class(made.name) else target
+        makes = ran is target and isinstance(ran, Ref) and self._resolver.is_class(ran.name)
+        return ran.name if isinstance(ran, Ref) and not makes else ""
 
     def _callee(self, module: Module, step: int) -> tuple[Module, Function] | None:
         """The function of the program that a site calls by its name, or the constructor of the class that it names."""

@@ -18,6 +18,7 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Ref, Result, Value
 from detlint.facts.yaml_text import SUFFIXES
+from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import IMPORT, MAIN, TOP, Block, says, whole
@@ -102,6 +103,7 @@ class Unnamed:
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
+        self._led: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
         """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
@@ -248,6 +250,26 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return True
         return False
+
+    def is_led_to_by(self, module: Module, scripts: frozenset[str]) -> bool:
+        """Whether nobody comes to a file but some scripts: no other file imports it, or something of its name, however indirectly, and
+        nothing looks for files by names that are put together. What a package gives out anybody may have."""
+        return self._led.of((module.path, scripts), lambda: self._finds_out_led(module, scripts), False)
+
+    def _finds_out_led(self, module: Module, scripts: frozenset[str]) -> bool:
+        users = self._users
+        ends = users.ends(module.path)
+        if ends is None or not scripts.issuperset(ends) or any(map(is_notebook, ends)) or self.is_in_library(module):
+            return False
+        waiting, seen = [module.path], {module.path, *scripts}
+        for path in waiting:
+            importers, other = users.importers(path), self._resolver.module(path)
+            users.asked.add(os.path.basename(path).partition(".")[0])
+            if path.endswith(INIT) or other is None or any(name not in importers for name in users.naming(other)):
+                return False
+            waiting += [importer for importer in importers if importer not in seen]
+            seen.update(importers)
+        return not self._may_be_found(module)
 
     def _saying(self, module: Module, name: str) -> Iterator[Block]:
         """The parts of a file that say a name; what is listed for those who import all of the file (`__all__`) says nothing where

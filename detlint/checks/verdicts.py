@@ -82,7 +82,7 @@ class Verdicts:
         self._own_origins = Origins(matcher, gradients, any_input=True)
         self._exact = Exact(matcher, users.texts, attributes)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
-        self._frozen = Frozen(gradients, users, unnamed.is_in_library)
+        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._raising = raising
@@ -187,11 +187,13 @@ class Verdicts:
                 return "the file's networks refuse to be trained"
         if runs.leaves and not strict and self._only_counts_in_training(module, index, match, runs, through):
             return "the runs that come to its file only evaluate, whatever they build that would train"
+        if not strict and self._is_only_applied_anywhere(module, match, runs):
+            return "all scripts that lead to its file only apply weights which they load"
         if not runs.train and self._is_left_open(module, index, match, through):
             return "it stands in a library, and no run that trains imports it: the caller decides"
         if not strict and (reason := self._own_calls.rule_out(module, index, match)):
             return f"as the program itself calls it, {reason}; others decide by how they do"
-        if not strict and self._raising.holds(module, index):
+        if not strict and self._raising.holds(module, index, match.entry.targets):
             return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
         if not strict and self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
@@ -220,6 +222,14 @@ class Verdicts:
         if not (backward or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
             return False
         return self._untrained.is_left(module)
+
+    def _is_only_applied_anywhere(self, module: Module, match: Match, runs: Runs) -> bool:
+        """Whether a site only matters in a backward pass, and whoever comes to its file only applies weights that are loaded."""
+        outcomes = [passage.outcome for passage in runs.passages]
+        if match.entry.pass_ != "backward" or runs.train or not all(outcome.applies for outcome in outcomes):
+            return False
+        scripts = frozenset(outcome.entry for outcome in outcomes)
+        return bool(scripts) and self._unnamed.is_led_to_by(module, scripts)
 
     def _is_in_cell(self, module: Module, index: int) -> bool:
         """Whether a site stands in a layer that trains when it is called, derived from a framework's."""
