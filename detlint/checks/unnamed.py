@@ -16,7 +16,7 @@ from typing import Final
 from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
-from detlint.facts.model import PRINTS, SHAPES, Branch, Const, Items, Member, Ref, Result, Value
+from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
@@ -30,6 +30,10 @@ HOOKS: Final = BEGINNING | {
 }  # fmt: skip
 """Methods that frameworks call by themselves, whichever class has them."""
 INIT: Final = "__init__.py"
+NOTED: Final = "__init_subclass__"
+"""The method by which a class notes those that derive from it."""
+HEIRS: Final = "__subclasses__"
+"""The method by which it is asked for them."""
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
 _OWN: Final = re.compile(
@@ -140,7 +144,7 @@ class Unnamed:
             return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return False
-        if is_test(module.path, self._root) or not self._is_imported(module):
+        if self._is_known_to_base(module, name) or is_test(module.path, self._root) or not self._is_imported(module):
             return False
         layer = self._resolver.layer(f"{module.path}::{name}") is not None
         for block in self._saying(module, name):
@@ -154,6 +158,20 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return True
+
+    def _is_known_to_base(self, module: Module, name: str) -> bool:
+        """Whether a class may be come to by one that it derives from: that notes its heirs, or somebody asks it for them."""
+        bases = self._resolver.mro(f"{module.path}::{name}")[1:] if name in module.classes else ()
+        own = [(path, inside) for path, colon, inside in (base.partition("::") for base in bases) if colon]
+        bodies = ((path, self._resolver.known(path).classes.get(inside)) for path, inside in own)
+        if any(body is None or NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
+            return True
+        return bool(own) and bool(self._texts.saying_any([HEIRS], self._users.home(module)))
+
+    def _is_noting(self, path: str, body: Class) -> bool:
+        """Whether a metaclass of the program makes a class, or a decorator of the program knows it."""
+        named = (self._resolver.name(path, d.name) for d in body.decorators if isinstance(d, Ref))
+        return any(isinstance(value, Ref) and "::" in value.name for value in named)
 
     def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether a decorator adds a function to one that is put together of cases, and nothing that runs names that."""
@@ -320,7 +338,7 @@ class Unnamed:
                 continue
             imports = [found for found in IMPORT.findall(block.text) if word.search(found)]
             passes_on = bool(imports) and has == own and path.endswith(INIT)
-            closed = passes_on and self._is_closed(other)
+            closed = passes_on and (self._is_closed(other) or self._is_left_there(other, module, name))
             if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
                 return True
             rest = IMPORT.sub(b"", block.text)
@@ -452,6 +470,24 @@ class Unnamed:
                 self._resolver.opened.add(path)
                 return False
         return self._is_left_out(package)
+
+    def _is_left_there(self, package: Module, module: Module, name: str) -> bool:
+        """Whether a package only hands on a definition of one of its files: who takes it from there says its name, and is asked anyway.
+
+        That is so where runs that start outside of the package lead to it, and nobody may come to what it has by a name that isn't
+        written out, or by a text.
+        """
+        users, inside = self._users, _place(package) + os.sep
+        users.asked.add(os.path.basename(_place(package)))
+        outside = (end for end in users.ends(package.path) or () if not end.startswith(inside))
+        if self.is_in_library(package) or not any(map(users.starts, outside)):
+            return False
+        if self._may_be_evaluated(package) or self._is_put_together(package):
+            return False
+        text = re.compile(rb"[\"']%s[\"']" % name.encode())
+        return not any(
+            text.search(_LISTED.sub(b"", self._texts.of(path) or b"")) for path in users.saying(module, name) or ()
+        )
 
     def _is_written_out(self, module: Module) -> bool:
         """Whether a text has the whole name of a definition of a file, and so has whoever comes to others of them."""

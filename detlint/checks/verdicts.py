@@ -23,6 +23,7 @@ from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCH, SWITCHED, Silence
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
+from detlint.checks.unapplied import Unapplied
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
@@ -88,6 +89,7 @@ class Verdicts:
         self._raising = raising
         self._device_tests = device_tests
         self._uncallable = Uncallable(users, attributes, unnamed.is_in_library)
+        self._unapplied = Unapplied(users, unnamed, self._is_for_nothing)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is, by itself and by what those who call the function around it hand to it."""
@@ -202,7 +204,14 @@ class Verdicts:
             return "nothing that the program runs names what it stands in"
         if not strict and is_class(match.name) and self._is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
+        if not strict and self._unapplied.holds(module, index):
+            return "it stands in a layer of which nothing calls any object"
         return ""
+
+    def _is_for_nothing(self, module: Module, index: int) -> bool:
+        """Whether nothing uses the part of a layer that a site makes, nor what that is put into."""
+        unused = self.silence.unused.is_made_for_nothing(module, index, "", generator=False)
+        return unused or self._leftover.holds(module, index)
 
     def _training_ones(self, through: list[Outcome]) -> list[Outcome]:
         """Those of some runs that may come to a backward pass, if any ends with an error: not those that only evaluate."""
