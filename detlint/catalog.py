@@ -914,6 +914,26 @@ class Catalog:
         return frozenset(last for owner, _, last in found if owner.endswith("Dataset"))
 
     @cached_property
+    def drawing_below(self) -> frozenset[str]:
+        """What draws whole numbers from its first bound on, but not its second."""
+        return self.with_context("draws-below")
+
+    @cached_property
+    def drawing_up_to(self) -> frozenset[str]:
+        """What draws whole numbers between its bounds, both of them included."""
+        return self.with_context("draws-up-to")
+
+    @cached_property
+    def selecting(self) -> frozenset[str]:
+        """What selects so many of what it is given, each once."""
+        return self.with_context("selects")
+
+    @cached_property
+    def bounded_words(self) -> frozenset[str]:
+        """The last components of all these."""
+        return self._last(self.drawing_below | self.drawing_up_to | self.selecting)
+
+    @cached_property
     def shuffled_words(self) -> frozenset[str]:
         """The last components of those that are taken in random order."""
         found = {name: [self.entries[i] for i in self.calls.get(name, ())] for name in self.data_sets}

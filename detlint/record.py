@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import Final
 
@@ -39,6 +39,16 @@ class Row(msgspec.Struct, array_like=True):
         return same_name and (self.size, self.changed) == (file.size, file.changed) and file.changed < before
 
 
+def _may_turn_on(sought: Mapping[str, Collection[str]], said: Collection[tuple[str, str]]) -> bool:
+    """Whether an answer may change because of what files come to say.
+
+    Args:
+        sought: the words that were looked for in texts, by how the paths of these begin.
+        said: words, with how the paths begin of the files that say them.
+    """
+    return any((beginning, word) in said for beginning, words in sought.items() for word in words)
+
+
 class Followed(msgspec.Struct, array_like=True):
     """What following one entry point gave."""
 
@@ -56,6 +66,14 @@ class Followed(msgspec.Struct, array_like=True):
     """Whether it trains, or starts in a file that speaks of it."""
     silent: dict[str, frozenset[int]] = {}
     """The sites that draw nothing, by what it hands them, by module."""
+    opened: frozenset[str] = frozenset()
+    """The files whose bodies were looked into for what is told of it; the next two are as those of `Judged`."""
+    asked: tuple[str, ...] = ()
+    sought: dict[str, list[str]] = {}
+
+    def may_turn_on(self, said: Collection[tuple[str, str]]) -> bool:
+        """Whether it may change because of what files come to say, as `_may_turn_on` has it."""
+        return _may_turn_on(self.sought, said)
 
 
 class Judged(msgspec.Struct, array_like=True):
@@ -73,12 +91,8 @@ class Judged(msgspec.Struct, array_like=True):
     change the answer."""
 
     def may_turn_on(self, said: Collection[tuple[str, str]]) -> bool:
-        """Whether it may change because of what files come to say.
-
-        Args:
-            said: words, with how the paths begin of the files that say them.
-        """
-        return any((beginning, word) in said for beginning, words in self.sought.items() for word in words)
+        """Whether it may change because of what files come to say, as `_may_turn_on` has it."""
+        return _may_turn_on(self.sought, said)
 
     open: bool = False
     """Whether it may be another where a run that trains comes to the module by imports, or none does."""

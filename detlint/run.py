@@ -446,15 +446,16 @@ class Run:
         idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
         acting = touched - (idle - rebuilt - led.keys())
+        here = touched & files.keys()
+        said = self._newly_said(before, here, states)
+        found = self._said_by_them(before, here)
         followed = {
             path: runs
             for path, runs in before.followed.items()
             if path not in touched
-            and all(touched.isdisjoint(run.visited) and acting.isdisjoint(run.imported) for run in runs)
+            and all(touched.isdisjoint(run.visited | run.opened) and acting.isdisjoint(run.imported) for run in runs)
+            and all(said.isdisjoint(run.asked) and not (found and run.may_turn_on(found)) for run in runs)
         }
-        here = touched & files.keys()
-        said = self._newly_said(before, here, states)
-        found = self._said_by_them(before, here)
         judged = {
             path: module
             for path, module in before.judged.items()
@@ -473,8 +474,8 @@ class Run:
     def _said_by_them(self, before: Record, touched: Set[str]) -> set[tuple[str, str]]:
         """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
         sought: dict[str, set[str]] = {}
-        for module in before.judged.values():
-            for beginning, words in module.sought.items():
+        for answer in _answers(before):
+            for beginning, words in answer.sought.items():
                 sought.setdefault(beginning, set()).update(words)
         return {
             (beginning, word)
@@ -492,7 +493,7 @@ class Run:
 
         Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
         """
-        asked = {name for module in before.judged.values() for name in module.asked}
+        asked = {name for answer in _answers(before) for name in answer.asked}
         said: set[str] = set()
         for path in touched:
             both = states.get(path)
@@ -811,10 +812,7 @@ class Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
-        asked = tuple(sorted(engine.users.asked))
-        sought: dict[str, list[str]] = {}
-        for beginning, word in sorted(self.texts.sought):
-            sought.setdefault(beginning, []).append(word)
+        asked, sought = _asked(engine)
         return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
@@ -907,13 +905,32 @@ class Run:
 
 def _kept_of(reach: Reach, engine: Engine) -> Followed:
     """What is kept of a run that was followed."""
-    sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+    engine.users.asked.clear()
+    engine.users.texts.sought.clear()
+    with engine.resolver.looking() as files:
+        sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+        opened = frozenset(files)
     told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
     visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
     return Followed(
         reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
-        engine.may_train(reach), reach.silent(),
+        engine.may_train(reach), reach.silent(), opened - visited, *_asked(engine),
     )  # fmt: skip
+
+
+def _asked(engine: Engine) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    """The names whose users were searched for since that was cleared, and the words that were looked for in texts."""
+    sought: dict[str, list[str]] = {}
+    for beginning, word in sorted(engine.users.texts.sought):
+        sought.setdefault(beginning, []).append(word)
+    return tuple(sorted(engine.users.asked)), sought
+
+
+def _answers(record: Record) -> Iterator[Followed | Judged]:
+    """All that a record knows of runs and of modules."""
+    for runs in record.followed.values():
+        yield from runs
+    yield from record.judged.values()
 
 
 def _aliases(file: Row | File | None) -> msgspec.Raw | None:

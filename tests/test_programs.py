@@ -88,3 +88,13 @@ def test_operators_that_the_switch_would_answer(program: str, named: bool) -> No
     root = REPOSITORY / "fixtures" / "programs" / program
     (found,) = findings("--select", "DET608", "--target", "ascend", "--no-cache", root)
     assert ("DistributedGradReducer" in found["message"]) == named
+
+
+def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
+    """Those whose weights are frozen, and those that nothing uses, aren't counted."""
+    rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_switch_over_idle_layers")
+    told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
+    assert told == {
+        "picture.py": "",
+        "train.py": "1 operator on its way would follow the switch: `mindspore.nn.Conv2d`",
+    }

@@ -17,7 +17,7 @@ from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, guarded, result, truth
+from detlint.checks.guards import Guarded, call_in, guarded
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -46,6 +46,7 @@ from detlint.facts.model import (
 from detlint.program.answers import Answers
 from detlint.program.calls import left_out
 from detlint.program.resolve import Module
+from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})

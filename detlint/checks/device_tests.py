@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from detlint.checks.guards import Guarded, guarded, truth
+from detlint.checks.guards import Guarded, guarded
 from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -16,6 +16,7 @@ from detlint.checks.scope import target_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const
 from detlint.program.resolve import Module
+from detlint.program.truth import truth
 from detlint.program.users import Use, Users
 
 _SPELL: Final = ("lower", "upper", "capitalize")

@@ -135,7 +135,9 @@ class Engine:
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
         found = [*self.seed_rules.findings(reach)]
-        found += switches.findings(reach, self.matcher, self.levels, self.catalog, self.device_tests)
+        found += switches.findings(
+            reach, self.matcher, self.levels, self.catalog, self.device_tests, self.verdicts.is_idle_layer
+        )
         return self._selected(found)
 
     def may_train(self, reach: Reach) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
-from detlint.facts.model import Result
+from detlint.facts.model import CERTAIN, Result
 from detlint.program.reach import Place, Seeding, is_object
 from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
@@ -34,7 +34,11 @@ def findings(
     drawn: dict[str, list[tuple[int, Match]]] = {}
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
-            if _draws(match, matcher) and module.sites[index].use != "looked-at" and not tried(module, index):
+            if (
+                _draws(match, matcher)
+                and module.sites[index].use not in ("looked-at", CERTAIN)
+                and not tried(module, index)
+            ):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
                     drawn.setdefault(code, []).append((index, match))
     for code, draws in sorted(drawn.items()):

@@ -21,7 +21,7 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import IDLE, SHAPES, Branch, Ref, Site, Span, Step
+from detlint.facts.model import CERTAIN, IDLE, SHAPES, Branch, Ref, Site, Span, Step
 from detlint.program.entry import sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.resolve import Module
@@ -106,6 +106,8 @@ class Silence:
             return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
+        if code.startswith(STREAMS) and site.use == CERTAIN:
+            return "what it gives is the same whatever it draws"
         if code.startswith((STREAMS, TRANSFORM)) and site.use == "looked-at":
             return "what it gives is only shown"
         if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):

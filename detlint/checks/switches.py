@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
@@ -16,6 +16,7 @@ from detlint.checks.tests import is_test
 from detlint.config import Settings
 from detlint.facts.model import Span
 from detlint.program.reach import Effect, Place, Reach
+from detlint.program.resolve import Module
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
@@ -28,11 +29,16 @@ MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
 
 
+Idle = Callable[[Module, int, Match], bool]
+"""Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
+
+
 def findings(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests, idle: Idle
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    for check in (_determinism_off, _workspace, _twice):
+    yield from _determinism_off(reach, matcher, levels, catalog, idle)
+    for check in (_workspace, _twice):
         yield from check(reach, matcher, levels, catalog)
     yield from _communication(reach, matcher, levels, catalog, device_tests)
 
@@ -82,7 +88,7 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
             return
 
 
-def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, idle: Idle) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
     if not training or not reach.trains:
@@ -103,7 +109,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher, levels)}"
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher, levels, idle)}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[switch.rule]
@@ -149,7 +155,7 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
     return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
-def _answered(reach: Reach, matcher: Matcher, levels: Levels) -> str:
+def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle) -> str:
     """The operators on the way of a run that the switch answers, and those that an environment variable answers."""
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     for place in reach.places:
@@ -161,6 +167,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels) -> str:
             and (reach.communicates or "between-devices" not in m.entry.contexts)
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
+            and not idle(place.module, place.site, m)
         }
         category = next((category for category in found if category in names), None)
         if category is not None:

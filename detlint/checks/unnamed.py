@@ -22,7 +22,7 @@ from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import IMPORT, MAIN, TOP, Block, says, whole
-from detlint.program.users import ANYWHERE, Users
+from detlint.program.users import ANYWHERE, Users, words_in
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -148,7 +148,8 @@ class Unnamed:
             return False
         layer = self._resolver.layer(f"{module.path}::{name}") is not None
         for block in self._saying(module, name):
-            if block.name != name and not self._is_dark(module, block, asking, layer=layer):
+            dark = block.name == name or self._is_dark(module, block, asking, layer=layer)
+            if not dark and not self._only_says_attribute(module, block, name):
                 return False
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
@@ -299,6 +300,14 @@ class Unnamed:
                 text = _LISTED.sub(b"", text)
             if word.search(text):
                 yield block
+
+    def _only_says_attribute(self, module: Module, block: Block, name: str) -> bool:
+        """Whether a part of a file says a name only as that of an attribute of other things than modules: `model.convert()` is none of
+        the file's functions, which its own code calls by their bare names."""
+        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), block.text)]
+        if len(said) < len(whole(name).findall(block.text)):
+            return False
+        return not any(_may_be_module(module.facts.names.get(found[1].decode("utf-8", "replace"))) for found in said)
 
     def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
         """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
@@ -673,6 +682,13 @@ def _is_decorated(module: Module, name: str) -> bool:
     if name in module.functions:
         return bool(module.detail(module.functions[name]).decorators)
     return name not in module.classes or bool(module.classes[name].decorators)
+
+
+def _may_be_module(value: Value | None) -> bool:
+    """Whether what a name of a file stands for may be a module; what only a function binds is something that it made."""
+    if isinstance(value, Result):
+        return not isinstance(value.of, (Ref, Member)) or any(word in FINDS for word in words_in(value.of))
+    return value is not None
 
 
 def _only_shows_shapes(module: Module) -> bool:

@@ -134,6 +134,19 @@ class Verdicts:
         if why:
             yield now, why
 
+    def is_idle_layer(self, module: Module, index: int, match: Match) -> bool:
+        """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
+        these are frozen, or nothing uses it."""
+        if not is_class(match.name):
+            return False
+        if self._is_frozen(module, index, match):
+            return True
+        return self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False)
+
+    def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
+        of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
+        return of_weights and self._frozen.holds(module, index)
+
     def _ruled_out(self, module: Module, index: int, match: Match) -> str:
         """Why what would be told is no finding after all, by what is asked of the whole program; "" where it may be one."""
         if test := self._device_tests.excluded(module, index, match):
@@ -149,8 +162,7 @@ class Verdicts:
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
         if is_class(match.name) and self._leftover.holds(module, index):
             return "nothing uses what it is a part of"
-        of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
-        if of_weights and self._frozen.holds(module, index):
+        if self._is_frozen(module, index, match):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"
         return ""
 

@@ -186,8 +186,8 @@ class Site(Record, frozen=True):
     1,2`: those of several that it gives are never read), `dropped`, `spare` (nothing is drawn by the keys that it gives, or only what is
     dropped), `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an
     object that the file shows, or does not even that, and does nothing with), `lent` (a data set that the function only gives back), `cut`
-    (it comes through no gradient), `complete` (none of the weights that it loads is missing), `id` (under a name that only tells runs or
-    files apart), or nothing."""
+    (it comes through no gradient), `complete` (none of the weights that it loads is missing), `certain` (a draw that comes out the same
+    whatever is drawn), `id` (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -294,6 +294,7 @@ class Option(Record, frozen=True):
 COMPLETE: Final = "complete"
 IDLE: Final = "idle"
 LENT: Final = "lent"
+CERTAIN: Final = "certain"
 """Words of `Site.use`."""
 KEPT: Final = "kept"
 AS: Final = "kept as "

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts import assigned, imported, loops, modes, sets, smoke, unbound
+from detlint.facts import assigned, certain, imported, loops, modes, sets, smoke, unbound
 from detlint.facts.comments import directives
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.kernel import ends_cell
@@ -27,6 +27,7 @@ from detlint.facts.model import (
     ANEW,
     AS,
     BUT,
+    CERTAIN,
     COMPARED,
     COMPLETE,
     ENCODER,
@@ -145,6 +146,7 @@ class _Reader:
         "early",
         "factories",
         "fates",
+        "flagged",
         "flow",
         "foreign",
         "functions",
@@ -187,6 +189,7 @@ class _Reader:
         "runs",
         "same_order",
         "scope",
+        "set_once",
         "several",
         "sites",
         "stand_ins",
@@ -299,6 +302,10 @@ class _Reader:
         self.steps: list[Step] = []
         self.definition: ast.AST | None = None
         """The function that is read; None at the top level."""
+        self.flagged: dict[str, Value] = {}
+        """Names of it that are only true where a flag is which the object keeps."""
+        self.set_once: dict[tuple[str, str], bool] = {}
+        """Whether an attribute is set once in a class, and by no other name in the file."""
         self.outermost = self.steps
         """The steps of the function that is read, outside of its blocks."""
         self.early: list[tuple[int, Value]] = []
@@ -420,6 +427,7 @@ class _Reader:
     ) -> None:
         self.scope, self.steps, self.returned, self.within = scope, [], [], ()
         self.definition, self.outermost, self.early = node, self.steps, []
+        self.flagged = {}
         self.ordered, self.fates, self.counters = set(), {}, set()
         self.yields, self.noted = False, set()
         if isinstance(node, ast.Lambda):
@@ -742,6 +750,8 @@ class _Reader:
         for target in targets:
             if type(target) is ast.Name:
                 self.scope.bind(target.id, value)
+                if kind is ast.BoolOp and (flag := self.flag_among(right)) is not None:
+                    self.flagged[target.id] = flag
                 if type(value) is Mapping:
                     self.section(target.id, value, right)
             else:
@@ -1033,9 +1043,9 @@ class _Reader:
         if given is not None and not where and len(arms.ends) == 1 and self.scope.log is None and not bodies[-1]:
             self.scope.bind(told, given)  # behind `if seed is None: return`
         if any(all_steps):
-            if kind == "if" and type(test) is ast.BoolOp and len(all_steps) == 2:
+            if kind == "if" and (type(test) is ast.BoolOp or type(test) is ast.Name) and len(all_steps) == 2:
                 for i, steps in enumerate(all_steps):
-                    mode = self.decided_by_mode(test, holds=not i) if steps else None
+                    mode = self.decided(test, holds=not i) if steps else None
                     if mode is not None:
                         all_steps[i] = (Branch("if", mode, (steps, ())),)
             if (type(test) is ast.Name or type(test) is ast.Attribute) and dotted(test).endswith("TYPE_CHECKING"):
@@ -1098,6 +1108,27 @@ class _Reader:
         """The mode that a layer is surely in where a test comes out so: that in which it trains."""
         asked = modes.decides(test, self.catalog.modes, holds)
         return None if asked is None else self.mode_of(asked)
+
+    def decided(self, test: ast.BoolOp | ast.Name, holds: bool) -> Value | None:
+        """What is surely true where a test comes out so: a mode, or a flag that the object keeps, `self.mosaic and p < 0.5`, by the name
+        too that this was given."""
+        if type(test) is ast.Name:
+            return self.flagged_by(test) if holds and test.id in self.flagged else None
+        mode = self.decided_by_mode(test, holds)
+        return self.flag_among(test) if mode is None and holds else mode
+
+    def flag_among(self, test: ast.expr) -> Value | None:
+        """A flag that the object keeps without which a test doesn't hold."""
+        if type(test) is not ast.BoolOp or type(test.op) is not ast.And:
+            return None
+        flags = (self.kept_flag(part, negated=False) for part in test.values)
+        return next((flag for flag in flags if flag is not None), None)
+
+    def flagged_by(self, name: ast.Name) -> Value | None:
+        """The flag without which a name isn't true, that nothing else binds in the function."""
+        nodes = ast.walk(self.definition) if self.definition is not None else ()
+        bound = [n for n in nodes if type(n) is ast.Name and n.id == name.id and type(n.ctx) is not ast.Load]
+        return self.flagged[name.id] if len(bound) == 1 else None
 
     def drawn_for(self, test: ast.BoolOp) -> None:
         """Note that what is drawn right before an `if` is only looked at while a layer trains: `p = random()`, and then
@@ -1181,7 +1212,7 @@ class _Reader:
         return asked
 
     def kept_flag(self, test: ast.expr | None, negated: bool) -> Value | None:
-        """The attribute that a test is, or denies, of an object whose constructor keeps a parameter as that."""
+        """The attribute that a test is, or denies, of an object whose constructor keeps that by what it is given."""
         asked = test.operand if negated else test  # type: ignore[union-attr]
         kept = self.kept_attribute(asked)
         return Member(kept[0].instance, asked.attr) if kept is not None else None  # type: ignore[union-attr]
@@ -1213,22 +1244,23 @@ class _Reader:
         kept = self.kept_attribute(node)
         if kept is None or self.functions[self.scope.function].name != f"{kept[0].name}.__init__":
             return None
-        return kept[1]
+        return kept[1] if type(kept[1]) is Param else None
 
-    def kept_attribute(self, node: ast.expr | None) -> tuple[_ClassBody, Param] | None:
-        """The class of `self`, and the parameter that its constructor keeps as an attribute which nothing else sets, in the
-        class, or by another name in the file."""
+    def kept_attribute(self, node: ast.expr | None) -> tuple[_ClassBody, Value] | None:
+        """The class of `self`, and what its constructor keeps as an attribute which nothing else sets, in the class, or by another
+        name in the file: a parameter, or what some come to."""
         if type(node) is not ast.Attribute or type(node.value) is not ast.Name:
             return None
         own = self.scope.names.get(node.value.id)
         owner = self.classes.get(own.of.removeprefix(self.prefix)) if type(own) is Instance and not own.name else None
         value = owner.attributes.get(node.attr) if owner is not None else None
-        if type(value) is not Param or owner is None:
+        if value is None or owner is None or not _may_be_flag(value):
             return None
-        word = node.attr.encode()
-        text = b"\n".join(self.lines()[owner.lines.start - 1 : owner.lines.stop - 1])
-        kept = assigned.times(text, word) == 1 and not assigned.of_another(self.data, word)
-        return (owner, value) if kept else None
+        key = owner.name, node.attr
+        if key not in self.set_once:
+            word, text = node.attr.encode(), b"\n".join(self.lines()[owner.lines.start - 1 : owner.lines.stop - 1])
+            self.set_once[key] = assigned.times(text, word) == 1 and not assigned.of_another(self.data, word)
+        return (owner, value) if self.set_once[key] else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
@@ -2052,6 +2084,8 @@ class _Reader:
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
+        if tail in self.catalog.bounded_words and self.is_certain(target, node, use):
+            use = CERTAIN
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
@@ -2076,6 +2110,16 @@ class _Reader:
         self.sites.append(Site(kind, target, args, _span(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
+
+    def is_certain(self, target: Value, node: Any, use: str) -> bool:
+        """Whether what a call draws comes out the same whatever that is."""
+        if type(node) is not ast.Call or type(target) is not Ref:
+            return False
+        name, known = self.catalog.canonical(target.name), self.catalog
+        if name in known.selecting:
+            return certain.is_everything(node, use)
+        inclusive = name in known.drawing_up_to
+        return (inclusive or name in known.drawing_below) and certain.is_one_number(node, inclusive)
 
     def is_kept_here(self, target: Value, use: str) -> bool:
         """Whether a call keeps under a name what a function of the file gives back, or a loop goes over it at once."""
@@ -2702,6 +2746,13 @@ def _given(test: ast.expr | None) -> tuple[str, bool]:
     return (dotted(test.left), isinstance(test.ops[0], ast.IsNot)) if told else ("", False)
 
 
+def _may_be_flag(value: Value) -> bool:
+    """Whether a constructor may make a value of the flags that it is given: `augment and not rect`."""
+    if type(value) is Expression:
+        return _COMBINES.search(value.text) is not None
+    return type(value) is Param or (type(value) is Either and value.by != "")
+
+
 def _is_parameter(value: Value | None) -> bool:
     """Whether a value is one of a layer's parameters: `for name, parameter in layer.named_parameters()`."""
     while type(value) is Member and value.attr.startswith("["):
@@ -3013,6 +3064,8 @@ _TOLD_OF_ALL: Final = frozenset({
 _LOOPS: Final = ("loop", "counted:loop")
 UNREAD: Final = "?"
 """Behind `loop`, while the loop is read whose sites come to stand there."""
+_COMBINES: Final = re.compile(r"\b(?:and|or|not|is)\b|[<>=]=|[<>]")
+"""What a test has that is put together of others."""
 _MAY_ASK: Final = frozenset({ast.BoolOp, ast.Call, ast.Compare})
 """Kinds of tests that may ask whether tests run."""
 # Expressions that are names or calls, or that say nothing about a value: their text isn't kept.

@@ -21,6 +21,7 @@ from detlint.catalog import HARDWARE, RAISES, Entry, Scalar
 from detlint.facts.model import (
     AS,
     BUT,
+    CERTAIN,
     COMPLETE,
     IDLE,
     LENT,
@@ -70,6 +71,7 @@ from detlint.program.calls import (
     returned,
 )
 from detlint.program.entry import EntryPoint, sites
+from detlint.program.kept import Kept
 from detlint.program.reach import (
     HOST,
     TRAINING,
@@ -130,6 +132,16 @@ class _Later(NamedTuple):
     layer: bool
     read: bool
     """Whether that is where data are read."""
+
+
+class _Made(NamedTuple):
+    """What a constructor keeps as an attribute."""
+
+    owner: str
+    """Its class, by normal name."""
+    kept: Value
+    frames: list[Frame]
+    """What it has run with."""
 
 
 class _State(msgspec.Struct):
@@ -808,21 +820,34 @@ class _Run:
         return is_mode(self.values.look(self.frame, test).value) if isinstance(test, (Member, Param)) else False
 
     def kept_flag(self, asked: Member) -> bool | None:
-        """Whether an attribute is true that a constructor keeps of a parameter, by all that the run has made; None where these
+        """Whether an attribute is true that a constructor keeps of what it is given, by all that the run has made; None where these
         differ or leave it open, something sets it anew, or objects may be made out of sight. Only known once all are made."""
         made = self.made_for(asked) if self.using else None
         if made is None:
             return None
-        owner, kept, frames = made
-        held = {self.values.flag(frame, kept)[0] for frame in frames}
-        known = held.pop() if len(held) == 1 and all(frame.given for frame in frames) else None
-        name = owner.rpartition("::")[2]
-        chosen = known is not None and self.some_file(partial(self.flow.words.looks_up, name))
-        return None if chosen or self.some_file(partial(self.flow.words.sets, asked.attr)) else known
+        attributes = {asked.attr}
+        kept = partial(self.kept_as, asked, attributes)
+        held = {Kept(self.values, frame, kept).is_true(made.kept) for frame in made.frames}
+        known = held.pop() if len(held) == 1 and all(frame.given for frame in made.frames) else None
+        if known is None or self.some_file(partial(self.flow.words.looks_up, made.owner.rpartition("::")[2])):
+            return None
+        return None if any(self.some_file(partial(self.flow.words.sets, name)) for name in attributes) else known
 
-    def made_for(self, asked: Member) -> tuple[str, Param, list[Frame]] | None:
-        """The class whose constructor keeps a parameter as an attribute of `self`, that parameter, and with what the constructor has
-        run for the objects that are of the class of `self`; None where that isn't so, or another class may say otherwise."""
+    def kept_as(self, asked: Member, seen: set[str], name: str) -> Value | None:
+        """What the constructor keeps as another attribute, which nothing else in the file sets.
+
+        Args:
+            seen: is told of it.
+        """
+        seen.add(name)
+        made, module = self.made_for(Member(asked.base, name)), self.frame.module
+        keeping = sum(name in body.attributes for body in module.classes.values())
+        once = made is not None and self.flow.words.times_set(name, module.path) == keeping
+        return made.kept if made is not None and once else None
+
+    def made_for(self, asked: Member) -> _Made | None:
+        """What the constructor of the class of `self` keeps as an attribute, and has run with; None where another class may say
+        otherwise."""
         if not isinstance(asked.base, Instance):
             return None
         module = self.frame.module
@@ -833,10 +858,10 @@ class _Run:
             (body.attributes.get(asked.attr) for body in bodies if f"{module.path}::{body.name}" == owner), None
         )
         having = [body for body in bodies if asked.attr in body.attributes or asked.attr in body.methods]
-        if not isinstance(kept, Param) or len(having) != 1 or any(body.decorators for body in bodies):
+        if kept is None or len(having) != 1 or any(body.decorators for body in bodies):
             return None
         frames = self.made.get((receiver, owner), [])
-        return (owner, kept, frames) if frames else None
+        return _Made(owner, kept, frames) if frames else None
 
     def class_of(self, name: str) -> Class | None:
         """A class of the program, by normal name."""
@@ -855,15 +880,16 @@ class _Run:
         )
         count = self.beyond(frame.module, frame.function, self.path[-1]) if collects else None
         made = self.made_for(site.target) if count is not None else None
-        if made is None or count is None or self.some_file(partial(self.flow.words.sets, site.target.attr)):
+        if made is None or count is None or not isinstance(made.kept, Param):
             return False
-        _, kept, frames = made
+        if self.some_file(partial(self.flow.words.sets, site.target.attr)):
+            return False
         keeping = [
             body for body in frame.module.classes.values() if isinstance(body.attributes.get(site.target.attr), Param)
         ]
         if self.flow.words.times_set(site.target.attr, frame.module.path) != len(keeping):
             return False  # a method may set it anew
-        values = {self.values.look(frame, kept).value for frame in frames}
+        values = {self.values.look(frame, made.kept).value for frame in made.frames}
         names = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
         return all(self.flow.raises.handed_on(frame.module, name, count) for name in names)
 
@@ -1561,7 +1587,7 @@ class _Run:
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         use = place.module.sites[place.site].use
-        if use in ("id", "logged") or (use == "dropped" and "only-gives" in entry.contexts):
+        if use in ("id", "logged", CERTAIN) or (use == "dropped" and "only-gives" in entry.contexts):
             return False
         if use == "looked-at" and stream in HOST:
             return False

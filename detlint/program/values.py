@@ -266,10 +266,15 @@ class Values:
     def flag(self, frame: Frame, value: Param) -> tuple[bool | None, Spot | None]:
         """Whether a parameter is true in this call, and where its own default stands that says so; None where it isn't known, or an
         option decides."""
+        given = self.literal(frame, value)
+        return (bool(given.value.value), given.default) if isinstance(given.value, Const) else (None, None)
+
+    def literal(self, frame: Frame, value: Param) -> Origin:
+        """The literal that a parameter is in this call, and where its own default stands that says so; None where it isn't known, or
+        an option decides."""
         given = self._parameter(frame, value)
-        if not isinstance(given.value, Const) or (given.default is not None and not _is_parameter(given.default)):
-            return None, None
-        return bool(given.value.value), given.default
+        known = isinstance(given.value, Const) and (given.default is None or _is_parameter(given.default))
+        return given if known else Origin(None)
 
     def is_left_at_none(self, frame: Frame, value: Param) -> bool:
         """Whether a parameter is None in this call, which leaves it out, and no option of a command line says something else."""
