@@ -19,7 +19,7 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-_TAKEN_OUT: Final = rb"(?:\.|\[\s*[\"']|get\(\s*[\"'])%s\b"
+_TAKEN_OUT: Final = rb"(?:\.|\[\s*[\"']|(?:get|pop|setdefault)\(\s*[\"'])%s\b"
 """How code takes a description out of the one around it."""
 _SHARES: Final = re.compile(rb"[:\-]\s+&\w")
 """A part of a YAML file that is named, so that it may stand elsewhere, too."""

@@ -4,7 +4,7 @@ isn't reached on the hardware for which its entry holds."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import Final
 
@@ -52,21 +52,33 @@ class DeviceTests:
         if text is None or not any(name.encode() in text for name in self._names):
             return ""
         found = guarded(text, function.name.partition(".")[0], site.span)
-        for guard in found.guards if found is not None else ():
-            test = _plain(guard.test)
-            if found is not None and all(
-                truth(test, partial(self._said, found, target)) is (not guard.wanted) for target in targets
-            ):
+        if found is None:
+            return ""
+        for guard in found.guards:
+            test = self._plain(guard.test)
+            compared = {
+                part for node in ast.walk(test) if isinstance(node, ast.Compare) for part in ast.iter_child_nodes(node)
+            }
+            leaf = partial(self._said, found, compared)
+            if all(truth(test, partial(leaf, target)) is (not guard.wanted) for target in targets):
                 return ast.unparse(guard.test)
         return ""
 
-    def _said(self, found: Guarded, target: str, node: ast.expr) -> Const | None:
-        """What an expression is on some hardware, if it tells of that."""
-        return Const(target) if self._tells(found, node) else None
+    def _said(self, found: Guarded, compared: Set[ast.AST], target: str, node: ast.expr) -> Const | None:
+        """What an expression is on some hardware, if it tells of that and is compared: whether hardware was chosen says nothing."""
+        return Const(target) if node in compared and self._tells(found, node) else None
+
+    def _plain(self, test: ast.expr) -> ast.expr:
+        """A test in which each word for hardware is the target that it means, and all else that is written out is unknown."""
+        copied = ast.parse(ast.unparse(test), mode="eval").body
+        for node in ast.walk(copied):
+            if isinstance(node, ast.Constant) and not self._is_name(node):
+                node.value = target_of(node.value) or ...
+        return copied
 
     def _tells(self, found: Guarded, node: ast.expr) -> bool:
-        """Whether an expression is the hardware that the run has chosen: `args.device_target`, `get_context("device_target")`, or a
-        name for that."""
+        """Whether an expression is the hardware that the run has chosen: `args.device_target`, what something gives that is told the
+        name (`get_context("device_target")`), or a name for that."""
         if dotted(node).rpartition(".")[2] in self._names:
             return True
         if isinstance(node, ast.Subscript):
@@ -93,12 +105,3 @@ class DeviceTests:
 
 def _is_bound(node: ast.Assign, name: str) -> bool:
     return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-
-
-def _plain(test: ast.expr) -> ast.expr:
-    """A test in which each word for hardware is the target that it means."""
-    copied = ast.parse(ast.unparse(test), mode="eval").body
-    for node in ast.walk(copied):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = target_of(node.value) or node.value
-    return copied

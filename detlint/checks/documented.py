@@ -20,8 +20,10 @@ from detlint.program.texts import Texts
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"
 CPU: Final = "cpu"
-_SETS_ASCEND: Final = re.compile(rb"(?<![=!<>])[=:][ \t]*[\"'](?:Ascend|NPU)[\"']", re.I)
-"""What gives something the name of that hardware, and doesn't only ask for it."""
+_ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
+"""What only asks for hardware, or lists what may be chosen."""
+_SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
+"""What else names that hardware may choose it: as a default, an item of a table, what `os.getenv` gives for want of a variable."""
 
 
 class Documented:
@@ -65,16 +67,18 @@ class Documented:
         """Whether no settings, nor any of some files, say Ascend for who gives no option."""
         if any(target_of(value) == ASCEND for _, value in said.settings):
             return False
-        return not any(_SETS_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
+        return not any(_SAYS_ASCEND.search(_ASKS.sub(b"", self._texts.of(path) or b"")) for path in sorted(paths))
 
     def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
         or they differ."""
         option = self._option(reach)
+        if not option:
+            return ""
         usual = _defaults(option, said, modules)
         started = said.starting(reach.entry.module.path) or ()
         found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
-        return found.pop() if option and len(found) == 1 else ""
+        return found.pop() if len(found) == 1 else ""
 
     def _option(self, reach: Reach) -> str:
         """The option that chooses a run's hardware; "" where that isn't one alone."""

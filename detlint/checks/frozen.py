@@ -143,6 +143,7 @@ class Frozen:
         return isinstance(func, ast.Attribute) and func.attr in self._same and self._makes(func.value, place)
 
     def _is_frozen_in(self, body: Sequence[ast.stmt], name: str) -> bool:
+        """Whether the statements behind the one that makes a network freeze it, before anything else is done with it or may leave."""
         names = [name]
         for statement in body:
             if any(self._freezes(statement, each) for each in names):
@@ -150,7 +151,9 @@ class Frozen:
             other = self._renamed(statement, names)
             if other:
                 names.append(other)
-            elif any(_mentions(statement, each) and not self._only_prepares(statement, each) for each in names):
+            elif _may_leave(statement) or any(
+                _mentions(statement, each) and not self._only_prepares(statement, each) for each in names
+            ):
                 return False
         return False
 
@@ -251,3 +254,8 @@ def _sets_false(value: ast.expr, name: str) -> bool:
         return False
     given = [*value.args, *(keyword.value for keyword in value.keywords)]
     return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether the flow may leave a function, or a loop, in a statement."""
+    return any(isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in ast.walk(statement))

@@ -9,7 +9,7 @@ _PLAIN: Final = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 """What comes to the same each time that it is read in one call."""
 _BOUNDS: Final = (("low", "a", "start"), ("high", "b", "stop"))
 """What functions call the parameters between which they draw."""
-_UNORDERED: Final = ("argument:builtins.set", "argument:builtins.frozenset", "argument:builtins.sorted")
+_UNORDERED: Final = ("argument:builtins.set", "argument:builtins.frozenset")
 """What becomes of a selection whose order nobody asks for."""
 
 
@@ -28,21 +28,21 @@ def is_one_number(call: ast.Call, inclusive: bool) -> bool:
 
 
 def is_everything(call: ast.Call, use: str) -> bool:
-    """Whether a call selects all of what it is given, and only what was selected counts: not in which order.
+    """Whether a call selects all whole numbers below one, and only what was selected counts: not in which order. A set of others may
+    go through those in the order in which they came.
 
     Args:
         use: what becomes of the result.
     """
-    if not use.startswith(_UNORDERED) or any(keyword.arg not in ("population", "k") for keyword in call.keywords):
+    if use not in _UNORDERED or any(keyword.arg not in ("population", "k") for keyword in call.keywords):
         return False
     given, count = _argument(call, 0, ("population",)), _argument(call, 1, ("k",))
     if given is None or count is None:
         return False
-    whole = ast.Call(ast.Name("len", ast.Load()), [given], [])
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "range":
-        from_zero = len(given.args) == 1 or (len(given.args) == 2 and _is_zero(given.args[0]))
-        return from_zero and _is_plain(count) and ast.dump(given.args[-1]) == ast.dump(count)
-    return _is_plain(given) and ast.dump(whole) == ast.dump(count)
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Name) or given.func.id != "range":
+        return False
+    from_zero = len(given.args) == 1 or (len(given.args) == 2 and _is_zero(given.args[0]))
+    return from_zero and _is_plain(count) and ast.dump(given.args[-1]) == ast.dump(count)
 
 
 def _argument(call: ast.Call, position: int, names: tuple[str, ...]) -> ast.expr | None:

@@ -24,6 +24,10 @@ _SEPARATORS: Final = frozenset({";", "&", "&&", "|", "||", ";;"})
 _PUNCTUATION: Final = frozenset("();<>|&")
 
 
+LONGEST: Final = 4_000
+"""How many characters a line has that is read; those of an archive inside a script have more."""
+
+
 class Command(NamedTuple):
     """A command that starts a script."""
 
@@ -40,7 +44,7 @@ def commands(text: str) -> Iterator[Command | None]:
     for line in _LINE.findall(joined):
         if variables is None:
             variables = _variables(joined)
-        words = _words(line)
+        words = _words(line) if len(line) <= LONGEST else None
         if words is None and not line.lstrip().startswith("#"):
             yield None
         for part in _parts(words or ()):

@@ -14,11 +14,13 @@ from detlint.program.commands import Command, commands, fenced
 
 TEXTS: Final = (".md", ".rst")
 SHELL: Final = (".sh", ".bash")
-SETTINGS: Final = (".yaml", ".yml")
+SETTINGS: Final = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
 DOCUMENTS: Final = (*TEXTS, *SHELL, *SETTINGS)
 MOST_FOLDERS: Final = 1_000
 """A project with more folders is not one whose README is about all that is in it."""
 MOST_DOCUMENTS: Final = 300
+MOST_SETTINGS: Final = 1 << 15
+"""How many bytes a JSON file of settings has: what is longer is data."""
 MOST_READ: Final = 1 << 18
 """How many bytes of a document are read: what is longer is data."""
 OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
@@ -28,12 +30,17 @@ _ASCEND: Final = re.compile(
     r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[ab]|昇腾", re.I
 )
 """Whatever speaks of Ascend, anywhere: a mention too many leaves it open what a project is for."""
-_ELSEWHERE: Final = re.compile(r"https?://[^\s)>\"]+|ascend[ _-]?310\w*", re.I)
-"""What speaks of it all the same, and not of the project's runs: addresses, as of weights, and a chip that runs what was exported."""
+_ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend[ _-]?310\w*", re.I)
+"""What speaks of it all the same, and not of the project's runs: addresses, as of weights, but for what is installed, and a chip that
+runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
-_SETTING: Final = re.compile(r"^[ \t]*(\w+)[ \t]*:[ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I)
+_SETTING: Final = re.compile(
+    r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I
+)
 _SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
 """Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
+_OF_OTHERS: Final = re.compile(r"torch|tensorflow|paddle|caffe|jax|official|baseline|original|paper", re.I)
+"""What such lines have that tell of it all the same."""
 _STARTING: Final = re.compile(r"^.*(?:\bpython|\bbash\b|\bsh\b|run\b|CUDA_VISIBLE_DEVICES).*$", re.M)
 """Lines of code that start something; other code may be the entry of a bibliography."""
 
@@ -109,7 +116,7 @@ class Documents:
     def _home(self, script: str) -> str:
         """The folder of the README that is about a script: the nearest one, or the outermost that names it; "" for none."""
         found, folder = "", os.path.dirname(script)
-        while folder.startswith(self._root):
+        while f"{folder}{os.sep}".startswith(f"{self._root}{os.sep}"):
             readmes = self._readmes_in(folder)
             inside = script[len(folder) + 1 :].replace(os.sep, "/")
             if readmes and (not found or any(inside in self._text_of(readme) for readme in readmes)):
@@ -157,8 +164,7 @@ class Documents:
                     if entry.name.endswith(".py"):
                         found.append((entry.path, -1, 0))
                     elif entry.name.lower().endswith(DOCUMENTS) or entry.name == "Makefile":
-                        status = entry.stat()
-                        found.append((entry.path, status.st_size, status.st_mtime_ns))
+                        found.append((entry.path, *_size_and_date(entry)))
                     elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
                         waiting.append(entry.path)
         return sorted(found)
@@ -166,7 +172,9 @@ class Documents:
     def _read(self, home: str) -> Said:
         """What the documents below a folder say."""
         listed = self._list(home) or []
-        documents = [path for path, size, _ in listed if size >= 0]
+        documents = [
+            path for path, size, _ in listed if size >= 0 and (size <= MOST_SETTINGS or not path.endswith(".json"))
+        ]
         if not 0 < len(documents) <= MOST_DOCUMENTS:
             return NOTHING
         prose, blocks, scripts, settings = list[str](), list[str](), list[str](), list[tuple[str, str]]()
@@ -183,7 +191,7 @@ class Documents:
         whole = "\n".join((*prose, *blocks, *scripts))
         if not self._frameworks.search(whole):
             return NOTHING
-        told = (part for text in (*prose, *blocks) for part in _SET_OUT.findall(text))
+        told = (part for text in (*prose, *blocks) for part in _SET_OUT.findall(text) if not _OF_OTHERS.search(part))
         started = (part for text in blocks for part in _STARTING.findall(text))
         named = any(map(_GPU.search, (*told, *started, *scripts)))
         if not named or _ASCEND.search(_ELSEWHERE.sub("", whole)):
@@ -193,6 +201,15 @@ class Documents:
         names = {os.path.basename(command.script) for command in known}
         files = tuple(path for path, size, _ in listed if size < 0 and os.path.basename(path) in names)
         return Said(True, known, None in read, tuple(sorted({*settings})), files)
+
+
+def _size_and_date(entry: os.DirEntry[str]) -> tuple[int, int]:
+    """Those of a document; zeros for a link that leads nowhere."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
 
 
 def _digest(text: str) -> str:
