@@ -59,6 +59,7 @@ def package(project: Project) -> Path:
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough files for the work to be spread over processes, both in reading and in judging."""
     root = tmp_path_factory.mktemp("many")
+    (root / ".git").mkdir()  # a project: files that are named alone are judged with the scripts above them, too
     sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
     for number, path in enumerate(sources[::2]):
         if "registered_by_the_program" in path.stem:
