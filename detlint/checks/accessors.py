@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint.facts.parse import tree
 from detlint.facts.spare import Layout
 
 _LOOKS: Final = frozenset({"callable", "getattr", "hasattr", "isinstance", "setattr"})
@@ -33,12 +34,11 @@ def asked(text: bytes) -> Asked:
     Args:
         text: its definition.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    parsed = tree(text)
+    if parsed is None:
         return Asked(True, frozenset(), frozenset())
     used, givers = list[str | None](), set[str]()
-    for function in ast.walk(tree):
+    for function in ast.walk(parsed):
         if isinstance(function, _Function):
             parents = Layout(function.body).parents
             for call in _gets(function):

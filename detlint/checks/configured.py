@@ -15,6 +15,7 @@ from typing import Final
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
+from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -112,11 +113,7 @@ def _place(value: Value | None, index: int) -> bool | None:
 @lru_cache(maxsize=4)
 def _functions(text: bytes) -> dict[str, ast.FunctionDef]:
     """The methods of a file's classes, by their names inside it; none where it can't be read."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
-    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    classes = (node for node in (tree(text) or ast.Module([], [])).body if isinstance(node, ast.ClassDef))
     return {
         f"{owner.name}.{node.name}": node
         for owner in classes

@@ -19,6 +19,7 @@ from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
 from detlint.facts.model import Result, Site, is_made_by
+from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
@@ -219,10 +220,7 @@ class Frozen:
 @lru_cache(maxsize=4)
 def _blocks(text: bytes) -> Sequence[Sequence[ast.stmt]]:
     """The blocks of a file's statements; none where it can't be read."""
-    try:
-        nodes = ast.walk(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+    nodes = ast.walk(tree(text) or ast.Module([], []))
     fields = (field for node in nodes for _, field in ast.iter_fields(node))
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
 

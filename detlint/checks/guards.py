@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Span
+from detlint.facts.parse import tree
 
 _LEAVE: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -54,14 +55,14 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
         name: the definition of the top level that it stands in.
     """
     text, before = _definition(data, name, span)
-    return _find(_parsed(text), (span.line - before, span.column), [], [])
+    return _find(_statements(text), (span.line - before, span.column), [], [])
 
 
 def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | None:
     """A call, and the innermost function around it; None where that can't be read. Arguments as those of `guarded`."""
     text, before = _definition(data, name, span)
     place = (span.line - before, span.column)
-    found = _find(_parsed(text), place, [], [])
+    found = _find(_statements(text), place, [], [])
     if found is None:
         return None
     where = (*place, span.end_line - before, span.end_column)
@@ -75,7 +76,7 @@ def class_in(data: bytes, name: str) -> ast.ClassDef | None:
     """A class of the top level; None where that can't be read, or where two have the name."""
     if len(re.findall(rb"^class[ \t]+%s\b" % re.escape(name.encode()), data, re.M)) != 1:
         return None
-    body = _parsed(_definition(data, name, Span(sys.maxsize, 0, sys.maxsize, 0))[0])
+    body = _statements(_definition(data, name, Span(sys.maxsize, 0, sys.maxsize, 0))[0])
     return body[0] if body and isinstance(body[0], ast.ClassDef) else None
 
 
@@ -90,13 +91,10 @@ def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
     return (data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]), before
 
 
-@lru_cache(maxsize=16)
-def _parsed(text: bytes) -> Sequence[ast.stmt]:
-    """A definition, which often holds many of the sites that are asked for."""
-    try:
-        return ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+def _statements(text: bytes) -> Sequence[ast.stmt]:
+    """What a definition, or a file, is made of; none where it can't be read."""
+    parsed = tree(text)
+    return parsed.body if parsed is not None else ()
 
 
 def _find(

@@ -16,6 +16,7 @@ import msgspec
 
 from detlint.checks.guards import call_in
 from detlint.facts.model import Const, Parameter, Site, Span
+from detlint.facts.parse import tree
 
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
@@ -127,23 +128,24 @@ def may_say(data: bytes, name: str, own: bool) -> bool:
     """
     if not re.search(rb"\b%s\s*=(?!=)|[\"']%s[\"']" % (name.encode(), name.encode()), data):
         return False
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
+    parsed = tree(data)
+    if parsed is None:
         return True
-    methods = [f for c in tree.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _Function)]
+    methods = [
+        f for c in parsed.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _Function)
+    ]
     handed_on = {
         id(node)
         for method in methods
         for node in ast.walk(method)
         if isinstance(node, ast.keyword) and _is_own(node.value, name)
     }
-    values = {id(value) for node in ast.walk(tree) for value in _only_values(node)}
+    values = {id(value) for node in ast.walk(parsed) for value in _only_values(node)}
     return any(
         (isinstance(node, ast.keyword) and node.arg == name and id(node) not in handed_on)
         or (isinstance(node, ast.Constant) and node.value == name and id(node) not in values)
         or (own and isinstance(node, ast.Name) and node.id == name and not _is_read(node))
-        for node in ast.walk(tree)
+        for node in ast.walk(parsed)
     )
 
 

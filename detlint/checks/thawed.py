@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.facts.loops import dotted
+from detlint.facts.parse import tree
 from detlint.program.resolve import Module, Resolver
 
 _ASKING: Final = re.compile(rb"\brequires_grad(?:_\((?!\s*(?:requires_grad\s*=\s*)?False\b)|\s*=(?!=)(?!\s*False\b))")
 _PARAMETERS: Final = re.compile(rb"\bParameter\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 """Those ask for gradients by themselves, whether they say so or not."""
 _OWNER: Final = re.compile(rb"(?<![\w.])(\w+)\.$")
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Thawed:
@@ -64,12 +64,8 @@ def _around(text: bytes, line: int) -> Sequence[_Definition]:
 @lru_cache(maxsize=4)
 def _definitions(text: bytes) -> Sequence[_Definition]:
     """The definitions of a file in order; none where it can't be read."""
-    try:
-        nodes = ast.walk(ast.parse(text))
-        found = [node for node in nodes if isinstance(node, (*_FUNCTIONS, ast.ClassDef))]
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    return sorted(found, key=lambda node: node.lineno)
+    nodes = ast.walk(tree(text) or ast.Module([], []))
+    return sorted((node for node in nodes if isinstance(node, _Definition)), key=lambda node: node.lineno)
 
 
 def _is_new(function: _Definition, name: str) -> bool:

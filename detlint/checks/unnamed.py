@@ -17,6 +17,7 @@ from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
+from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
@@ -725,12 +726,13 @@ def _hands_over(text: bytes, module: str) -> bool:
 
 def _may_bind(text: bytes, name: str) -> bool:
     """Whether a part of a file may bind a name, besides reading it; so where it can't be read."""
-    try:
-        nodes = [*ast.walk(ast.parse(text))]
-    except (SyntaxError, ValueError, RecursionError):
+    parsed = tree(text)
+    if parsed is None:
         return True
     binding = (
-        node for node in nodes if not isinstance(node, _READS) and not isinstance(getattr(node, "ctx", 0), ast.Load)
+        node
+        for node in ast.walk(parsed)
+        if not isinstance(node, _READS) and not isinstance(getattr(node, "ctx", 0), ast.Load)
     )
     fields = (value for node in binding for _, value in ast.iter_fields(node))
     said = (part for value in fields for part in (value if isinstance(value, list) else (value,)))
@@ -746,10 +748,10 @@ def _given(name: bytes) -> re.Pattern[bytes]:
 
 def _texts_in_code(text: bytes, word: str) -> bool:
     """Whether a word stands in an import, or in a text that is no key of a table and no docstring; so where that can't be read."""
-    try:
-        nodes = [*ast.walk(ast.parse(text))]
-    except (SyntaxError, ValueError, RecursionError):
+    parsed = tree(text)
+    if parsed is None:
         return True
+    nodes = [*ast.walk(parsed)]
     keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
     keys |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
     keys |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

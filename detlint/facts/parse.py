@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 
 from detlint.facts.model import UNPARSABLE, Cell, Problem
 
@@ -21,6 +22,14 @@ def parse(source: bytes | str) -> ast.Module | Problem:
         return Problem(f"can't be parsed: {error}")
     except (RecursionError, MemoryError):
         return Problem("can't be parsed: it is nested too deeply")
+
+
+@lru_cache(maxsize=16)
+def tree(text: bytes) -> ast.Module | None:
+    """The tree of a file, or of a part of one, for whoever looks closer at it; None where it can't be parsed. The latest are kept, as
+    many sites ask for the same: nobody may change them."""
+    parsed = parse(text)
+    return parsed if isinstance(parsed, ast.Module) else None
 
 
 def parsable(code: bytes, cells: Sequence[Cell]) -> tuple[bytes, tuple[Problem, ...]]:
