@@ -12,7 +12,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
-from detlint.checks.match import Hiding, Matcher
+from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
 from detlint.checks.silence import HASHES, is_tried
@@ -20,7 +20,7 @@ from detlint.checks.sums import Sums
 from detlint.checks.told import finding
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
-from detlint.checks.verdicts import OPERATORS, Verdicts
+from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.program.calls import DESCRIBES
 from detlint.program.documents import Documents

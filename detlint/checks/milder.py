@@ -1,0 +1,221 @@
+"""Why a match is told as a note only: others decide, by how they use a library, or nothing of the program runs it."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from detlint.checks.constants import Constants
+from detlint.checks.leftover import Leftover
+from detlint.checks.levels import is_class
+from detlint.checks.match import OPERATORS, Match, Matcher
+from detlint.checks.origins import Origins
+from detlint.checks.raising import Raising
+from detlint.checks.silence import STREAMS, SWITCHED, Silence
+from detlint.checks.templates import Templates
+from detlint.checks.tests import holds_tests, is_test
+from detlint.checks.unapplied import Unapplied
+from detlint.checks.uncallable import Uncallable
+from detlint.checks.unimportable import Unimportable
+from detlint.checks.unnamed import Unnamed
+from detlint.checks.untrained import Untrained
+from detlint.config import Settings
+from detlint.program.calls import TRAINING_CELL
+from detlint.program.outcome import Outcome, Runs
+from detlint.program.reach import follows_mode
+from detlint.program.resolve import Module
+from detlint.program.users import ANYWHERE, Users
+
+USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
+"""The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
+
+
+class Milder:
+    """Finds such reasons.
+
+    Args:
+        silence: knows what no use is made of.
+        own_calls: judges by the calls of the program itself, whoever else may call.
+        root: the project's root, for telling test files.
+    """
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        settings: Settings,
+        users: Users,
+        unnamed: Unnamed,
+        untrained: Untrained,
+        raising: Raising,
+        silence: Silence,
+        leftover: Leftover,
+        own_calls: Constants,
+        own_origins: Origins,
+        uncallable: Uncallable,
+        root: str,
+    ) -> None:
+        self._settings = settings
+        self._resolver = matcher.resolver
+        self._users = users
+        self._unnamed = unnamed
+        self._untrained = untrained
+        self._raising = raising
+        self._unused = silence.unused
+        self._leftover = leftover
+        self._own_calls = own_calls
+        self._own_origins = own_origins
+        self._uncallable = uncallable
+        self._templates = Templates(users)
+        self._unimportable = Unimportable(users)
+        self._unapplied = Unapplied(users, unnamed, self._is_for_nothing)
+        self._root = root
+
+    def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
+        """Why what would be told of a site is only a note; "" where it is more.
+
+        Args:
+            through: what came of the runs that pass there.
+        """
+        if reason := self._by_runs(module, index, match, runs, through):
+            return reason
+        # A strict library is judged as if somebody ran, and trained, all of it.
+        if self._settings.library == "strict":
+            return ""
+        return self._by_training(module, index, match, runs, through) or self._by_uses(module, index, match, through)
+
+    def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
+        """The runs that come to a site, or its file, end before or make nothing of it."""
+        passed = bool(through)
+        stops = _stop(runs, self._training_ones(through) if match.entry.pass_ == "backward" else through)
+        used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
+        if stops and (used or not passed) and not self._unnamed.is_in_library(module):
+            where = stops.replace(os.path.join(self._root, ""), "")
+            return f"every run that would use it ends with an error, before it trains or evaluates anything: at {where}"
+        if not passed and self._templates.is_template(module):
+            return "another file is generated from this one, and runs in its place"
+        if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
+            return "a library has it for tests, and nothing in it comes here"
+        if match.entry.rule.startswith(STREAMS) and not passed and self._is_only_applied(module, index, runs):
+            return "the runs that come to its file apply weights which they load, and none comes here"
+        return ""
+
+    def _by_training(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
+        """Nobody imports its file and trains, or whoever does that decides."""
+        if missing := self._unimportable.before(module, index):
+            return f"whoever imports its file gets no further than `{missing}`, which isn't there"
+        if match.entry.pass_ == "backward" and not any(outcome.trains for outcome in through):
+            if self._untrained.holds(module):
+                return "nothing trains in the project that it belongs to"
+            if self._untrained.refuses(module):
+                return "the file's networks refuse to be trained"
+        if runs.leaves and self._only_counts_in_training(module, index, match, runs, through):
+            return "the runs that come to its file only evaluate, whatever they build that would train"
+        if self._is_only_applied_anywhere(module, match, runs):
+            return "all scripts that lead to its file only apply weights which they load"
+        if not runs.train and self._is_left_open(module, index, match, through):
+            return "it stands in a library, and no run that trains imports it: the caller decides"
+        return ""
+
+    def _by_uses(self, module: Module, index: int, match: Match, through: list[Outcome]) -> str:
+        """Nothing of the program calls or uses what it stands in, or not so that it counts."""
+        if reason := self._own_calls.rule_out(module, index, match):
+            return f"as the program itself calls it, {reason}; others decide by how they do"
+        if self._raising.holds(module, index, match.entry.targets):
+            return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
+        if self._uncallable.holds(module, index):
+            return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
+        if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
+            return "nothing that the program runs names what it stands in"
+        if is_class(match.name) and self._is_part_of_nothing(module, index):
+            return "it is a part of a layer that only methods use which nothing calls"
+        if self._unapplied.holds(module, index):
+            return "it stands in a layer of which nothing calls any object"
+        return ""
+
+    def _training_ones(self, through: list[Outcome]) -> list[Outcome]:
+        """Those of some runs that may come to a backward pass, if any ends with an error: not those that only evaluate."""
+        if not any(outcome.stops for outcome in through):
+            return through
+        return [
+            outcome
+            for outcome in through
+            if outcome.stops or outcome.trains or not outcome.infers or self._untrained.speaks(outcome.entry)
+        ]
+
+    def _only_counts_in_training(
+        self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]
+    ) -> bool:
+        """Whether a site only matters while something trains, and nothing does, though the runs that come to its file build what would."""
+        backward = match.entry.pass_ == "backward" or follows_mode(match)
+        if not (backward or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
+            return False
+        return self._untrained.is_left(module)
+
+    def _is_only_applied_anywhere(self, module: Module, match: Match, runs: Runs) -> bool:
+        """Whether a site only matters in a backward pass, and whoever comes to its file only applies weights that are loaded."""
+        outcomes = [passage.outcome for passage in runs.passages]
+        if match.entry.pass_ != "backward" or runs.train or not all(outcome.applies for outcome in outcomes):
+            return False
+        scripts = frozenset(outcome.entry for outcome in outcomes)
+        return bool(scripts) and self._unnamed.is_led_to_by(module, scripts)
+
+    def _is_in_cell(self, module: Module, index: int) -> bool:
+        """Whether a site stands in a layer that trains when it is called, derived from a framework's."""
+        owner = module.function_of(module.sites[index]).owner
+        bases = self._resolver.bases(f"{module.path}::{owner}") if owner else ()
+        return any(TRAINING_CELL in self._resolver.contexts(base) for base in bases)
+
+    def _is_for_nothing(self, module: Module, index: int) -> bool:
+        """Whether nothing uses the part of a layer that a site makes, nor what that is put into."""
+        unused = self._unused.is_made_for_nothing(module, index, "", generator=False)
+        return unused or self._leftover.holds(module, index)
+
+    def _is_part_of_nothing(self, module: Module, index: int) -> bool:
+        """Whether a site makes a part of a layer that only what nothing runs uses."""
+        owner = f"{module.path}::{module.function_of(module.sites[index]).owner}"
+        runs = self._unnamed.running(owner)
+        return self._unused.is_made_for_nothing(module, index, "", generator=False, counts=runs)
+
+    def _is_only_applied(self, module: Module, index: int, runs: Runs) -> bool:
+        """Whether a site stands in a layer, and all runs that come to its file load weights and train none."""
+        outcomes = [passage.outcome for passage in runs.passages]
+        owner = module.function_of(module.sites[index]).owner
+        if self._settings.library == "strict" or runs.train or not outcomes or not owner:
+            return False
+        if self._resolver.layer(f"{module.path}::{owner}") is None:
+            return False
+        return all(outcome.loads and not outcome.trains for outcome in outcomes)
+
+    def _only_helps_tests(self, module: Module) -> bool:
+        """Whether a file has no tests, but what a library's tests use, and those of others."""
+        if self._settings.library == "strict" or not is_test(module.path, self._root):
+            return False
+        if holds_tests(module) or not self._unnamed.is_in_library(module):
+            return False
+        importers = self._users.importers(module.path)
+        self._users.asked.update((ANYWHERE, os.path.basename(module.path).partition(".")[0]))
+        self._resolver.opened.update(importers)
+        return all(is_test(path, self._root) for path in importers)
+
+    def _is_left_open(self, module: Module, index: int, match: Match, through: list[Outcome]) -> bool:
+        """Whether those who use a library decide about an operator: by a switch of their run, where a condition is open, by
+        what they call it with, or by whether a gradient comes back to what they hand a network."""
+        code, backward = match.entry.rule, match.entry.pass_ == "backward"
+        if self._settings.profile != "reproduce" or not code.startswith(OPERATORS):
+            return False
+        if any(outcome.trains or not backward for outcome in through):
+            return False
+        if not self._unnamed.is_in_library(module):
+            return False
+        if code in SWITCHED or not match.sure:
+            return True
+        return backward and not is_class(match.name) and self._own_origins.need_no_gradients(module, index, match)
+
+
+def _stop(runs: Runs, through: list[Outcome]) -> str:
+    """Where all runs end that come to a site, or to its file if none does; "" where one goes on. Those don't count that only try
+    something out."""
+    counting = [outcome for outcome in through if not outcome.only_tries]
+    if not counting:
+        return runs.stop
+    return counting[0].stops if all(outcome.stops for outcome in counting) else ""
