@@ -251,12 +251,20 @@ def _errors() -> Iterator[None]:
         _fail(f"no such file or folder: {error}")
     except BrokenPipeError:
         # The reader has gone (`detlint . | head`): nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:  # the disk is full, say
+        _drop_output()
         _fail(str(error))
+
+
+def _drop_output() -> None:
+    """Have what standard output couldn't write go nowhere: Python tries that once more at its end, and then tells of it by another exit
+    code."""
+    with contextlib.suppress(AttributeError, OSError):  # there is none, or it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _project(start: Path, overrides: dict[str, Any], options: dict[str, Any]) -> Project:
