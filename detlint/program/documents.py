@@ -76,6 +76,35 @@ class Said(NamedTuple):
 NOTHING: Final = Said()
 
 
+class _Files(NamedTuple):
+    """What stands below a folder."""
+
+    documents: tuple[tuple[str, int, int], ...] = ()
+    """Paths, sizes and dates."""
+    scripts: tuple[str, ...] = ()
+    """The Python files."""
+
+
+class _Texts(NamedTuple):
+    """What some documents are made of."""
+
+    prose: list[str]
+    blocks: list[str]
+    """The code in what is prose else."""
+    scripts: list[str]
+    settings: list[tuple[str, str]]
+
+    def whole(self) -> str:
+        return "\n".join((*self.prose, *self.blocks, *self.scripts))
+
+    def name_gpu(self) -> bool:
+        """Whether they name a GPU, in what is set out or in code."""
+        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
+        own = (part for part in told if not _OF_OTHERS.search(part))
+        started = (part for text in self.blocks for part in _STARTING.findall(text))
+        return any(map(_GPU.search, (*own, *started, *self.scripts)))
+
+
 class Documents:
     """Reads the documents around scripts, and notes what the next run has to compare.
 
@@ -88,7 +117,7 @@ class Documents:
         self._root = root
         self._frameworks = re.compile("|".join(sorted(frameworks)), re.I)
         self._said: dict[str, Said] = {}
-        self._listed: dict[str, list[tuple[str, int, int]] | None] = {}
+        self._listed: dict[str, _Files | None] = {}
         self._readmes: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
         self._stamps: dict[str, str] = {}
@@ -147,60 +176,62 @@ class Documents:
             self._stamps[home] = _digest(repr((home, self._list(home))))
         return self._stamps[home]
 
-    def _list(self, home: str) -> list[tuple[str, int, int]] | None:
-        """The documents below a folder with their sizes and dates, and the names of its Python files; None for too many."""
+    def _list(self, home: str) -> _Files | None:
+        """What stands below a folder; None for too much."""
         if home not in self._listed:
-            self._listed[home] = self._listing(home) if home else []
+            self._listed[home] = _below(home) if home else _Files()
         return self._listed[home]
-
-    def _listing(self, home: str) -> list[tuple[str, int, int]] | None:
-        found, waiting, folders = list[tuple[str, int, int]](), [home], 0
-        while waiting:
-            folders += 1
-            if folders > MOST_FOLDERS:
-                return None
-            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".py"):
-                        found.append((entry.path, -1, 0))
-                    elif entry.name.lower().endswith(DOCUMENTS) or entry.name == "Makefile":
-                        found.append((entry.path, *_size_and_date(entry)))
-                    elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
-                        waiting.append(entry.path)
-        return sorted(found)
 
     def _read(self, home: str) -> Said:
         """What the documents below a folder say."""
-        listed = self._list(home) or []
-        documents = [
-            path for path, size, _ in listed if size >= 0 and (size <= MOST_SETTINGS or not path.endswith(".json"))
-        ]
-        if not 0 < len(documents) <= MOST_DOCUMENTS:
+        files = self._list(home) or _Files()
+        paths = [path for path, size, _ in files.documents if size <= MOST_SETTINGS or not path.endswith(".json")]
+        if not 0 < len(paths) <= MOST_DOCUMENTS:
             return NOTHING
-        prose, blocks, scripts, settings = list[str](), list[str](), list[str](), list[tuple[str, str]]()
-        for path in documents:
-            text = _text(path)
-            if path.lower().endswith(SETTINGS):
-                settings += _SETTING.findall(text)
-            elif path.lower().endswith(TEXTS):
-                block, around = fenced(text)
-                blocks.append(block)
-                prose.append(around)
-            else:
-                scripts.append(f"# {os.path.basename(path)}\n{text}")
-        whole = "\n".join((*prose, *blocks, *scripts))
-        if not self._frameworks.search(whole):
+        texts = _texts(paths)
+        whole = texts.whole()
+        if not self._frameworks.search(whole) or not texts.name_gpu() or _ASCEND.search(_ELSEWHERE.sub("", whole)):
             return NOTHING
-        told = (part for text in (*prose, *blocks) for part in _SET_OUT.findall(text) if not _OF_OTHERS.search(part))
-        started = (part for text in blocks for part in _STARTING.findall(text))
-        named = any(map(_GPU.search, (*told, *started, *scripts)))
-        if not named or _ASCEND.search(_ELSEWHERE.sub("", whole)):
-            return NOTHING
-        read = [command for text in (*blocks, *scripts) for command in commands(text)]
+        read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
-        files = tuple(path for path, size, _ in listed if size < 0 and os.path.basename(path) in names)
-        return Said(True, known, None in read, tuple(sorted({*settings})), files)
+        scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
+        return Said(True, known, None in read, tuple(sorted({*texts.settings})), scripts)
+
+
+def _below(home: str) -> _Files | None:
+    """What stands below a folder; None for too many folders."""
+    documents, scripts = list[tuple[str, int, int]](), list[str]()
+    waiting, folders = [home], 0
+    while waiting:
+        folders += 1
+        if folders > MOST_FOLDERS:
+            return None
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    scripts.append(entry.path)
+                elif entry.name.lower().endswith(DOCUMENTS) or entry.name == "Makefile":
+                    documents.append((entry.path, *_size_and_date(entry)))
+                elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
+                    waiting.append(entry.path)
+    return _Files(tuple(sorted(documents)), tuple(sorted(scripts)))
+
+
+def _texts(paths: Iterable[str]) -> _Texts:
+    """What documents are made of, by their kinds."""
+    texts = _Texts([], [], [], [])
+    for path in paths:
+        text = _text(path)
+        if path.lower().endswith(SETTINGS):
+            texts.settings.extend(_SETTING.findall(text))
+        elif path.lower().endswith(TEXTS):
+            block, around = fenced(text)
+            texts.blocks.append(block)
+            texts.prose.append(around)
+        else:
+            texts.scripts.append(f"# {os.path.basename(path)}\n{text}")
+    return texts
 
 
 def _size_and_date(entry: os.DirEntry[str]) -> tuple[int, int]:
