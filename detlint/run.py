@@ -716,6 +716,7 @@ class Run:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
+        self.texts.index()  # once, for all processes
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")

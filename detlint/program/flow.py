@@ -256,10 +256,14 @@ class _Run:
         self.path = path
         self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
-        self.values = Values(flow.resolver, self.differs, self.passed)
+        self.values = Values(flow.resolver, self.differs, self.optional)
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
+        self.asked: set[str] = set()
+        """The files that were asked for options, and how many had been visited and imported by then."""
+        self.asked_at = (0, 0)
+        self.with_options: list[str] = []
         self.met: set[tuple[str, str]] = set()
         """The imports that it has come by, by file and name."""
         self.seen: set[tuple[str, int]] = set()
@@ -617,9 +621,15 @@ class _Run:
         work()
         self.elsewhere -= 1
 
-    def passed(self) -> Iterator[Module]:
-        """The files that the run has run something of so far, in the order of their paths."""
-        return map(self.resolver.known, sorted(self.result.visited | self.result.imported))
+    def optional(self) -> Iterable[Module]:
+        """The files with options of a command line that the run has run something of so far, in the order of their paths."""
+        visited, imported = self.result.visited, self.result.imported
+        if (len(visited), len(imported)) != self.asked_at:
+            self.asked_at = (len(visited), len(imported))  # they only grow
+            new = {path for path in (visited | imported) - self.asked if self.resolver.known(path).facts.options}
+            self.asked = visited | imported
+            self.with_options = sorted({*self.with_options, *new}) if new else self.with_options
+        return map(self.resolver.known, self.with_options)
 
     def differs(self, made: Result) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""

@@ -12,13 +12,16 @@ from typing import Final, NamedTuple
 from detlint.facts import assigned
 from detlint.facts.parse import parsable
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
+from detlint.program.words import Words
 
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 MOST_BLOCKS: Final = 128
 """Files whose parts are kept, which are texts of their own."""
 MOST_BYTES: Final = 4_000_000
-"""Texts of one folder that are kept together while words are looked for in them; larger folders are read again."""
+"""Texts of one folder that are kept together while words are looked for in them; larger ones are searched by an index of words."""
+FEW_SEARCHES: Final = 8
+"""So many times all texts of a large folder are read for a word, before there is that index: an edited run asks for fewer."""
 FEW_QUESTIONS: Final = 4
 """So many times all texts are searched for who imports something, before all import statements are noted."""
 MAIN: Final = "__main__"
@@ -66,6 +69,8 @@ class Texts:
         """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
         self._names: dict[str, frozenset[str]] = {}
         self._questions = 0
+        self._words: Words | None = None
+        self._searches = 0
         self._importing: dict[bytes, list[str]] | None = None
         """Words -> the files that import something which has one in its name."""
         self._blocks: dict[str, list[Block]] = {}
@@ -128,15 +133,22 @@ class Texts:
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
         self.sought.add((folder, word))
-        for path, text in self._below(folder):
+        for path, text in self._may_say([word], folder):
             if text is None or says(text, word):
                 yield path
 
     def saying_any(self, words: Sequence[str], folder: str) -> list[str]:
         """The files below a folder that say one of some words, in order."""
         self.sought.update((folder, word) for word in words)
-        below = self._below(folder)
+        below = self._may_say(words, folder)
         return [path for path, text in below if text is None or any(says(text, word) for word in words)]
+
+    def index(self) -> None:
+        """Note which files say which words, if the program is too large to be searched for each."""
+        if self._words is None and self._all_below("") is None:
+            self._words = Words()
+            for number, path in enumerate(self._sorted):
+                self._words.add(number, self._read(path))
 
     def importing(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that import something which has a word in its name, in order."""
@@ -152,8 +164,23 @@ class Texts:
                     self._importing.setdefault(said, []).append(path)
         return (path for path in self._importing.get(word.encode(), ()) if path.startswith(folder))
 
-    def _below(self, folder: str) -> Iterable[tuple[str, bytes | None]]:
-        """The texts of the files below a folder. Files are judged in order, so the next questions are about the same one."""
+    def _may_say(self, words: Sequence[str], folder: str) -> Iterable[tuple[str, bytes | None]]:
+        """The files below a folder that may say one of some words, with their texts."""
+        inside = self._all_below(folder)
+        if inside is not None:
+            return inside
+        self._searches += 1
+        if self._searches > FEW_SEARCHES:
+            self.index()
+        if self._words is None:
+            return ((path, self._read(path)) for path in self.below(folder))
+        span = self._span(folder)
+        numbers = sorted({number for word in words for number in self._words.saying(word) if number in span})
+        return ((path, self.of(path)) for path in (self._sorted[number] for number in numbers))
+
+    def _all_below(self, folder: str) -> list[tuple[str, bytes | None]] | None:
+        """The texts of the files below a folder, None where they are too many bytes. Files are judged in order, so the next
+        questions are about the same one."""
         if folder != self._folder:
             self._folder, self._inside = folder, []
             size = 0
@@ -164,7 +191,7 @@ class Texts:
                     self._inside = None
                     break
                 self._inside.append((path, text))
-        return self._inside if self._inside is not None else ((p, self._read(p)) for p in self.below(folder))
+        return self._inside
 
     def says(self, path: str, word: str) -> bool:
         """Whether a file says a word, not as part of another one; so where it can't be read."""
@@ -184,13 +211,14 @@ class Texts:
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
+        return (self._sorted[number] for number in self._span(folder))
+
+    def _span(self, folder: str) -> range:
+        """The numbers of the files below a folder, in the order of their paths."""
         self._sorted = self._sorted or sorted(self._paths)
         prefix = folder.rstrip(os.sep) + os.sep if folder else ""
-        for number in range(bisect_left(self._sorted, prefix), len(self._sorted)):
-            path = self._sorted[number]
-            if not path.startswith(prefix):
-                return
-            yield path
+        end = bisect_left(self._sorted, prefix[:-1] + chr(ord(os.sep) + 1)) if prefix else len(self._sorted)
+        return range(bisect_left(self._sorted, prefix), end)
 
 
 @lru_cache(maxsize=256)

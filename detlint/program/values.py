@@ -78,15 +78,15 @@ class Values:
     Args:
         resolver: knows what they are anywhere.
         drawn: whether what a call of the catalog gives differs between runs at this point of the run.
-        passed: the files that the run has passed so far.
+        optional: the files with options of a command line that the run has passed so far.
     """
 
     def __init__(
-        self, resolver: Resolver, drawn: Callable[[Result], bool], passed: Callable[[], Iterable[Module]]
+        self, resolver: Resolver, drawn: Callable[[Result], bool], optional: Callable[[], Iterable[Module]]
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
-        self.passed = passed
+        self.optional = optional
         self.depth = 0
         self.handed: dict[str, Origin] = {}
         """What the constructors of the program's classes were handed, by class and parameter."""
@@ -200,7 +200,7 @@ class Values:
         """An option of the command line: of the files on the way here, else of any that the run has passed."""
         if attr in self.assigned:
             return self.assigned[attr]
-        for module in (*frame.modules(), *self.passed()):
+        for module in (*frame.modules(), *self.optional()):
             option = module.facts.options.get(attr)
             if option is not None:
                 default = self.look(Frame(module, module.facts.functions[0], outer=frame), option.default)
