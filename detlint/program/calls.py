@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.model import (
     SETTER,
@@ -89,6 +89,15 @@ class _Matters(Exception):
     """A function touches a stream or a switch, or passes a site that a rule knows."""
 
 
+class Quiet(NamedTuple):
+    """A module whose top level does nothing of interest besides importing other files, which may."""
+
+    imports: tuple[Module, ...]
+    sites: tuple[int, ...]
+    seen: frozenset[tuple[str, bool]]
+    """The files that say so of what it calls, as `Calls.seen_from` gives them."""
+
+
 class Calls:
     """What calling things runs, program-wide.
 
@@ -112,6 +121,7 @@ class Calls:
         functions; None for the others."""
         self._worded: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
+        self._quiet: dict[str, Quiet | None] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
         self.callbacks: dict[str, list[Value]] = {}
         """What runs before any command of a group, by the group's key."""
@@ -186,6 +196,34 @@ class Calls:
             if found is not None:
                 yield found.path, inside == 1
             bits ^= low
+
+    def quiet(self, module: Module) -> Quiet | None:
+        """What is left to do where a module is imported that only imports others; None where its top level has to be followed."""
+        if module.path not in self._quiet:
+            self._quiet[module.path] = self._found_quiet(module)
+        return self._quiet[module.path]
+
+    def _found_quiet(self, module: Module) -> Quiet | None:
+        top = module.facts.functions[0]
+        imports, passed, seen = dict[str, Module](), [], set[tuple[str, bool]]()
+        for step in module.steps(top):
+            if isinstance(step, Branch) and step.kind == "main":
+                continue
+            inside = isinstance(step, Branch)
+            if inside and any(True for _ in sites((step,))):
+                return None  # which of its arms is taken, the run has to say
+            for callee in self._callees_of(module, [step], top, ""):
+                if callee is None or (callee[1].number == 0 and inside):
+                    return None
+                if callee[1].number == 0:
+                    imports[callee[0].path] = callee[0]
+                elif self.is_idle(*callee):
+                    seen.update(self.seen_from(*callee))
+                else:
+                    return None
+            if not isinstance(step, Branch) and step >= 0:
+                passed.append(step)
+        return Quiet(tuple(imports.values()), tuple(passed), frozenset(seen))
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]

@@ -61,6 +61,7 @@ from detlint.program.calls import (
     Callee,
     Calls,
     Knowledge,
+    Quiet,
     holds_parameter,
     is_choice,
     is_chosen,
@@ -725,10 +726,29 @@ class _Run:
         outer, self.frame = self.frame, Frame(module, top)
         self.recorder.enter("import", module, top, None)
         self.importing += 1
-        self.steps(_as_imported(module))
+        quiet = self.flow.quiet(module)
+        if quiet is None:
+            self.steps(_as_imported(module))
+        else:
+            self.import_from(module, quiet)
         self.importing -= 1
         self.recorder.leave()
         self.frame = outer
+
+    def import_from(self, module: Module, quiet: Quiet) -> None:
+        """Run what a module imports that does nothing else of interest."""
+        for imported in quiet.imports:
+            if self.stopped:
+                return
+            if imported.path not in self.imported:
+                self.import_module(imported)
+        for file, inside in quiet.seen:
+            self.result.see(file, inside)
+        new = [index for index in quiet.sites if (module.path, index) not in self.seen]
+        self.seen.update((module.path, index) for index in new)
+        self.result.places += [Place(module, index) for index in new]
+        if quiet.sites:
+            self.result.passed.add(module.path)
 
     def branch(self, branch: Branch) -> bool:
         if branch.kind in ("main", "loop"):

@@ -45,6 +45,7 @@ class Imports:
         self._resolver = resolver
         self._modules = resolver.modules
         self._known: dict[tuple[int, str], bool] = {}
+        self._beside: dict[tuple[str, str], bool] = {}
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
@@ -66,9 +67,12 @@ class Imports:
     def _leads_beside(self, module: Module, name: str) -> bool:
         """Whether a name leads to a file beside, in a folder that isn't a package, with a script in a folder above: who starts that
         doesn't have this folder on the path."""
-        place = self._modules.find(module.path, name.partition(".")[0])
-        folder = os.path.dirname(module.path)
-        return place is not None and os.path.dirname(place[0]) == folder and self._modules.has_script_above(folder)
+        folder, first = os.path.dirname(module.path), name.partition(".")[0]
+        if (folder, first) not in self._beside:
+            place = self._modules.find(module.path, first)
+            beside = place is not None and os.path.dirname(place[0]) == folder
+            self._beside[folder, first] = beside and self._modules.has_script_above(folder)
+        return self._beside[folder, first]
 
     def _is_below(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file, and what a name leads to beside it, stand below the folder of a script, nothing puts their folder on the path,

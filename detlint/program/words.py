@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 BUCKETS: Final = 1 << 17
-"""Words are told apart by so many hash values: of a thousand words in a file, less than one of a hundred others is taken for one of them."""
+"""Words are told apart by so many hash values: of those that a file of a thousand words lacks, one of a hundred seems to be there."""
 _WORD: Final = re.compile(rb"\w+")
 _ESCAPED: Final = re.compile(rb"\\[nt](\w+)")
 """A word behind the sign for a new line, in a string: the regular expression of words takes `n` for its first letter."""
