@@ -224,9 +224,8 @@ def _communication(
     )
     span = place.module.sites[place.site].span
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
-    yield Finding(
-        place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",), fix=fix
-    )
+    severity = "note" if reach.alone else _warning(levels)
+    yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
 
 
 def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
