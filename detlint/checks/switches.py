@@ -164,7 +164,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle) -> str
             m.entry.category: m.name
             for m in matches
             if m.entry.category in found
-            and (reach.communicates or "between-devices" not in m.entry.contexts)
+            and ((reach.communicates and not reach.alone) or "between-devices" not in m.entry.contexts)
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
             and not idle(place.module, place.site, m)

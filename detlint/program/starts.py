@@ -13,14 +13,15 @@ from detlint.program.commands import Command, Line, Script
 MENTIONS: Final = 1_000
 """How many values of an option are read: more are data."""
 _SEVERAL: Final = re.compile(
-    r"mpirun|msrun|torchrun|rank_?table|rank_?size|world_?size|worker_num|hccl|nproc|server_list|"
+    r"mpirun|msrun|torchrun|rank_?table|rank_?size|world_?size|worker_num|hccl|nproc_per|server_list|"
+    r"distributed\.(?:launch|run)\b|accelerate launch|deepspeed|"
     r"(?<!\w)(?:[2-9]|\d\d+)(?:p\b| ?(?:p|pcs|x|\*)?[ -]?(?:ascend|cards?\b|devices\b|npus?\b|卡))|"
     r"multi(?:ple)?[- ]?(?:card|device|npu)s?\b|多卡|多机|分布式",
     re.I,
 )
 """Whatever speaks of several devices, or of what starts them."""
 _GIVEN: Final = re.compile(r"(?:rank_size|world_size|worker_num|device_num)=([^\s;&|]*)", re.I)
-_ASKED: Final = re.compile(r"(?:\s-np?|--(?:local_)?worker_num|--nproc_per_node)[= ]+(\S+)")
+_ASKED: Final = re.compile(r"(?:mpirun\b.*?\s-np?|--(?:local_)?worker_num|--nproc_per_node)[= ]+(\S+)")
 """How many processes are started: by variables, by what starts them."""
 _COMMENT: Final = re.compile(r"^[ \t]*#.*$", re.M)
 _WORDS: Final = {
