@@ -25,6 +25,8 @@ LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
 """What starts several processes; Python files of a project may have it, too."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
+_HEAD: Final = re.compile(rb"\bdef \w+\((?:[^()]|\([^()]*\))*\)")
+"""Heads of functions: a parameter of that name is none of the options."""
 _OFF: Final = frozenset(map(Const, (False, 0, None)))
 
 
@@ -92,7 +94,9 @@ class _Run:
                 return asked
         return set()
 
-    def _known(self, module: Module, function: Function, found: Guarded, asked: set[str], node: ast.expr) -> Const | None:
+    def _known(
+        self, module: Module, function: Function, found: Guarded, asked: set[str], node: ast.expr
+    ) -> Const | None:
         """What an expression usually is: an option, what the calls of the function give a parameter, or a name for that."""
         if isinstance(node, ast.Subscript):
             named = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -129,7 +133,9 @@ class _Run:
             return None
         return value
 
-    def _parameter(self, module: Module, function: Function, name: str, asked: set[str], depth: int = 0) -> Const | None:
+    def _parameter(
+        self, module: Module, function: Function, name: str, asked: set[str], depth: int = 0
+    ) -> Const | None:
         """What all calls in the run's files usually give a parameter."""
         if "." in function.name or depth > DEEPEST:
             return None
@@ -167,7 +173,7 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
         return False
     word = re.escape(raw)
     anything = rb"\.%s\s*=(?!=)|[\"']%s[\"']\s*(?:\]\s*=(?!=)|:)|setattr\([^,\n]+,\s*[\"']%s[\"']" % (word, word, word)
-    said = re.finditer(rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word, text)
+    said = re.finditer(rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word, _HEAD.sub(b"", text))
     return re.search(anything, text) is not None or any(literal(found[1].decode()) != usual for found in said)
 
 

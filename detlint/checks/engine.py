@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
+from detlint.checks.alone import Alone
 from detlint.checks.attributes import Attributes
 from detlint.checks.device_tests import DeviceTests
-from detlint.checks.alone import Alone
 from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients

@@ -12,6 +12,8 @@ from detlint.program.commands import Command, Line, Script
 
 MENTIONS: Final = 1_000
 """How many values of an option are read: more are data."""
+SHORTEST: Final = 3
+"""How many letters the shorter name of an option has: `argparse` takes any that is the beginning of one option alone."""
 _SEVERAL: Final = re.compile(
     r"mpirun|msrun|torchrun|rank_?table|rank_?size|world_?size|worker_num|hccl|nproc_per|server_list|"
     r"distributed\.(?:launch|run)\b|accelerate launch|deepspeed|"
@@ -96,7 +98,8 @@ def literal(text: str) -> Const | None:
 
 
 def _turns_on(part: Part, script: str, usual: Usual) -> bool:
-    if not any(_mentions(part.text, option) for option in usual) and not _SEVERAL.search(part.text):
+    speaks = _SEVERAL.search(part.text) is not None
+    if not speaks and not any(option[:SHORTEST] in part.text for option in usual):
         return False
     read = Script(part.text)
     lines = [*read.lines()] if part.is_code else []
@@ -108,7 +111,7 @@ def _turns_on(part: Part, script: str, usual: Usual) -> bool:
     if any(_says_other(around, *option) for option in usual.items()):
         return True
     started = any(line.commands for line in lines)
-    return bool(counting or not started) and _SEVERAL.search(part.text) is not None and not _is_for_one(read)
+    return speaks and bool(counting or not started) and not _is_for_one(read)
 
 
 def _may_start(command: Command | None, script: str) -> bool:
@@ -129,15 +132,11 @@ def _gives(line: Line, script: str, option: str, usual: Collection[Const]) -> bo
         for command in line.commands
         if command is not None and _may_start(command, script)
         for name, value in command.options.items()
-        if name == option or (len(name) > 2 and option.startswith(name) and name not in ("device", "config"))
+        if name == option or (len(name) >= SHORTEST and option.startswith(name))
     ]
     if given:
         return any(value is None or literal(value) not in usual for value in given)
     return _says_other(line.text, option, usual)
-
-
-def _mentions(text: str, option: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(option).replace('_', '[-_]')}(?!\w)", text) is not None
 
 
 def _says_other(text: str, option: str, usual: Collection[Const]) -> bool:
