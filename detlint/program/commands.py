@@ -22,6 +22,8 @@ _LEAD: Final = re.compile(r"^\s*(?:[#>]\s*)*(?:\$\s)?")
 """What may stand before a command: a prompt, or what makes it a comment."""
 _PLACEHOLDER: Final = re.compile(r"\[[^\[\]]*\]|<[\w /|-]+>")
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_DRAWN: Final = re.compile("[\u2500-\u257f]")
+"""What draws a tree of files."""
 _SEPARATORS: Final = frozenset({";", "&", "&&", "|", "||", ";;"})
 _PUNCTUATION: Final = frozenset("();<>|&")
 
@@ -90,9 +92,9 @@ class Script:
         return _value(word, self.variables)
 
 
-def fenced(text: str) -> tuple[str, str]:
+def fenced(text: str) -> tuple[list[str], str]:
     """The blocks of code of a Markdown text, and what stands around them."""
-    return "\n".join(found[2] for found in _FENCED.finditer(text)), _FENCED.sub("", text)
+    return [found[2] for found in _FENCED.finditer(text)], _FENCED.sub("", text)
 
 
 def _variables(text: str) -> dict[str, str]:
@@ -132,7 +134,7 @@ def _parts(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _command(words: Sequence[str], variables: Mapping[str, str]) -> Command | None:
     started = next((i for i, word in enumerate(words) if _STARTS.search(word)), -1)
-    direct = not started or bool(words and words[0].endswith(".py"))
+    direct = not started or bool(words and words[0].endswith(".py") and not _DRAWN.match(words[0]))
     place = next((i for i, word in enumerate(words) if word.endswith(".py") and (i > started >= 0 or direct)), -1)
     if place >= 0:
         return Command(words[place], _options(words[place + 1 :], variables))

@@ -98,7 +98,9 @@ class _Texts(NamedTuple):
 
     prose: list[str]
     blocks: list[str]
-    """The code in what is prose else."""
+    """The code in what is prose else, that of a document together."""
+    fences: list[str]
+    """The same, each by itself."""
     scripts: list[str]
     settings: list[str]
 
@@ -118,7 +120,7 @@ class _Texts(NamedTuple):
 
     def parts(self) -> tuple[Part, ...]:
         """Those that may say how things are started."""
-        code = [Part(text, is_code=True) for text in (*self.blocks, *self.scripts) if text]
+        code = [Part(text, is_code=True) for text in (*self.fences, *self.scripts)]
         return (*code, *(Part(text, is_code=False) for text in self.prose if text))
 
 
@@ -292,14 +294,15 @@ def _below(home: str) -> _Files | None:
 
 def _texts(paths: Iterable[str]) -> _Texts:
     """What documents are made of, by their kinds."""
-    texts = _Texts([], [], [], [])
+    texts = _Texts([], [], [], [], [])
     for path in paths:
         text = _text(path)
         if path.lower().endswith(SETTINGS):
             texts.settings.append(text)
         elif path.lower().endswith(TEXTS):
-            block, around = fenced(text)
-            texts.blocks.append(block)
+            blocks, around = fenced(text)
+            texts.blocks.append("\n".join(blocks))
+            texts.fences.extend(blocks)
             texts.prose.append(around)
         elif path.endswith(NOTEBOOKS):
             texts.prose.append(_text(path, MOST_OF_NOTEBOOKS))
