@@ -28,7 +28,7 @@ _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
 
 class Documented:
     """Asks the documents of runs that would else be judged for Ascend. They only ever say that it is a GPU instead, where they name
-    one and Ascend nowhere: a CPU is what things are tried out on. Commands for a GPU alone say nothing, since other ones may be left
+    one and Ascend nowhere, or the CPU, where they want the framework for that: else a CPU is what things are tried out on. Commands for a GPU alone say nothing, since other ones may be left
     to the reader; they decide where the code, or settings, have Ascend for who gives no option."""
 
     def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, texts: Texts) -> None:
@@ -52,6 +52,8 @@ class Documented:
             or self._by_commands(reach, said, modules.values()) == CUDA
         ):
             reach.held = {**reach.held, HARDWARE: "GPU"}
+        elif said.cpu and self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path}):
+            reach.held = {**reach.held, HARDWARE: "CPU"}
 
     def names_gpu(self, script: Module, behind: Sequence[Module] = ()) -> bool:
         """Whether the documents around a script name a GPU as what it is for, and no other accelerator.

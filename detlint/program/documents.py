@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xxhash import xxh3_64_hexdigest
@@ -42,6 +42,7 @@ _ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend
 """What speaks of it all the same, and not of the project's runs: addresses, as of weights, but for what is installed, and a chip that
 runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
+_CPU: Final = re.compile(r"(?<![\w-])cpu(?![\w-])", re.I)
 _SETTING: Final = re.compile(
     r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I
 )
@@ -58,6 +59,8 @@ class Said(NamedTuple):
 
     gpu: bool = False
     """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
+    cpu: bool = False
+    """Whether they name a framework for the CPU in what is set out (`- MindSpore 2.5 (CPU)`), and no accelerator anywhere."""
     commands: tuple[Command, ...] = ()
     unread: bool = False
     """Whether there is a line that can't be read although it may start a script."""
@@ -109,10 +112,13 @@ class _Texts(NamedTuple):
 
     def name_gpu(self) -> bool:
         """Whether they name a GPU, in what is set out or in code."""
-        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
-        own = (part for part in told if not _OF_OTHERS.search(part))
         started = (part for text in self.blocks for part in _STARTING.findall(text))
-        return any(map(_GPU.search, (*own, *started, *self.scripts)))
+        return any(map(_GPU.search, (*self.set_out(), *started, *self.scripts)))
+
+    def set_out(self) -> Iterator[str]:
+        """Headings, items and rows of tables that don't tell of others."""
+        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
+        return (part for part in told if not _OF_OTHERS.search(part))
 
     def hardware(self) -> set[tuple[str, str]]:
         """The keys of settings that are given hardware, with that."""
@@ -225,13 +231,17 @@ class Documents:
             return NOTHING
         texts = _texts(paths)
         whole = texts.whole()
-        if not self._frameworks.search(whole) or not texts.name_gpu() or _ASCEND.search(_ELSEWHERE.sub("", whole)):
+        if not self._frameworks.search(whole) or _ASCEND.search(_ELSEWHERE.sub("", whole)):
             return NOTHING
+        if not texts.name_gpu():
+            needed = texts.set_out() if not _GPU.search(whole) else ()
+            cpu = any(self._frameworks.search(part) and _CPU.search(part) for part in needed)
+            return Said(cpu=cpu, settings=tuple(sorted(texts.hardware()))) if cpu else NOTHING
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        return Said(True, known, None in read, tuple(sorted(texts.hardware())), scripts)
+        return Said(True, False, known, None in read, tuple(sorted(texts.hardware())), scripts)
 
     def _read_starts(self, home: str) -> Starts | None:
         """What the documents below a folder, and some above, say of how things are started; None for too many."""
