@@ -55,7 +55,7 @@ class Alone:
         run = _Run(reach, starts, self._users)
         asked = [run.options_of(place) for place in begun]
         usual = {name: _alike(run.usual[name]) for found in asked for name in found}
-        for_one = all(asked) and not starts.turn_on(script, usual)
+        for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
         reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder)
 
     def _begins(self, place: Place) -> bool:
@@ -172,9 +172,11 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
     if raw not in text:
         return False
     word = re.escape(raw)
-    anything = rb"\.%s\s*=(?!=)|[\"']%s[\"']\s*(?:\]\s*=(?!=)|:)|setattr\([^,\n]+,\s*[\"']%s[\"']" % (word, word, word)
-    said = re.finditer(rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word, _HEAD.sub(b"", text))
-    return re.search(anything, text) is not None or any(literal(found[1].decode()) != usual for found in said)
+    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])\s*=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (word, word, word)
+    given = rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word
+    said = (*re.finditer(sets, text), *re.finditer(given, _HEAD.sub(b"", text)))
+    by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
+    return by_name is not None or any(literal(found[1].decode("utf-8", "replace")) != usual for found in said)
 
 
 def _binds(node: ast.AST, name: str) -> bool:

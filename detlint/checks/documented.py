@@ -28,8 +28,9 @@ _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
 
 class Documented:
     """Asks the documents of runs that would else be judged for Ascend. They only ever say that it is a GPU instead, where they name
-    one and Ascend nowhere, or the CPU, where they want the framework for that: else a CPU is what things are tried out on. Commands for a GPU alone say nothing, since other ones may be left
-    to the reader; they decide where the code, or settings, have Ascend for who gives no option."""
+    one and Ascend nowhere, or the CPU, where they want the framework for that: else a CPU is what things are tried out on. Commands
+    for a GPU alone say nothing, since other ones may be left to the reader; they decide where the code, or settings, have Ascend
+    for who gives no option."""
 
     def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, texts: Texts) -> None:
         self._matcher = matcher

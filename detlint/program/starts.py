@@ -22,6 +22,9 @@ _SEVERAL: Final = re.compile(
     re.I,
 )
 """Whatever speaks of several devices, or of what starts them."""
+_OF_TRAINING: Final = re.compile(
+    r"^(?=.*(?:\btrain|训练))(?!.*(?:eval|test|infer|predict|valid|export|评估|测试|推理|预测|验证)).*$", re.M | re.I
+)
 _GIVEN: Final = re.compile(r"(?:rank_size|world_size|worker_num|device_num)=([^\s;&|]*)", re.I)
 _ASKED: Final = re.compile(r"(?:mpirun\b.*?\s-np?|--(?:local_)?worker_num|--nproc_per_node)[= ]+(\S+)")
 """How many processes are started: by variables, by what starts them."""
@@ -62,14 +65,19 @@ class Starts(NamedTuple):
         plain = [text for text in texts[:MENTIONS] if not (text[:1] in ("'", '"') and " " in text)]
         return {literal(text) for text in plain} | ({None} if len(texts) > MENTIONS else set())
 
-    def turn_on(self, script: str, usual: Usual) -> bool:
+    def turn_on(self, script: str, usual: Usual, trains: bool) -> bool:
         """Whether a text may have a script started on several devices of its own hardware, by options that have the usual values
-        else: it gives one another value, or speaks of it, or of several devices without a command for another hardware or script."""
+        else: it gives one another value, or speaks of it, or of several devices without a command for another hardware or script.
+
+        Args:
+            trains: whether the script does; what is said of the training on several devices is nothing to another.
+        """
         if any("server_list" in text for text in self.settings):
             return True
         name = os.path.basename(script)
         parts = [*self.parts, *(part for part in self.outside if name in part.text)]
-        return any(_turns_on(part, script, usual) for part in parts)
+        heard = parts if trains else [part._replace(text=_unless_of_training(part)) for part in parts]
+        return any(_turns_on(part, script, usual) for part in heard)
 
     def are_for_one(self, script: str) -> bool:
         """Whether all texts that have a script started write out that this is one process."""
@@ -112,6 +120,11 @@ def _turns_on(part: Part, script: str, usual: Usual) -> bool:
         return True
     started = any(line.commands for line in lines)
     return speaks and bool(counting or not started) and not _is_for_one(read)
+
+
+def _unless_of_training(part: Part) -> str:
+    """A text without the sentences, in lines of their own, that are only about the training."""
+    return part.text if part.is_code else _OF_TRAINING.sub("", part.text)
 
 
 def _may_start(command: Command | None, script: str) -> bool:
