@@ -49,7 +49,7 @@ class Alone:
             return
         script = reach.entry.module.path
         starts = self._documents.starts(script)
-        begun = [place for place in reach.places if self._begins(place)] if starts is not None else []
+        begun = [place for place in reach.places if self._begins(place, reach)] if starts is not None else []
         if starts is None or not begun:
             return
         run = _Run(reach, starts, self._users)
@@ -58,8 +58,10 @@ class Alone:
         for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
         reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder)
 
-    def _begins(self, place: Place) -> bool:
-        return any(BEGINS in match.entry.contexts for match in self._matcher.matches(place.module, place.site))
+    def _begins(self, place: Place, reach: Reach) -> bool:
+        """Whether a run starts to communicate at a site, which says so or is handed what does."""
+        found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
+        return any(BEGINS in effect.entry.contexts for effects in found for effect in effects)
 
     def _launches(self, folder: str) -> bool:
         """Whether a Python file below a folder speaks of what starts several processes."""

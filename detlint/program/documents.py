@@ -146,7 +146,8 @@ class Documents:
         self._readmes: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
         self._stamps: dict[str, str] = {}
-        self._starts: dict[str, Starts | None] = {}
+        self._starts: dict[str, tuple[Starts | None, str]] = {}
+        """Folders -> what stands in the documents there, and what changes with that."""
         self.noted: dict[str, tuple[str, str]] = {}
         """The scripts that were asked for -> `_stamp`, and what was read, which begins with `_ALL` where that was all texts."""
 
@@ -164,9 +165,10 @@ class Documents:
         """What may say on how many devices a script is started; None where that is too much, or no README is about the script."""
         home = self._home(script)
         if home not in self._starts:
-            self._starts[home] = self._read_starts(home) if home else None
-        found = self._starts[home]
-        self.noted[script] = self._stamp(script), _ALL + _digest(repr((self.around(script), found)))
+            starts = self._read_starts(home) if home else None
+            self._starts[home] = starts, _ALL + _digest(repr((self.around(script), starts)))
+        found, digest = self._starts[home]
+        self.noted[script] = self._stamp(script), digest
         return found
 
     def holds(self, script: str, noted: tuple[str, str]) -> bool:
