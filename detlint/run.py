@@ -831,7 +831,7 @@ class Run:
         record.others.update(part.others)
         self.consulted.update(part.folders)
         self.missed |= part.missed
-        self.documents.noted.update(part.documents)
+        self.documents.learn(part.documents)
         self.store.fresh.update(part.fresh)
 
     # -- reporting ----------------------------------------------------------------------------------------------

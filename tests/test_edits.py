@@ -487,6 +487,7 @@ def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> 
 
 
 DOCUMENTED = REPOSITORY / "fixtures" / "programs" / "mindspore_documented_hardware" / "for_gpu"
+ON_ONE = REPOSITORY / "fixtures" / "programs" / "mindspore_on_one_device" / "as_it_is"
 
 
 @pytest.mark.parametrize(
@@ -514,6 +515,33 @@ def test_documents_say_another_hardware(project: Callable[..., Path], file: str,
     age(root, 2)
     assert "DET608" not in report(*only)
     assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
+    age(root, 3)
+    assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("scripts/run.sh", "mpirun -n 8 python ../train.py\n"),
+        ("run.ipynb", '{"cells": [{"cell_type": "code", "source": ["!python train.py --distribute 1"]}]}\n'),
+        ("settings.yaml", "distribute: 1\n"),
+        ("start.py", 'COMMAND = ["msrun", "train.py"]\n'),
+    ],
+    ids=["script", "notebook", "settings", "python"],
+)
+def test_documents_say_several_devices(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {name: (ON_ONE / name).read_text() for name in ("README.md", "train.py")}
+    root = project(**files)
+    age(root, 0)
+    only = ("--select", "DET605", "--cache-dir", "cache")
+    assert '"warning"' not in report(*only)
+    (root / file).parent.mkdir(exist_ok=True)
+    (root / file).write_text(now)
+    age(root, 1)
+    assert '"warning"' in report(*only)
+    (root / file).write_text("{}\n")
+    age(root, 2)
+    assert '"warning"' not in report(*only)
     age(root, 3)
     assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE
@@ -28,8 +28,9 @@ _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
 
 class Documented:
     """Asks the documents of runs that would else be judged for Ascend. They only ever say that it is a GPU instead, where they name
-    one and Ascend nowhere: a CPU is what things are tried out on. Commands for a GPU alone say nothing, since other ones may be left
-    to the reader; they decide where the code, or settings, have Ascend for who gives no option."""
+    one and Ascend nowhere, or the CPU, where they want the framework for that: else a CPU is what things are tried out on. Commands
+    for a GPU alone say nothing, since other ones may be left to the reader; they decide where the code, or settings, have Ascend
+    for who gives no option."""
 
     def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, texts: Texts) -> None:
         self._matcher = matcher
@@ -52,16 +53,27 @@ class Documented:
             or self._by_commands(reach, said, modules.values()) == CUDA
         ):
             reach.held = {**reach.held, HARDWARE: "GPU"}
+        elif said.cpu and self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path}):
+            reach.held = {**reach.held, HARDWARE: "CPU"}
 
-    def names_gpu(self, script: Module) -> bool:
-        """Whether the documents around a script name a GPU as what it is for, and no other accelerator."""
-        if self._settings.targets or not self._names_framework(script):
+    def names_gpu(self, script: Module, behind: Sequence[Module] = ()) -> bool:
+        """Whether the documents around a script name a GPU as what it is for, and no other accelerator.
+
+        Args:
+            behind: what it imports: a script may name no framework itself.
+        """
+        modules = [script, *(behind if self._names_none(script) else ())]
+        if self._settings.targets or not any(map(self._names_framework, modules)):
             return False
         said = self._documents.around(script.path)
-        return said.gpu and self._is_left_open(said, [script.path])
+        return said.gpu and self._is_left_open(said, [module.path for module in modules])
 
     def _names_framework(self, module: Module) -> bool:
         return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)
+
+    def _names_none(self, module: Module) -> bool:
+        """Whether a file imports no framework at all."""
+        return self._matcher.catalog.switches.keys().isdisjoint(name.partition(".")[0] for name in module.facts.imports)
 
     def _is_left_open(self, said: Said, paths: Iterable[str]) -> bool:
         """Whether no settings, nor any of some files, say Ascend for who gives no option."""

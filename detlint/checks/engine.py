@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
+from detlint.checks.alone import Alone
 from detlint.checks.attributes import Attributes
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
@@ -93,6 +94,7 @@ class Engine:
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
         self.device_tests = DeviceTests(self.matcher, users)
         self.documented = Documented(self.matcher, settings, documents, users.texts)
+        self._alone = Alone(self.matcher, users, documents)
         self.verdicts = Verdicts(
             self.matcher,
             settings,
@@ -134,6 +136,7 @@ class Engine:
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
+        self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
             reach, self.matcher, self.levels, self.catalog, self.device_tests, self.verdicts.is_idle_layer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Catalog
@@ -53,7 +53,8 @@ class Hardware:
         ends = users.ends(module.path)
         alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
         scripts = self._of_package(module) if alone else ends
-        said = self._said(path for path in scripts if path != module.path) if scripts is not None else NOWHERE
+        others = [path for path in scripts if path != module.path] if scripts is not None else []
+        said = self._said(others, () if alone else (module,))
         users.asked.update(os.path.basename(path).partition(".")[0] for path in opened)
         if alone:
             users.asked.add(ANYWHERE)
@@ -70,19 +71,23 @@ class Hardware:
                 if path in choosing or (around and self._users.starts(path)):
                     yield path
 
-    def _said(self, scripts: Iterable[str]) -> frozenset[str]:
-        """What some scripts choose; nothing where one that has networks leaves it open."""
+    def _said(self, scripts: Iterable[str], behind: Sequence[Module]) -> frozenset[str]:
+        """What some scripts choose; nothing where one that has networks leaves it open.
+
+        Args:
+            behind: a file that all of them import.
+        """
         found = set[str]()
         for script in map(self._resolver.module, scripts):
             if script is not None:
-                said = chosen(script, self._catalog) or self._by_documents(script)
+                said = chosen(script, self._catalog) or self._by_documents(script, behind)
                 if not said and self._has_networks(script):
                     return NOWHERE
                 found |= said
         return frozenset(found) if found - {"cpu"} else NOWHERE
 
-    def _by_documents(self, script: Module) -> frozenset[str]:
-        return frozenset({CUDA}) if self._documented.names_gpu(script) else NOWHERE
+    def _by_documents(self, script: Module, behind: Sequence[Module]) -> frozenset[str]:
+        return frozenset({CUDA}) if self._documented.names_gpu(script, behind) else NOWHERE
 
     def _has_networks(self, script: Module) -> bool:
         """Whether a script may run networks, other than for a test: one that neither names a framework nor speaks of training prepares

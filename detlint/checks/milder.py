@@ -91,6 +91,9 @@ class Milder:
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
             where = stops.replace(os.path.join(self._root, ""), "")
             return f"every run that would use it ends with an error, before it trains or evaluates anything: at {where}"
+        talking = [outcome for outcome in through if outcome.communicates]
+        if "between-devices" in match.entry.contexts and talking and all(outcome.alone for outcome in talking):
+            return "nothing in the project starts a run that comes here on several devices"
         if not passed and self._templates.is_template(module):
             return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):

@@ -164,7 +164,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle) -> str
             m.entry.category: m.name
             for m in matches
             if m.entry.category in found
-            and (reach.communicates or "between-devices" not in m.entry.contexts)
+            and ((reach.communicates and not reach.alone) or "between-devices" not in m.entry.contexts)
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
             and not idle(place.module, place.site, m)
@@ -224,9 +224,8 @@ def _communication(
     )
     span = place.module.sites[place.site].span
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
-    yield Finding(
-        place.module.path, span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",), fix=fix
-    )
+    severity = "note" if reach.alone else _warning(levels)
+    yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
 
 
 def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:

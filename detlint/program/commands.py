@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections import Counter
@@ -14,12 +15,15 @@ _LINE: Final = re.compile(r"^.*(?:\.py\b|\s-m\s).*$", re.M)
 _CONTINUED: Final = re.compile(r"\\[ \t]*\r?\n")
 _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1", re.M | re.S)
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])(\w+)=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|]*)")
+_COMMENT: Final = re.compile(r"^[ \t]*#.*$", re.M)
 _BINDING: Final = re.compile(r"\b(?:for|read|getopts)\b[^\n;]*")
 """What gives variables values that aren't written out."""
 _LEAD: Final = re.compile(r"^\s*(?:[#>]\s*)*(?:\$\s)?")
 """What may stand before a command: a prompt, or what makes it a comment."""
 _PLACEHOLDER: Final = re.compile(r"\[[^\[\]]*\]|<[\w /|-]+>")
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_DRAWN: Final = re.compile("[\u2500-\u257f]")
+"""What draws a tree of files."""
 _SEPARATORS: Final = frozenset({";", "&", "&&", "|", "||", ";;"})
 _PUNCTUATION: Final = frozenset("();<>|&")
 
@@ -36,26 +40,61 @@ class Command(NamedTuple):
     options: Mapping[str, str | None]
     """What its options are given, "" for a flag alone; None where that isn't written out: a variable, a placeholder."""
 
+    def end(self) -> str:
+        """What it says for sure of where its script stands: `../$DIR/src/train.py` is some `src/train.py`; "" for nothing."""
+        parts = re.split(r"[/\\]", self.script)
+        unsure = [i for i, part in enumerate(parts) if part in ("", ".", "..") or set(part) & set("$[]{}*~")]
+        return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
+
 
 def commands(text: str) -> Iterator[Command | None]:
     """The commands of a shell script; None for one that can't be read."""
-    joined = _CONTINUED.sub(" ", text)
-    variables: dict[str, str] | None = None
-    for line in _LINE.findall(joined):
-        if variables is None:
-            variables = _variables(joined)
-        words = _words(line) if len(line) <= LONGEST else None
-        if words is None and not line.lstrip().startswith("#"):
-            yield None
-        for part in _parts(words or ()):
-            found = _command(part, variables)
-            if found is not None:
-                yield found
+    for line in Script(text).lines():
+        yield from line.commands
 
 
-def fenced(text: str) -> tuple[str, str]:
+class Line(NamedTuple):
+    """A line of a shell script."""
+
+    text: str
+    commands: Sequence[Command | None] = ()
+    """Those that start a script; None for one that can't be read."""
+
+
+class Script:
+    """A shell script: its lines, each with those that continue it, and what it says of its variables."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _CONTINUED.sub(" ", text)
+        self._known: dict[str, str] | None = None
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that may start a script."""
+        for text in _LINE.findall(self.text):
+            words = _words(text) if len(text) <= LONGEST else None
+            unread = words is None and not text.lstrip().startswith("#")
+            found = [_command(part, self.variables) for part in _parts(words or ())]
+            yield Line(text, [None] * unread + [command for command in found if command is not None])
+
+    def others(self) -> str:
+        """The lines that surely start none."""
+        return _LINE.sub("", self.text)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The variables that are given one literal, whether by way of others."""
+        if self._known is None:
+            self._known = _variables(_COMMENT.sub("", self.text))
+        return self._known
+
+    def value(self, word: str) -> str | None:
+        """The text that a word stands for; None where that isn't written out."""
+        return _value(word, self.variables)
+
+
+def fenced(text: str) -> tuple[list[str], str]:
     """The blocks of code of a Markdown text, and what stands around them."""
-    return "\n".join(found[2] for found in _FENCED.finditer(text)), _FENCED.sub("", text)
+    return [found[2] for found in _FENCED.finditer(text)], _FENCED.sub("", text)
 
 
 def _variables(text: str) -> dict[str, str]:
@@ -63,8 +102,13 @@ def _variables(text: str) -> dict[str, str]:
     found = _ASSIGNED.findall(text)
     times = Counter(name for name, _ in found)
     bound = set(re.findall(r"\w+", " ".join(_BINDING.findall(text))))
-    values = {name: value.strip("\"'") for name, value in found if times[name] == 1 and name not in bound}
-    return {name: value for name, value in values.items() if value and not set(value) & set("$`*")}
+    once = {name: value.strip("\"'") for name, value in found if times[name] == 1 and name not in bound}
+    values: dict[str, str] = {}
+    for name, value in once.items():  # in their order: `DEVICES=1`, `RANK_SIZE=$DEVICES`
+        known = _value(value, values)
+        if known and "*" not in known:
+            values[name] = known
+    return values
 
 
 def _words(line: str) -> list[str] | None:
@@ -90,7 +134,7 @@ def _parts(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _command(words: Sequence[str], variables: Mapping[str, str]) -> Command | None:
     started = next((i for i, word in enumerate(words) if _STARTS.search(word)), -1)
-    direct = not started or bool(words and words[0].endswith(".py"))
+    direct = not started or bool(words and words[0].endswith(".py") and not _DRAWN.match(words[0]))
     place = next((i for i, word in enumerate(words) if word.endswith(".py") and (i > started >= 0 or direct)), -1)
     if place >= 0:
         return Command(words[place], _options(words[place + 1 :], variables))

@@ -5,17 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xxhash import xxh3_64_hexdigest
 
 from detlint.program.commands import Command, commands, fenced
+from detlint.program.starts import Part, Starts
 
 TEXTS: Final = (".md", ".rst")
 SHELL: Final = (".sh", ".bash")
 SETTINGS: Final = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
-DOCUMENTS: Final = (*TEXTS, *SHELL, *SETTINGS)
+NOTEBOOKS: Final = ".ipynb"
+"""They have commands for scripts, too."""
+DOCUMENTS: Final = (*TEXTS, *SHELL, *SETTINGS, NOTEBOOKS)
+BESIDE: Final = ("", "doc", "docs", "script", "scripts")
+"""The folders in those above a project which may have a text about it."""
 MOST_FOLDERS: Final = 1_000
 """A project with more folders is not one whose README is about all that is in it."""
 MOST_DOCUMENTS: Final = 300
@@ -23,8 +28,11 @@ MOST_SETTINGS: Final = 1 << 15
 """How many bytes a JSON file of settings has: what is longer is data."""
 MOST_READ: Final = 1 << 18
 """How many bytes of a document are read: what is longer is data."""
+MOST_OF_NOTEBOOKS: Final = 1 << 22
+"""How many bytes a notebook has that is searched for commands."""
 OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
 """Folders of others."""
+_ALL: Final = "+"
 
 _ASCEND: Final = re.compile(
     r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[ab]|昇腾", re.I
@@ -34,6 +42,7 @@ _ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend
 """What speaks of it all the same, and not of the project's runs: addresses, as of weights, but for what is installed, and a chip that
 runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
+_CPU: Final = re.compile(r"(?<![\w-])cpu(?![\w-])", re.I)
 _SETTING: Final = re.compile(
     r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I
 )
@@ -50,6 +59,8 @@ class Said(NamedTuple):
 
     gpu: bool = False
     """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
+    cpu: bool = False
+    """Whether they name a framework for the CPU in what is set out (`- MindSpore 2.5 (CPU)`), and no accelerator anywhere."""
     commands: tuple[Command, ...] = ()
     unread: bool = False
     """Whether there is a line that can't be read although it may start a script."""
@@ -62,7 +73,7 @@ class Said(NamedTuple):
         """The commands that start a script; None where they can't be told from those that start another one."""
         found = list[Command]()
         for command in self.commands:
-            end = _end(command.script)
+            end = command.end()
             if not end:
                 return None
             meant = [path for path in self.scripts if path.endswith(f"{os.sep}{end}")]
@@ -90,19 +101,33 @@ class _Texts(NamedTuple):
 
     prose: list[str]
     blocks: list[str]
-    """The code in what is prose else."""
+    """The code in what is prose else, that of a document together."""
+    fences: list[str]
+    """The same, each by itself."""
     scripts: list[str]
-    settings: list[tuple[str, str]]
+    settings: list[str]
 
     def whole(self) -> str:
         return "\n".join((*self.prose, *self.blocks, *self.scripts))
 
     def name_gpu(self) -> bool:
         """Whether they name a GPU, in what is set out or in code."""
-        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
-        own = (part for part in told if not _OF_OTHERS.search(part))
         started = (part for text in self.blocks for part in _STARTING.findall(text))
-        return any(map(_GPU.search, (*own, *started, *self.scripts)))
+        return any(map(_GPU.search, (*self.set_out(), *started, *self.scripts)))
+
+    def set_out(self) -> Iterator[str]:
+        """Headings, items and rows of tables that don't tell of others."""
+        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
+        return (part for part in told if not _OF_OTHERS.search(part))
+
+    def hardware(self) -> set[tuple[str, str]]:
+        """The keys of settings that are given hardware, with that."""
+        return {found for text in self.settings for found in _SETTING.findall(text)}
+
+    def parts(self) -> tuple[Part, ...]:
+        """Those that may say how things are started."""
+        code = [Part(text, is_code=True) for text in (*self.fences, *self.scripts)]
+        return (*code, *(Part(text, is_code=False) for text in self.prose if text))
 
 
 class Documents:
@@ -121,8 +146,10 @@ class Documents:
         self._readmes: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
         self._stamps: dict[str, str] = {}
+        self._starts: dict[str, tuple[Starts | None, str]] = {}
+        """Folders -> what stands in the documents there, and what changes with that."""
         self.noted: dict[str, tuple[str, str]] = {}
-        """The scripts that were asked for -> `_stamp`, and what was read."""
+        """The scripts that were asked for -> `_stamp`, and what was read, which begins with `_ALL` where that was all texts."""
 
     def around(self, script: str) -> Said:
         """What the documents say of the project that a script belongs to."""
@@ -134,13 +161,29 @@ class Documents:
             self.noted[script] = self._stamp(script), _digest(repr(said))
         return said
 
+    def starts(self, script: str) -> Starts | None:
+        """What may say on how many devices a script is started; None where that is too much, or no README is about the script."""
+        home = self._home(script)
+        if home not in self._starts:
+            starts = self._read_starts(home) if home else None
+            self._starts[home] = starts, _ALL + _digest(repr((self.around(script), starts)))
+        found, digest = self._starts[home]
+        self.noted[script] = self._stamp(script), digest
+        return found
+
     def holds(self, script: str, noted: tuple[str, str]) -> bool:
         """Whether the documents around a script say what they said; those that have not been touched aren't read."""
         if noted[0] == self._stamp(script):
             self.noted[script] = noted
             return True
-        self.around(script)
+        self.starts(script) if noted[1].startswith(_ALL) else self.around(script)
         return self.noted[script][1] == noted[1]
+
+    def learn(self, noted: Mapping[str, tuple[str, str]]) -> None:
+        """Take over what others have noted of the same documents: whoever has read all texts of a script's has read more."""
+        for script, read in noted.items():
+            if not self.noted.get(script, ("", ""))[1].startswith(_ALL):
+                self.noted[script] = read
 
     def _home(self, script: str) -> str:
         """The folder of the README that is about a script: the nearest one, or the outermost that names it; "" for none."""
@@ -173,7 +216,7 @@ class Documents:
         """Changes with the folder whose README is about a script, with any document below, and with the names of the files there."""
         home = self._home(script)
         if home not in self._stamps:
-            self._stamps[home] = _digest(repr((home, self._list(home))))
+            self._stamps[home] = _digest(repr((home, self._list(home), self._above(home))))
         return self._stamps[home]
 
     def _list(self, home: str) -> _Files | None:
@@ -185,18 +228,61 @@ class Documents:
     def _read(self, home: str) -> Said:
         """What the documents below a folder say."""
         files = self._list(home) or _Files()
-        paths = [path for path, size, _ in files.documents if size <= MOST_SETTINGS or not path.endswith(".json")]
+        paths = [path for path in _read_of(files) if not path.endswith(NOTEBOOKS)]
         if not 0 < len(paths) <= MOST_DOCUMENTS:
             return NOTHING
         texts = _texts(paths)
         whole = texts.whole()
-        if not self._frameworks.search(whole) or not texts.name_gpu() or _ASCEND.search(_ELSEWHERE.sub("", whole)):
+        if not self._frameworks.search(whole) or _ASCEND.search(_ELSEWHERE.sub("", whole)):
             return NOTHING
+        if not texts.name_gpu():
+            needed = texts.set_out() if not _GPU.search(whole) else ()
+            cpu = any(self._frameworks.search(part) and _CPU.search(part) for part in needed)
+            return Said(cpu=cpu, settings=tuple(sorted(texts.hardware()))) if cpu else NOTHING
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        return Said(True, known, None in read, tuple(sorted({*texts.settings})), scripts)
+        return Said(True, False, known, None in read, tuple(sorted(texts.hardware())), scripts)
+
+    def _read_starts(self, home: str) -> Starts | None:
+        """What the documents below a folder, and some above, say of how things are started; None for too many."""
+        files = self._list(home)
+        paths = _read_of(files) if files is not None else []
+        if files is None or len(paths) > MOST_DOCUMENTS:
+            return None
+        if any(size > MOST_OF_NOTEBOOKS for path, size, _ in files.documents if path.endswith(NOTEBOOKS)):
+            return None
+        texts = _texts(paths)
+        outside = _texts(path for path, *_ in self._above(home) if not path.lower().endswith(SETTINGS))
+        return Starts(texts.parts(), outside.parts(), f"{home}{os.sep}", tuple(texts.settings))
+
+    def _above(self, home: str) -> list[tuple[str, int, int]]:
+        """The documents in the folders above a project, with their sizes and dates."""
+        found, folder = list[tuple[str, int, int]](), home
+        while f"{os.path.dirname(folder)}{os.sep}".startswith(f"{self._root}{os.sep}"):
+            folder = os.path.dirname(folder)
+            for name in BESIDE:
+                found += _in(os.path.join(folder, name))
+        return sorted(found)
+
+
+def _in(folder: str) -> list[tuple[str, int, int]]:
+    """The documents in a folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return [(e.path, *_size_and_date(e)) for e in entries if _is_document(e.name)]
+    except OSError:
+        return []
+
+
+def _is_document(name: str) -> bool:
+    return name.lower().endswith(DOCUMENTS) or name == "Makefile"
+
+
+def _read_of(files: _Files) -> list[str]:
+    """The documents that are read."""
+    return [path for path, size, _ in files.documents if size <= MOST_SETTINGS or not path.endswith(".json")]
 
 
 def _below(home: str) -> _Files | None:
@@ -211,7 +297,7 @@ def _below(home: str) -> _Files | None:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     scripts.append(entry.path)
-                elif entry.name.lower().endswith(DOCUMENTS) or entry.name == "Makefile":
+                elif _is_document(entry.name):
                     documents.append((entry.path, *_size_and_date(entry)))
                 elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
                     waiting.append(entry.path)
@@ -220,15 +306,18 @@ def _below(home: str) -> _Files | None:
 
 def _texts(paths: Iterable[str]) -> _Texts:
     """What documents are made of, by their kinds."""
-    texts = _Texts([], [], [], [])
+    texts = _Texts([], [], [], [], [])
     for path in paths:
         text = _text(path)
         if path.lower().endswith(SETTINGS):
-            texts.settings.extend(_SETTING.findall(text))
+            texts.settings.append(text)
         elif path.lower().endswith(TEXTS):
-            block, around = fenced(text)
-            texts.blocks.append(block)
+            blocks, around = fenced(text)
+            texts.blocks.append("\n".join(blocks))
+            texts.fences.extend(blocks)
             texts.prose.append(around)
+        elif path.endswith(NOTEBOOKS):
+            texts.prose.append(_text(path, MOST_OF_NOTEBOOKS))
         else:
             texts.scripts.append(f"# {os.path.basename(path)}\n{text}")
     return texts
@@ -247,17 +336,10 @@ def _digest(text: str) -> str:
     return xxh3_64_hexdigest(text.encode("utf-8", "replace"))
 
 
-def _end(script: str) -> str:
-    """What a command says for sure of where its script stands: `../$DIR/src/train.py` is some `src/train.py`; "" for nothing."""
-    parts = re.split(r"[/\\]", script)
-    unsure = [number for number, part in enumerate(parts) if part in ("", ".", "..") or set(part) & set("$[]{}*~")]
-    return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
-
-
-def _text(path: str) -> str:
+def _text(path: str, most: int = MOST_READ) -> str:
     """The beginning of a document."""
     try:
         with open(path, "rb") as opened:
-            return opened.read(MOST_READ).decode("utf-8", "replace")
+            return opened.read(most).decode("utf-8", "replace")
     except OSError:
         return ""

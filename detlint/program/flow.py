@@ -471,7 +471,9 @@ class _Run:
         if not (
             self.by_hand
             if result.trains
-            else result.leaves or (result.infers and not self.flow.words.speaks(result.entry.module.path))
+            else result.leaves
+            or result.applies
+            or (result.infers and not self.flow.words.speaks(result.entry.module.path))
         ):
             return False
         return not self.some_file(lambda path: self.flow.words.adds_up(path, result.trains))

@@ -37,6 +37,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
     leaves: bool = False
     """Whether it builds what trains and never runs it: it only evaluates."""
+    alone: bool = False
+    """Whether it only communicates where somebody asks for that, and its project says nowhere that anybody does."""
 
     @property
     def only_tries(self) -> bool:

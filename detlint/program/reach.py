@@ -150,6 +150,8 @@ class Reach(msgspec.Struct):
     """Whether it may start to communicate with other processes."""
     adds_up: bool = False
     """Whether it may add up what they have."""
+    alone: bool = False
+    """Whether it only communicates where somebody asks for that, and its project says nowhere that anybody does."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
@@ -195,7 +197,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
-            self.leaves,
+            self.leaves, self.alone,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

@@ -1,0 +1,188 @@
+"""Runs that use several devices only where somebody asks for it, and are said to use one: the option is off where nobody gives it, and
+no command, document or setting of their project turns it on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import partial
+from typing import Final
+
+from detlint.checks.conditions import CallArgument, bind
+from detlint.checks.guards import Guarded, guarded
+from detlint.checks.match import Matcher
+from detlint.facts.loops import dotted
+from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
+from detlint.program.documents import Documents
+from detlint.program.reach import Place, Reach
+from detlint.program.resolve import Module
+from detlint.program.starts import Starts, literal
+from detlint.program.truth import result, truth
+from detlint.program.users import Use, Users
+
+BEGINS: Final = "starts-communication"
+LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
+"""What starts several processes; Python files of a project may have it, too."""
+DEEPEST: Final = 3
+"""How many calls a parameter is followed up."""
+_HEAD: Final = re.compile(rb"\bdef \w+\((?:[^()]|\([^()]*\))*\)")
+"""Heads of functions: a parameter of that name is none of the options."""
+_OFF: Final = frozenset(map(Const, (False, 0, None)))
+
+
+class Alone:
+    """Asks the documents of runs that may start to communicate with other devices.
+
+    Args:
+        documents: what a project says of how its scripts are started.
+    """
+
+    def __init__(self, matcher: Matcher, users: Users, documents: Documents) -> None:
+        self._matcher = matcher
+        self._resolver = matcher.resolver
+        self._users = users
+        self._documents = documents
+
+    def complete(self, reach: Reach) -> None:
+        """Note whether a run that may communicate is said to use one device."""
+        if not reach.communicates:
+            return
+        script = reach.entry.module.path
+        starts = self._documents.starts(script)
+        begun = [place for place in reach.places if self._begins(place, reach)] if starts is not None else []
+        if starts is None or not begun:
+            return
+        run = _Run(reach, starts, self._users)
+        asked = [run.options_of(place) for place in begun]
+        usual = {name: _alike(run.usual[name]) for found in asked for name in found}
+        for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
+        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder)
+
+    def _begins(self, place: Place, reach: Reach) -> bool:
+        """Whether a run starts to communicate at a site, which says so or is handed what does."""
+        found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
+        return any(BEGINS in effect.entry.contexts for effects in found for effect in effects)
+
+    def _launches(self, folder: str) -> bool:
+        """Whether a Python file below a folder speaks of what starts several processes."""
+        found = self._users.texts.saying_any(LAUNCHERS, folder)
+        self._resolver.opened.update(found)
+        return bool(found)
+
+
+class _Run:
+    """A run, and what its options are where nobody gives them."""
+
+    def __init__(self, reach: Reach, starts: Starts, users: Users) -> None:
+        self._starts = starts
+        self._users = users
+        self._paths = sorted(reach.visited | reach.imported | {reach.entry.module.path})
+        self._modules = {place.module.path: place.module for place in reach.places}
+        self.usual: dict[str, Const] = {}
+        """The options that were asked for and are known."""
+
+    def options_of(self, place: Place) -> set[str]:
+        """The options one of which has to be given another value than usual for a run to come to a site; none where it may come there
+        without that."""
+        module, site = place.module, place.module.sites[place.site]
+        function = module.function_of(site)
+        text = self._users.texts.code(module.path) if module.path.endswith(".py") and function.name else None
+        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        if found is None:
+            return set()
+        for guard in found.guards:
+            asked = set[str]()
+            if truth(guard.test, partial(self._known, module, function, found, asked)) is (not guard.wanted):
+                return asked
+        return set()
+
+    def _known(
+        self, module: Module, function: Function, found: Guarded, asked: set[str], node: ast.expr
+    ) -> Const | None:
+        """What an expression usually is: an option, what the calls of the function give a parameter, or a name for that."""
+        if isinstance(node, ast.Subscript):
+            named = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return self._option(named, asked) if isinstance(named, str) else None
+        if isinstance(node, ast.Attribute):
+            return self._option(node.attr, asked) if dotted(node) else None
+        if not isinstance(node, ast.Name):
+            return None
+        bound = [one for one in ast.walk(found.function) if _binds(one, node.id)]
+        if bound:  # an assignment, and the name that it binds
+            kept = bound[0] if len(bound) == 2 else None
+            if not isinstance(kept, ast.Assign) or isinstance(kept.value, ast.Name):
+                return None
+            return result(kept.value, partial(self._known, module, function, found, asked))
+        return self._parameter(module, function, node.id, asked)
+
+    def _option(self, name: str, asked: set[str]) -> Const | None:
+        """What an option, or a setting, is where nobody gives it another value; None where that isn't the same anywhere, or something in
+        the run's files sets it."""
+        value = self.usual[name] if name in self.usual else self._usual(name)
+        if value is not None:
+            self.usual[name] = value
+            asked.add(name)
+        return value
+
+    def _usual(self, name: str) -> Const | None:
+        modules = [module for path in self._paths if (module := self._users.resolver.module(path)) is not None]
+        values = {module.facts.options[name].default for module in modules if name in module.facts.options}
+        values |= self._starts.values(name)
+        value = values.pop() if len(values) == 1 else None
+        self._users.resolver.opened.update(self._paths)
+        texts = (self._users.texts.of(path) for path in self._paths)
+        if not isinstance(value, Const) or any(text is None or _sets_other(text, name, value) for text in texts):
+            return None
+        return value
+
+    def _parameter(
+        self, module: Module, function: Function, name: str, asked: set[str], depth: int = 0
+    ) -> Const | None:
+        """What all calls in the run's files usually give a parameter."""
+        if "." in function.name or depth > DEEPEST:
+            return None
+        uses = [use for use in self._users.of(module, function.name) or () if use.module.path in self._paths]
+        values = {self._given(module.detail(function), use, name, asked, depth) for use in uses}
+        return values.pop() if len(values) == 1 else None
+
+    def _given(self, called: Detail, use: Use, name: str, asked: set[str], depth: int) -> Const | None:
+        """What a call usually gives a parameter."""
+        parameter = next((one for one in called.parameters if one.name == name), None)
+        if parameter is None or not use.called:
+            return None
+        site = use.module.sites[use.site]
+        signature: list[tuple[str, object]] = [(one.kind + one.name, None) for one in called.parameters]
+        argument = bind((CallArgument(one.name, one.value) for one in site.args), signature).get(name)
+        if argument is None or argument.given is None:
+            return None
+        value = argument.value if argument.given else parameter.default
+        if isinstance(value, Param):
+            return self._parameter(use.module, use.module.function_of(site), value.name, asked, depth + 1)
+        if isinstance(value, (Member, Ref)):
+            return self._option(value.attr if isinstance(value, Member) else value.name.rpartition(".")[2], asked)
+        return value if isinstance(value, Const) else None
+
+
+def _alike(usual: Const) -> frozenset[Const]:
+    """The values that mean the same of an option as the usual one."""
+    return _OFF if usual in _OFF else frozenset({usual})
+
+
+def _sets_other(text: bytes, name: str, usual: Const) -> bool:
+    """Whether a file may set an option to another value than the usual one."""
+    raw = name.encode()
+    if raw not in text:
+        return False
+    word = re.escape(raw)
+    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])\s*=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (word, word, word)
+    given = rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word
+    said = (*re.finditer(sets, text), *re.finditer(given, _HEAD.sub(b"", text)))
+    by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
+    return by_name is not None or any(literal(found[1].decode("utf-8", "replace")) != usual for found in said)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node of a function binds a name."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
