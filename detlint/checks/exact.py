@@ -340,8 +340,12 @@ class _Numbers:
         shapes = method is not None and method.attr in SAME_NUMBERS - catalog.casting_methods
         return method.value if method is not None and shapes else None
 
-    def _cast(self, node: ast.expr | None) -> ast.expr | None:
-        """What an expression casts to a type that holds sums of counts; None where it doesn't."""
+    def _cast(self, node: ast.expr | None, *, like_others: bool = False) -> ast.expr | None:
+        """What an expression casts to a type that holds sums of counts; None where it doesn't.
+
+        Args:
+            like_others: or to that of another tensor, whichever it is.
+        """
         if not isinstance(node, ast.Call):
             return None
         catalog, given = self._matcher.catalog, [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -349,16 +353,18 @@ class _Numbers:
             if not isinstance(node.func, ast.Attribute) or node.func.attr not in catalog.casting_methods:
                 return None
             given = [node.func.value, *given]
-        kinds = {self._name(kind) for kind in given[1:]}
+        kinds = {self._name(kind) for kind in given[1:] if not (like_others and _is_type_of(kind))}
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
 
     def _is_called_mask(self, name: str) -> bool:
-        """Whether a parameter is called a mask, and stays what was given, but for its shape."""
+        """Whether a parameter is called a mask, and stays what was given, but for its shape, and its type if that holds counts or is that
+        of what it is applied to."""
         if name not in self._not_own or not name.endswith(self._matcher.catalog.masks):
             return False
         given = (node for node in self._nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
-        shaped = (self._shaped(node.value) for node in given if dotted(node.targets[0]) == name)
-        return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in shaped)
+        values = [node.value for node in given if dotted(node.targets[0]) == name]
+        same = (self._shaped(value) or self._cast(value, like_others=True) for value in values)
+        return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in same)
 
     def _called(self, node: ast.expr) -> str:
         """The name of a function, or of the class of an object that is called."""
@@ -516,6 +522,11 @@ def _sets(node: ast.AST, name: str) -> bool:
     """Whether a statement may bind a name."""
     names = (part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id == name)
     return any(not isinstance(part.ctx, ast.Load) for part in names)
+
+
+def _is_type_of(node: ast.expr) -> bool:
+    """Whether an expression is the type of some tensor: `x.dtype`."""
+    return isinstance(node, ast.Attribute) and node.attr == "dtype"
 
 
 def _is_bit(node: ast.expr) -> bool:
