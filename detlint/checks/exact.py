@@ -254,6 +254,8 @@ class _Numbers:
             return isinstance(node.op, ast.Mult) and (self._is_masked(node.left) or self._is_masked(node.right))
         if not isinstance(node, ast.Call):
             return False
+        if (cast := self._cast(node)) is not None:
+            return self._is_masked(cast)
         called, knows = self._called(node.func), self._matcher.catalog.with_context
         if called in knows("one-hot"):
             return self._is_one_hot(node)
