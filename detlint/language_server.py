@@ -33,7 +33,9 @@ from detlint.lsp.text import Documents
 
 CONFIGURATIONS: Final = ("pyproject.toml", "detlint.toml", ".detlint.toml", "setup.py", "setup.cfg", ".gitignore")
 """Files that say how to check, or which files there are."""
-VERSIONS: Final = ("*requirements*.txt", "*.lock", "pylock*.toml", "Pipfile", "environment*.yml", "environment*.yaml")
+VERSIONS: Final = (
+    "*requirements*.txt", "*.lock", "pylock*.toml", "Pipfile", "environment*.yml", "environment*.yaml", "README*.md", "README*.rst",
+)  # fmt: skip
 """Files that say which versions of libraries a project uses."""
 READING: Final = "detlint/reading"
 """The token of the progress of reading a program."""

@@ -1,4 +1,4 @@
-"""The versions of a project's libraries, as its own lock and requirement files give them.
+"""The versions of a project's libraries, as its own lock and requirement files give them, or its README.
 
 Every reader gives requirements (`torch>=1.7,<1.9`). Where one file names a library several times, for several platforms
 say, the newest counts: markers aren't evaluated, so that the answer is the same on every machine.
@@ -37,6 +37,7 @@ ALIASES: Final = {
     "mindspore-ascend": "mindspore", "mindspore-gpu": "mindspore",
 }  # fmt: skip
 """Other names of distributions -> the library."""
+TEXTS: Final = (".md", ".rst")
 NAME: Final = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 PACKAGE: Final = re.compile(
     r'^\[\[packages?\]\]\n(?=(?:(?!\[).*\n)*?name = "([^"\n]+)")(?=(?:(?!\[).*\n)*?version = "([^"\n]+)")', re.MULTILINE
@@ -44,6 +45,10 @@ PACKAGE: Final = re.compile(
 """A package of a lock file: the lines of its table, before the next one, that give its name and its version."""
 WHEEL: Final = re.compile(r"([A-Za-z0-9][\w.]*)-(\d[^-/\s]*)-[^/\s]*\.whl")
 INCLUDE: Final = re.compile(r"^\s*(?:-r|-c|--requirement|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
+PINNED: Final = re.compile(
+    r"^[ \t]*(?:[-*+][ \t]+)?[`*]*([A-Za-z0-9][\w.-]*)[`*]*[ \t]*==[ \t]*(\d[\w.+]*)[`*]*[ \t]*$", re.MULTILINE
+)
+"""A line of a README that is no more than a requirement, or a list's item: sentences, tables and commands may speak of any version."""
 CONDA: Final = re.compile(r"\s*-\s+[\"']?(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*([^\s\"'#\[]*)")
 
 
@@ -84,11 +89,16 @@ def find(root: Path, wanted: Collection[str]) -> dict[str, Found]:
         wanted: libraries, by the names that `library` gives.
     """
     found: dict[str, Found] = {}
+    asked = set[str]()
     for file, requirements in _files(root):
         given: dict[str, Version] = {}
         for text in requirements:
             match = NAME.match(text)
             name = library(match[1]) if match else ""
+            if not file.endswith(TEXTS):
+                asked.add(name)
+            elif name in asked:
+                continue  # the project asks for it itself, in whatever version
             if name in wanted and name not in found and (version := _newest(text)) is not None:
                 given[name] = max(given.get(name, version), version)
         # What follows the `+` (`2.1.0+cu118`) names a build of the same release.
@@ -200,6 +210,10 @@ def _requirements(text: str) -> Iterator[str]:
         yield f"{wheel[1]}=={wheel[2]}" if wheel else line
 
 
+def _readme(text: str) -> Iterator[str]:
+    return (f"{name}=={version}" for name, version in PINNED.findall(text))
+
+
 def _pyproject(text: str) -> Iterator[str]:
     raw = tomllib.loads(text)
     project, poetry = _table(raw.get("project")), _table(_table(raw.get("tool")).get("poetry"))
@@ -251,5 +265,7 @@ READERS: Final[tuple[tuple[str, Callable[[str], Iterable[str]]], ...]] = (
     ("requirements/*.txt", _requirements),
     ("pyproject.toml", _pyproject),
     ("setup.cfg", _setup_cfg),
+    ("[Rr][Ee][Aa][Dd][Mm][Ee]*.md", _readme),
+    ("[Rr][Ee][Aa][Dd][Mm][Ee]*.rst", _readme),
 )
-"""In order of trust: what was locked, what one environment is made of, what the project asks for."""
+"""In order of trust: what was locked, what one environment is made of, what the project asks for, and what it tells people."""

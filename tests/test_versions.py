@@ -68,6 +68,9 @@ def codes(*arguments: str) -> list[str]:
         ("pyproject.toml", '[tool.poetry.dependencies]\npython = "^3.8"\ntorch = "1.12.1"\n'),
         ("pyproject.toml", '[tool.poetry.group.dev.dependencies]\ntorch = { version = "<=1.12.1" }\n'),
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    torch==1.12.1\n"),
+        ("README.md", "# Net\n\n```\nnumpy==1.21.6\ntorch==1.12.1\n```\n"),
+        ("Readme_CN.md", "- Python 3.7\n- torch == 1.12.1\n"),
+        ("README.rst", "* ``torch==1.12.1``\n"),
     ],
 )
 def test_every_kind_of_file(project: Project, name: str, text: str | bytes) -> None:
@@ -141,6 +144,8 @@ def test_order_of_trust(project: Project) -> None:
     """Each file in turn is put above those that were there."""
     requirement = "torch==1.{}.0\n"
     ranks = [
+        ("README.rst", requirement),
+        ("README.md", requirement),
         ("setup.cfg", "[options]\ninstall_requires = " + requirement),
         ("pyproject.toml", '[project]\ndependencies = ["torch==1.{}.0"]\n'),
         ("requirements/a.txt", requirement),
@@ -163,6 +168,28 @@ def test_what_is_silent_is_passed_over(project: Project) -> None:
         **{"requirements.txt": "torch>=1.7\nscipy==1.5.0\n", "setup.cfg": "[options]\ninstall_requires = torch<1.9"}
     )
     assert settings()[1] == {"torch": "setup.cfg", "scipy": "requirements.txt"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We ran it with torch==1.12.1\n",
+        "| torch==1.12.1 |\n",
+        "pip install torch==1.12.1\n",
+        "torch==1.12.1 or newer\n",
+        "torch>=1.12.1\n",
+        "torch=1.12.1\n",
+    ],
+)
+def test_what_a_readme_says_otherwise(project: Project, text: str) -> None:
+    """Sentences, tables and commands may be about anything."""
+    project(**{"README.md": text})
+    assert torch() is None
+
+
+def test_a_readme_says_nothing_of_what_is_asked_for(project: Project) -> None:
+    project(**{"README.md": "torch==1.12.1\nscipy==1.5.4\n", "requirements.txt": "torch>=2.0\n"})
+    assert settings()[0] == {"scipy": "1.5.4"}
 
 
 def test_includes(project: Project) -> None:

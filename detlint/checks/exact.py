@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from detlint.catalog import Entry
@@ -24,6 +24,7 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import Member, Ref
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
+from detlint.program.users import Use
 
 SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
@@ -41,17 +42,22 @@ _ALONE: Final = frozenset({"self", "input", "tensor"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+Callers = Callable[[Module, str], Sequence[Use] | None]
+"""The uses of a function in the program; None where there may be others."""
+
+
 class Exact:
     """Finds sums and products of whole numbers."""
 
-    def __init__(self, matcher: Matcher, texts: Texts, attributes: Attributes) -> None:
+    def __init__(self, matcher: Matcher, texts: Texts, attributes: Attributes, callers: Callers) -> None:
         self.matcher = matcher
         self._texts = texts
         self._attributes = attributes
+        self._callers = callers
         self.same = matcher.catalog.words_with("returns-self")
         """Methods of objects that give the object itself."""
         self._asked: set[str] = set()
-        """The layers of whose results that is being found out."""
+        """The layers of whose results that is being found out, and the parameters."""
 
     def holds(self, module: Module, index: int, match: Match) -> bool:
         """Whether all that a call, or the object that it makes, adds up surely is whole numbers, or only two."""
@@ -68,7 +74,7 @@ class Exact:
             return False
         function, call = found
         layer = self.class_of(module, owner)
-        numbers = _Numbers(self, module, function, layer)
+        numbers = _Numbers(self, module, function, layer, module.function_of(site).name)
         if is_class(match.name):
             if layer is not None and (part := _part(layer, call, self.same)):
                 return _adds_one(match.entry) and self._adds_as_part(module, layer, part)
@@ -110,6 +116,37 @@ class Exact:
         self._asked.discard(name)
         return found and bool(given)
 
+    def is_given(self, module: Module, name: str, parameter: str, floats: bool) -> bool:
+        """Whether all calls of a function, in any file, give a parameter of it tensors of whole numbers."""
+        key = f"{module.path}::{name}({parameter})"
+        own = module.detail(module.functions[name])
+        position = next((n for n, known in enumerate(own.parameters) if known.name == parameter), None)
+        uses = self._callers(module, name) if key not in self._asked and not own.decorators else None
+        if not uses or position is None:
+            return False
+        self._asked.add(key)
+        found = all(self._gives(use, position, parameter, floats) for use in uses)
+        self._asked.discard(key)
+        return found
+
+    def _gives(self, use: Use, position: int, parameter: str, floats: bool) -> bool:
+        """Whether one use of a function is a call that gives a parameter of it whole numbers."""
+        site = use.module.sites[use.site] if use.called and use.site >= 0 else None
+        self.matcher.resolver.opened.add(use.module.path)
+        text = self._texts.code(use.module.path) if site is not None and site.kind == "call" else None
+        if site is None or text is None:
+            return False
+        caller = use.module.function_of(site)
+        found = call_in(text, caller.name.partition(".")[0], site.span) if caller.name else None
+        if found is None:
+            return False
+        function, call = found
+        unpacks = any(isinstance(part, ast.Starred) for part in call.args) or not all(k.arg for k in call.keywords)
+        named = (keyword.value for keyword in call.keywords if keyword.arg == parameter)
+        given = next(iter(call.args[position : position + 1]), None) or next(named, None)
+        numbers = _Numbers(self, use.module, function, self.class_of(use.module, caller.owner), caller.name)
+        return not unpacks and numbers.is_whole(given, floats=floats)
+
     def _adds_as_part(self, module: Module, layer: ast.ClassDef, part: str) -> bool:
         """Whether all that a part of a layer adds up, wherever it is called, is whole numbers."""
         added = 0
@@ -128,11 +165,16 @@ class Exact:
 class _Numbers:
     """What is whole in one function, which may be a method of a layer."""
 
-    def __init__(self, exact: Exact, module: Module, function: _Function, layer: ast.ClassDef | None) -> None:
+    def __init__(
+        self, exact: Exact, module: Module, function: _Function, layer: ast.ClassDef | None, name: str = ""
+    ) -> None:
         self._exact = exact
         self._matcher = exact.matcher
         self._module = module
         self._layer = layer
+        self._function = function
+        self._own = name if name == function.name else ""
+        """The name of a function of the top level; "" for any other."""
         self._nodes = [*ast.walk(function)]
         self._read = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         self._set = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
@@ -162,12 +204,14 @@ class _Numbers:
         if isinstance(node, ast.Name):
             if self._is_changed(node.id):
                 return False
-            return (floats and self._is_called_mask(node.id)) or self.is_whole(self._bound(node), floats=floats)
+            if (floats and self._is_called_mask(node.id)) or self._is_given(node.id, floats):
+                return True
+            return self.is_whole(self._bound(node), floats=floats)
         if floats and (self._is_mask(node) or self._is_sum(node)):
             return True
         if not isinstance(node, ast.Call):
             return False
-        if floats and (self._is_filled(node) or self._keeps_whole(node)):
+        if floats and (self._is_filled(node) or self._keeps_whole(node) or self._is_of_bits(node)):
             return True
         catalog, called = self._matcher.catalog, self._called(node.func)
         if called not in catalog.wraps:
@@ -176,6 +220,13 @@ class _Numbers:
         if kinds:
             return all(self._name(kind) in catalog.whole for kind in kinds)
         return all(keyword.arg for keyword in node.keywords) and self._is_number(_first(node))
+
+    def _is_given(self, name: str, floats: bool) -> bool:
+        """Whether a parameter that stays what was given is whole by all calls."""
+        own = [node for node in self._nodes if isinstance(node, ast.arg) and node.arg == name]
+        if not self._own or self._set[name] or len(own) != 1 or own[0] not in self._function.args.args:
+            return False
+        return self._exact.is_given(self._module, self._own, name, floats)
 
     def are_two(self, call: ast.Call, added: ast.expr | None, position: int) -> bool:
         """Whether a call adds up no more than two numbers at a time, along an axis that it is told at some position."""
@@ -203,6 +254,8 @@ class _Numbers:
             return isinstance(node.op, ast.Mult) and (self._is_masked(node.left) or self._is_masked(node.right))
         if not isinstance(node, ast.Call):
             return False
+        if (cast := self._cast(node)) is not None:
+            return self._is_masked(cast)
         called, knows = self._called(node.func), self._matcher.catalog.with_context
         if called in knows("one-hot"):
             return self._is_one_hot(node)
@@ -215,11 +268,28 @@ class _Numbers:
         told = [*(made.keywords if made is not None else ()), *call.keywords]
         if len(call.args) != 4 or (made is not None and made.args) or any(key.arg != "axis" for key in told):
             return False
-        off = self._kept(call.args[3])
-        if isinstance(off, ast.Call) and self._name(off.func) in self._matcher.catalog.wraps:
-            off = _first(off) or off
         axes = [literal(key.value) for key in told]
-        return literal(off) == 0 and all(axis == -1 for axis in axes)
+        return self._number(call.args[3]) == 0 and all(axis == -1 for axis in axes)
+
+    def _is_of_bits(self, call: ast.Call) -> bool:
+        """Whether a call surely gives zeros beside ones, along whatever axis: `OneHot()(labels, 10, Tensor(1.0), Tensor(0.0))`."""
+        if self._called(call.func) not in self._matcher.catalog.with_context("one-hot") or len(call.args) != 4:
+            return False
+        return all(self._number(part, counts=True) in (0, 1) for part in call.args[2:])
+
+    def _number(self, node: ast.expr, *, counts: bool = False) -> object:
+        """The number that an expression is, or a tensor of it; None where that isn't known.
+
+        Args:
+            counts: whether a tensor has to be of a type that holds sums of counts.
+        """
+        catalog, node = self._matcher.catalog, self._kept(node)
+        node = (self._bound(node) or node) if isinstance(node, ast.Name) else node
+        if not isinstance(node, ast.Call) or self._name(node.func) not in catalog.wraps:
+            return literal(node)
+        kinds = {self._name(kind) for kind in (*node.args[1:], *(keyword.value for keyword in node.keywords))}
+        holds = not counts or kinds <= catalog.precise | catalog.whole
+        return literal(node.args[0]) if node.args and holds else None
 
     def _kept(self, node: ast.expr) -> ast.expr:
         """What the layer always has as the attribute that an expression reads; itself for any other."""
@@ -272,8 +342,12 @@ class _Numbers:
         shapes = method is not None and method.attr in SAME_NUMBERS - catalog.casting_methods
         return method.value if method is not None and shapes else None
 
-    def _cast(self, node: ast.expr | None) -> ast.expr | None:
-        """What an expression casts to a type that holds sums of counts; None where it doesn't."""
+    def _cast(self, node: ast.expr | None, *, like_others: bool = False) -> ast.expr | None:
+        """What an expression casts to a type that holds sums of counts; None where it doesn't.
+
+        Args:
+            like_others: or to that of another tensor, whichever it is.
+        """
         if not isinstance(node, ast.Call):
             return None
         catalog, given = self._matcher.catalog, [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -281,16 +355,18 @@ class _Numbers:
             if not isinstance(node.func, ast.Attribute) or node.func.attr not in catalog.casting_methods:
                 return None
             given = [node.func.value, *given]
-        kinds = {self._name(kind) for kind in given[1:]}
+        kinds = {self._name(kind) for kind in given[1:] if not (like_others and _is_type_of(kind))}
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
 
     def _is_called_mask(self, name: str) -> bool:
-        """Whether a parameter is called a mask, and stays what was given, but for its shape."""
+        """Whether a parameter is called a mask, and stays what was given, but for its shape, and its type if that holds counts or is that
+        of what it is applied to."""
         if name not in self._not_own or not name.endswith(self._matcher.catalog.masks):
             return False
         given = (node for node in self._nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
-        shaped = (self._shaped(node.value) for node in given if dotted(node.targets[0]) == name)
-        return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in shaped)
+        values = [node.value for node in given if dotted(node.targets[0]) == name]
+        same = (self._shaped(value) or self._cast(value, like_others=True) for value in values)
+        return self._set[name] == sum(isinstance(of, ast.Name) and of.id == name for of in same)
 
     def _called(self, node: ast.expr) -> str:
         """The name of a function, or of the class of an object that is called."""
@@ -341,7 +417,7 @@ class _Numbers:
             return self._bound_anew(name)
         assigned = (node for node in self._nodes if isinstance(node, ast.Assign))
         found = next((node for node in assigned if any(_binds(target, name.id) for target in node.targets)), None)
-        return found.value if found is not None and (found.end_lineno or 0) < name.lineno else None
+        return _value(found, name.id) if found is not None and (found.end_lineno or 0) < name.lineno else None
 
     def _bound_anew(self, name: ast.Name) -> ast.expr | None:
         """What a name is by the last statement before that binds it, where that is an assignment of the same block."""
@@ -355,7 +431,7 @@ class _Numbers:
             return None
         before = next((node for node in reversed(block[:here]) if _sets(node, name.id)), None)
         bound = isinstance(before, ast.Assign) and any(_binds(target, name.id) for target in before.targets)
-        return before.value if isinstance(before, ast.Assign) and bound else None
+        return _value(before, name.id) if isinstance(before, ast.Assign) and bound else None
 
     def _is_changed(self, name: str) -> bool:
         """Whether the numbers of a tensor may become others: `totals[0] = 0.5`, `totals.mul_(0.5)`."""
@@ -450,9 +526,28 @@ def _sets(node: ast.AST, name: str) -> bool:
     return any(not isinstance(part.ctx, ast.Load) for part in names)
 
 
+def _is_type_of(node: ast.expr) -> bool:
+    """Whether an expression is the type of some tensor: `x.dtype`."""
+    return isinstance(node, ast.Attribute) and node.attr == "dtype"
+
+
 def _is_bit(node: ast.expr) -> bool:
     """Whether an expression is the number one, or zero."""
     return isinstance(node, ast.Constant) and node.value in (0, 1)
+
+
+def _value(node: ast.Assign, name: str) -> ast.expr:
+    """What an assignment binds a name to, or to an item of: `depth, on = 10, 1.0`."""
+    target, value = node.targets[0], node.value
+    if len(node.targets) != 1 or not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, ast.Tuple):
+        return value
+    spread = any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts))
+    if spread or len(target.elts) != len(value.elts):
+        return value
+    return next(
+        (part for item, part in zip(target.elts, value.elts, strict=True) if _binds(item, name)),
+        value,
+    )
 
 
 def _binds(target: ast.expr, name: str) -> bool:

@@ -32,6 +32,8 @@ _OWN_PARTS: Final = re.compile(
     rb"\bgetattr\((?:self|super\(\)),\s*(?![\"'])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
 )
 """By what a class may come to the parts of its own objects without their names."""
+_LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
+"""How a loop on the top level begins."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -200,10 +202,20 @@ class Unused:
         return is_made_by(value, index)
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
-        """Whether a name is said so many times, all in the `__main__` block in which a site stands: no import has what that binds."""
+        """Whether a name is said so many times, all in the `__main__` block in which a site stands, or on the top level of a script:
+        no import has what that binds."""
         steps = module.steps(module.facts.functions[0])
-        blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
-        return any(index in sites(block.arms[0]) for block in blocks) and self._is_said_once(module, name, times)
+        blocks = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
+        runs = any(index in sites(block.arms[0]) for block in blocks) if blocks else self._is_script(module)
+        return runs and self._is_said_once(module, name, times)
+
+    def _is_script(self, module: Module) -> bool:
+        """Whether a file does its work on its top level, in loops, and nothing imports it."""
+        text = self._users.texts.of(module.path) if not module.facts.cells else None
+        if text is None or _LOOPS.search(text) is None:
+            return False
+        imported = self._users.is_imported(module) or self._users.is_said_to_be_imported(module)
+        return not (imported or self._in_library(module))
 
     def _is_said_once(self, module: Module, name: str, times: int = 1) -> bool:
         """Whether no other place names something: in its file, or in one that imports that.

@@ -66,7 +66,7 @@ class Verdicts:
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
         self._constants = Constants(matcher, users, gradients, unnamed)
-        self._exact = Exact(matcher, users.texts, attributes)
+        self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._device_tests = device_tests

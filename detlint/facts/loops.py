@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
@@ -23,7 +23,11 @@ WRITTEN: Final = ">"
 """What grows is a file."""
 NUMBERED: Final = "#"
 """How the name of a table begins that gets a number for each item."""
+COUNTS: Final = "bincount"
+"""How often each number is among some."""
 _WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
+_SAME: Final = frozenset({"asnumpy", "cpu", "item", "numpy", "reshape"})
+"""Methods that give the same numbers."""
 LEVELS: Final = frozenset({"critical", "debug", "error", "info", "warn", "warning"})
 _SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
 
@@ -42,7 +46,11 @@ class Gathered(NamedTuple):
 
 
 def gathered(
-    body: Sequence[ast.AST], targets: Sequence[str], index: str, raises: Callable[[ast.stmt], bool] | None = None
+    body: Sequence[ast.AST],
+    targets: Sequence[str],
+    index: str,
+    raises: Callable[[ast.stmt], bool] | None = None,
+    counting: Set[str] = frozenset(),
 ) -> Gathered | None:
     """What a loop's body gathers (appends, adds up, numbers, writes, yields); None where it gathers nothing.
 
@@ -50,6 +58,7 @@ def gathered(
         targets: the names that the loop binds.
         index: the one of them that counts (`for i, x in enumerate(...)`), "" for none.
         raises: whether a statement surely does: what comes after it in its block doesn't.
+        counting: functions of the file that only count.
     """
     nodes = [node for statement in body for node in ast.walk(statement)]
     if raises is not None:
@@ -68,7 +77,7 @@ def gathered(
     }
     names: dict[str, bool] = {}
     for node in nodes:
-        for name, in_order in _growth(node, set(targets), anew, counters - {""}):
+        for name, in_order in _growth(node, set(targets), anew, counters - {""}, counting):
             if isinstance(node, ast.Assign) and begun.get(name, sys.maxsize) < node.lineno:
                 continue
             # What is made anew in every turn gathers nothing over the turns.
@@ -151,16 +160,18 @@ def _built(node: ast.AST, own: set[str]) -> Iterator[str]:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-def _growth(node: ast.AST, targets: set[str], anew: set[str], counters: set[str]) -> Iterator[tuple[str, bool]]:
+def _growth(
+    node: ast.AST, targets: set[str], anew: set[str], counters: set[str], counting: Set[str]
+) -> Iterator[tuple[str, bool]]:
     """What grows by a part of the body, and whether surely in the order of the loop."""
     if isinstance(node, (ast.Yield, ast.YieldFrom)):
         yield YIELDED, True
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-        if not _is_whole(node.value):
+        if not _is_whole(node.value, counting):
             yield dotted(node.target), _is_sequence(node.value)
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
         name = dotted(node.targets[0])
-        in_order = _regrown(node.value, name)
+        in_order = _regrown(node.value, name, counting)
         if in_order is not None:
             yield name, in_order
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -202,7 +213,7 @@ def _opens(node: ast.expr) -> bool:
     return not any("a" in mode for mode in modes)
 
 
-def _regrown(value: ast.expr, name: str) -> bool | None:
+def _regrown(value: ast.expr, name: str, counting: Set[str]) -> bool | None:
     """Whether what a name is bound to is surely in the order of the loop; None where it isn't itself with more: `x = x + more`."""
     if isinstance(value, ast.Call):
         last = dotted(value.func).rpartition(".")[2]
@@ -211,7 +222,7 @@ def _regrown(value: ast.expr, name: str) -> bool | None:
         return None
     for own, more in ((value.left, value.right), (value.right, value.left)):
         if dotted(own) == name:
-            return None if _is_whole(more) else _is_sequence(more)
+            return None if _is_whole(more, counting) else _is_sequence(more)
     # `x = 0.9 * x + more`: each counts for less than the next.
     return True if isinstance(value.left, ast.BinOp) and name in _chains(value.left) else None
 
@@ -226,11 +237,54 @@ def _counts(node: ast.expr, table: str, counters: set[str]) -> bool:
     return False
 
 
-def _is_whole(node: ast.expr) -> bool:
-    """Whether what is added up is a number that needs no rounding, so that the order is no matter: `count += len(names)`."""
+def _is_whole(node: ast.expr, counting: Set[str] = frozenset()) -> bool:
+    """Whether what is added up are numbers that need no rounding, so that the order is no matter: `count += len(names)`,
+    `right += (found == label).sum()`.
+
+    Args:
+        counting: functions, and methods of `self`, that only count.
+    """
+    node = _itself(node)
     if isinstance(node, ast.Constant):
         return not isinstance(node.value, str)
-    return isinstance(node, ast.Call) and dotted(node.func) in _WHOLE
+    if not isinstance(node, ast.Call):
+        return False
+    name, of = dotted(node.func), node.func.value if isinstance(node.func, ast.Attribute) else None
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else name
+    if name in _WHOLE or name.removeprefix("self.") in counting:
+        return True
+    if last == COUNTS:
+        return len(node.args) == 1 and all(keyword.arg == "minlength" for keyword in node.keywords)
+    return last == "sum" and any(isinstance(added, ast.Compare) for added in (of, *node.args[:1]))
+
+
+def _itself(node: ast.expr) -> ast.expr:
+    """An expression without the methods that give the same numbers: `counts` of `counts.reshape(2, 2)`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
+        node = node.func.value
+    return node
+
+
+def counting(tree: ast.Module) -> frozenset[str]:
+    """The functions and methods of a file that only count: `hist` of `def hist(a): return np.bincount(a)`; by their names alone."""
+    found: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found[node.name] = found.get(node.name, True) and _counts_alone(node)
+    return frozenset(name for name, counts in found.items() if counts)
+
+
+def _counts_alone(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether all that a function gives back is whole, as it is written, or under a name that is bound once."""
+    parts = [*ast.walk(node)]
+    given = [_itself(part.value) if part.value else None for part in parts if isinstance(part, ast.Return)]
+    bound = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    for number, value in enumerate(given):
+        if isinstance(value, ast.Name) and sum(part.id == value.id for part in bound) == 1:
+            made = (part for part in parts if isinstance(part, ast.Assign) and dotted(part.targets[0]) == value.id)
+            given[number] = next((part.value for part in made), None)
+    plain = not node.decorator_list and not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in parts)
+    return plain and bool(given) and all(value is not None and _is_whole(value) for value in given)
 
 
 def _is_sequence(node: ast.expr) -> bool:

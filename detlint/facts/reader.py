@@ -125,6 +125,7 @@ class _Reader:
 
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
+        "_counting",
         "_lines",
         "_shows",
         "_shuffles",
@@ -238,6 +239,7 @@ class _Reader:
         self.trained = 0
         """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
+        self._counting: frozenset[str] | None = None
         self._shows: bool | None = None
         self._shuffles: bool | None = None
         self.dropped: set[ast.Call] = set()
@@ -1323,9 +1325,9 @@ class _Reader:
         """
         targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
         index = targets[0] if len(targets) == 2 else ""
-        grown = loops.gathered(node.body, targets, index)
+        grown = loops.gathered(node.body, targets, index, None, self.counting())
         if grown is not None and self.may_miss():  # what surely raises is costly to find
-            grown = loops.gathered(node.body, targets, index, self.surely_misses)
+            grown = loops.gathered(node.body, targets, index, self.surely_misses, self.counting())
         if grown is None:
             return
         handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
@@ -1339,6 +1341,13 @@ class _Reader:
             uses = self.fates[name]
             uses[count:] = [u.replace("loop", use) if u.endswith("loop") else u for u in uses[count:]]
         self.track(grown.names)
+
+    def counting(self) -> frozenset[str]:
+        """The functions and methods of the file that only count."""
+        if self._counting is None:
+            counts = self.tree is not None and loops.COUNTS.encode() in self.data
+            self._counting = loops.counting(self.tree) if self.tree is not None and counts else frozenset()
+        return self._counting
 
     def done_in_order(self, first: int, body: int, names: Iterable[str]) -> None:
         """Tell what a loop goes over what else its body does: `loop:A-B`, by the positions of the sites.
