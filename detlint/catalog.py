@@ -755,6 +755,11 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for name in self.with_context(context))
 
     @cached_property
+    def giving_words(self) -> frozenset[str]:
+        """What does nothing but to give something that it draws, by its last component."""
+        return self._last(self.with_context("only-gives"))
+
+    @cached_property
     def loading(self) -> frozenset[str]:
         """What loads weights, by its last component."""
         return self._last(self.with_context("loads-weights"))

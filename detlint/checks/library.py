@@ -37,6 +37,7 @@ def findings(
             if (
                 _draws(match, matcher)
                 and module.sites[index].use not in ("looked-at", CERTAIN)
+                and not (module.sites[index].use == "dropped" and "only-gives" in match.entry.contexts)
                 and not tried(module, index)
             ):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:

@@ -455,7 +455,8 @@ class _Reader:
 
     def tell_spare(self, statements: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`."""
+        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`, `dropped` of numbers
+        under names that nobody reads."""
         if not self.worthless:
             return
         layout = lru_cache(lambda: Layout(statements))
@@ -467,12 +468,19 @@ class _Reader:
         tensors: Spare | None = None
         objects: Spare | None = None
         data: Spare | None = None
+        given: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(layout(), self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
+            if site.use == KEPT and _tail(site.target) in self.catalog.giving_words:
+                given = given or Spare(layout(), lambda *_: "", lambda _: False, {})
+                in_sight = self.scope.kind == "function" or any(node in ast.walk(block) for block in main)
+                if in_sight and given.is_spare(node) and not self.gives_out(site):
+                    self.sites[number] = _with_use(site, "dropped")
+                    continue
             self.probed = ""
             if probes is not None and probes.is_spare(node) and self.probed:
                 self.sites[number] = _with_use(site, f"probe:{self.probed}")
@@ -515,6 +523,10 @@ class _Reader:
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
+
+    def gives_out(self, site: Site) -> bool:
+        """Whether somebody may have what a call gives without the name that it is kept under."""
+        return any(argument.name == "out" for argument in site.args) or _BY_NAME.search(self.data) is not None
 
     def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
@@ -2097,6 +2109,7 @@ class _Reader:
             or (self.scope.kind == "module" and tail in self.catalog.used_later)
             or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
             or (use == "kept" and self.is_left(target, use))
+            or (use == "kept" and tail in self.catalog.giving_words)
         ):
             self.may_be_spare(node)
         elif (
@@ -3002,6 +3015,10 @@ def _with_step(steps: Iterable[Step], number: int, instead: Branch) -> list[Step
             step = Branch(step.kind, step.test, arms, step.span)
         found.append(instead if step == number else step)
     return found
+
+
+_BY_NAME: Final = re.compile(rb"\b(?:locals|vars|globals|(?<!\.)eval|exec)\(|f_locals")
+"""What may read names that aren't written out."""
 
 
 def _times(text: bytes, name: str) -> int:
