@@ -335,13 +335,13 @@ class _Reader:
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
+        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         if cells:
             self.cells(tree.body, cells)
         else:
             self.tree = tree
             self.lacking = lacking(tree, self.data) if b".parse_" in self.data else self.lacking
             self.block(tree.body)
-        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
@@ -1080,15 +1080,17 @@ class _Reader:
         return stops and kind != "loop"
 
     def layers(self) -> set[str]:
-        """The classes of the file that are layers, and say nothing of themselves but what these say."""
+        """The classes of the file that are layers, and say nothing of themselves but what these say, and the functions that give one
+        back."""
         if any(not _SAYS.isdisjoint(body.methods) for body in self.classes.values()):
             return set()
         known = {framework.module for framework in self.catalog.frameworks}
-        return {
+        own = {
             body.name
             for body in self.classes.values()
             if any(type(base) is Ref and base.name in known for base in body.bases)
         }
+        return own | smoke.makers(self.bodies, own)
 
     def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
         """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,
