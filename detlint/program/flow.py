@@ -73,6 +73,7 @@ from detlint.program.calls import (
 from detlint.program.entry import EntryPoint, sites
 from detlint.program.kept import Kept
 from detlint.program.reach import (
+    GENERATOR,
     HOST,
     TRAINING,
     Draws,
@@ -1560,9 +1561,9 @@ class _Run:
         if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
             self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
         if kind == "optional" and not self.doubtful:
-            seeding = Seeding(place, ("the generator",), kind, cause)
-            self.result.optional.setdefault(f"generator {cause}", seeding)
-            self.result.optional_drawn.add(f"generator {cause}")
+            key = f"{GENERATOR}{cause} {place.module.path} {place.site}"
+            self.result.optional.setdefault(key, Seeding(place, ("the generator",), kind, cause))
+            self.result.optional_drawn.add(key)
 
     def seed_kind(self, effect: Effect, made: Place, parameter: str) -> tuple[str, Spot | None]:
         """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
