@@ -40,6 +40,7 @@ from detlint.facts.model import (
     SETTER,
     SHAPES,
     UNKNOWN_RECEIVER,
+    UNUSED,
     Aliases,
     Arg,
     Body,
@@ -455,8 +456,8 @@ class _Reader:
 
     def tell_spare(self, statements: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`, `dropped` of numbers
-        under names that nobody reads."""
+        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`, `unused` of numbers
+        that are drawn."""
         if not self.worthless:
             return
         layout = lru_cache(lambda: Layout(statements))
@@ -468,18 +469,18 @@ class _Reader:
         tensors: Spare | None = None
         objects: Spare | None = None
         data: Spare | None = None
-        given: Spare | None = None
+        numbers: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(layout(), self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
-            if site.use == KEPT and _tail(site.target) in self.catalog.giving_words:
-                given = given or Spare(layout(), lambda *_: "", lambda _: False, {})
+            if site.use == KEPT and self.only_draws(site):
+                numbers = numbers or Spare(layout(), lambda *_: "", lambda _: False, {})
                 in_sight = self.scope.kind == "function" or any(node in ast.walk(block) for block in main)
-                if in_sight and given.is_spare(node) and not self.gives_out(site):
-                    self.sites[number] = _with_use(site, "dropped")
+                if in_sight and numbers.is_spare(node) and not _BY_NAME.search(self.data):
+                    self.sites[number] = _with_use(site, UNUSED)
                     continue
             self.probed = ""
             if probes is not None and probes.is_spare(node) and self.probed:
@@ -524,9 +525,11 @@ class _Reader:
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
 
-    def gives_out(self, site: Site) -> bool:
-        """Whether somebody may have what a call gives without the name that it is kept under."""
-        return any(argument.name == "out" for argument in site.args) or _BY_NAME.search(self.data) is not None
+    def only_draws(self, site: Site) -> bool:
+        """Whether a call does nothing but to draw something and give that."""
+        target = site.target
+        known = type(target) is Ref and _tail(target) in self.catalog.only_drawing_words
+        return known and self.catalog.canonical(target.name) in self.catalog.only_drawing  # type: ignore[union-attr]
 
     def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
@@ -2111,7 +2114,7 @@ class _Reader:
             or (self.scope.kind == "module" and tail in self.catalog.used_later)
             or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
             or (use == "kept" and self.is_left(target, use))
-            or (use == "kept" and tail in self.catalog.giving_words)
+            or (use == "kept" and tail in self.catalog.only_drawing_words)
         ):
             self.may_be_spare(node)
         elif (

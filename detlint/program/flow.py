@@ -28,6 +28,7 @@ from detlint.facts.model import (
     PRINTS,
     SETTER,
     SHAPES,
+    UNUSED,
     Branch,
     Class,
     Const,
@@ -1598,7 +1599,7 @@ class _Run:
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         use = place.module.sites[place.site].use
-        if use in ("id", "logged", CERTAIN) or (use == "dropped" and "only-gives" in entry.contexts):
+        if use in ("id", "logged", CERTAIN, UNUSED) or (use == "dropped" and "only-gives" in entry.contexts):
             return False
         if use == "looked-at" and stream in HOST:
             return False
