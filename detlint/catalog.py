@@ -755,6 +755,16 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for name in self.with_context(context))
 
     @cached_property
+    def only_drawing(self) -> frozenset[str]:
+        """What does nothing but to draw something and give that."""
+        return self.with_context("only-draws")
+
+    @cached_property
+    def only_drawing_words(self) -> frozenset[str]:
+        """The last components of these names, and of their aliases."""
+        return self._last(self.only_drawing)
+
+    @cached_property
     def loading(self) -> frozenset[str]:
         """What loads weights, by its last component."""
         return self._last(self.with_context("loads-weights"))

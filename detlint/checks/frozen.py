@@ -118,7 +118,7 @@ class Frozen:
 
     def _is_frozen_there(self, module: Module, site: Site) -> bool:
         """Whether what a site makes gets a name, and is frozen behind it, before anything but its mode and its weights is set."""
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        text = self._users.texts.code(module.path)
         if text is None or not _FREEZING.search(text):
             return False
         span = site.span

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
-from detlint.facts.model import CERTAIN, Result
+from detlint.facts.model import CERTAIN, UNUSED, Result
 from detlint.program.reach import Place, Seeding, is_object
 from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
@@ -36,7 +36,7 @@ def findings(
         for match in matcher.matches(module, index):
             if (
                 _draws(match, matcher)
-                and module.sites[index].use not in ("looked-at", CERTAIN)
+                and module.sites[index].use not in ("looked-at", CERTAIN, UNUSED)
                 and not tried(module, index)
             ):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:

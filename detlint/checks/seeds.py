@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
 
@@ -36,7 +36,7 @@ from detlint.facts.model import (
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reader import member
 from detlint.program.flow import Flow, Words
-from detlint.program.reach import Draws, Place, Reach, Seeding, agree
+from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
 
@@ -170,13 +170,20 @@ def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Ori
 
 
 class SeedRules:
-    """Turns what entry points reach into findings, one for each entry point and cause."""
+    """Turns what entry points reach into findings, one for each entry point and cause.
 
-    def __init__(self, catalog: Catalog, settings: Settings, root: str, matcher: Matcher) -> None:
+    Args:
+        idle: whether nothing uses the generator that a site makes.
+    """
+
+    def __init__(
+        self, catalog: Catalog, settings: Settings, root: str, matcher: Matcher, idle: Callable[[Module, int], bool]
+    ) -> None:
         self.catalog = catalog
         self.settings = settings
         self.root = root
         self.matcher = matcher
+        self.idle = idle
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
@@ -262,7 +269,7 @@ class SeedRules:
     def _optional(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}
         for stream, seeding in reach.optional.items():
-            if stream in reach.optional_drawn:
+            if stream in reach.optional_drawn and not self._is_idle(stream, seeding.place):
                 by_cause.setdefault(seeding.cause or _spot(seeding.place), []).append((stream, seeding))
         for cause, group in by_cause.items():
             streams = list(dict.fromkeys(s for stream, seeding in group for s in _named(stream, seeding)))
@@ -275,6 +282,10 @@ class SeedRules:
                 steps.append(Step(at.module.path, _span(at), "seeds only where one is given"))
             found = self._finding("DET111", cause, message, "", tuple(steps))
             yield replace(found, fix=_DEFAULT) if cause != _spot(at) else found
+
+    def _is_idle(self, stream: str, place: Place) -> bool:
+        """Whether a stream is that of a generator which nothing uses."""
+        return stream.startswith(GENERATOR) and self.idle(place.module, place.site)
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
         by_place: dict[Place, list[tuple[str, Draws]]] = {}
@@ -317,7 +328,7 @@ def _seeding(rule: Rule, streams: Sequence[str], runtime: bool) -> Recipe | None
 
 def _named(stream: str, seeding: Seeding) -> tuple[str, ...]:
     """The stream that a seeding leaves open; for a generator object's seed, the object."""
-    return seeding.streams if stream.startswith("generator ") else (stream,)
+    return seeding.streams if stream.startswith(GENERATOR) else (stream,)
 
 
 def _spot(place: Place) -> Spot:

@@ -137,6 +137,10 @@ class Verdicts:
             return True
         return self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False)
 
+    def is_idle_generator(self, module: Module, index: int) -> bool:
+        """Whether nothing uses the generator of random numbers that a site makes."""
+        return self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
+
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         return of_weights and self._frozen.holds(module, index)

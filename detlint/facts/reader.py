@@ -40,6 +40,7 @@ from detlint.facts.model import (
     SETTER,
     SHAPES,
     UNKNOWN_RECEIVER,
+    UNUSED,
     Aliases,
     Arg,
     Body,
@@ -337,13 +338,13 @@ class _Reader:
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
+        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         if cells:
             self.cells(tree.body, cells)
         else:
             self.tree = tree
             self.lacking = lacking(tree, self.data) if b".parse_" in self.data else self.lacking
             self.block(tree.body)
-        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
@@ -457,7 +458,8 @@ class _Reader:
 
     def tell_spare(self, statements: Sequence[ast.stmt]) -> None:
         """Tell of the sites of a function whose result becomes nothing: `spare` of keys, `looked-at` of what was chosen, `probe` of what
-        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`."""
+        a function is tried out with, `cut` of tensors, `idle` of objects, and of data sets, which may be `lent`, `unused` of numbers
+        that are drawn."""
         if not self.worthless:
             return
         layout = lru_cache(lambda: Layout(statements))
@@ -469,12 +471,19 @@ class _Reader:
         tensors: Spare | None = None
         objects: Spare | None = None
         data: Spare | None = None
+        numbers: Spare | None = None
         tries = self.dropped and self.scope.kind != "module"
         probes = Spare(layout(), self.role_of_probe, lambda _: False, {}) if tries else None
         for number, node in self.worthless:
             site = self.sites[number]
             if site.use == "dropped":
                 continue
+            if site.use == KEPT and self.only_draws(site):
+                numbers = numbers or Spare(layout(), lambda *_: "", lambda _: False, {})
+                in_sight = self.scope.kind == "function" or any(node in ast.walk(block) for block in main)
+                if in_sight and numbers.is_spare(node) and not _BY_NAME.search(self.data):
+                    self.sites[number] = _with_use(site, UNUSED)
+                    continue
             self.probed = ""
             if probes is not None and probes.is_spare(node) and self.probed:
                 self.sites[number] = _with_use(site, f"probe:{self.probed}")
@@ -517,6 +526,12 @@ class _Reader:
                 if data.is_spare(node, returned=in_function):
                     self.sites[number] = _with_use(site, LENT if in_function else IDLE)
         self.worthless, self.dropped = [], set()
+
+    def only_draws(self, site: Site) -> bool:
+        """Whether a call does nothing but to draw something and give that."""
+        target = site.target
+        known = type(target) is Ref and _tail(target) in self.catalog.only_drawing_words
+        return known and self.catalog.canonical(target.name) in self.catalog.only_drawing  # type: ignore[union-attr]
 
     def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
@@ -1070,15 +1085,17 @@ class _Reader:
         return stops and kind != "loop"
 
     def layers(self) -> set[str]:
-        """The classes of the file that are layers, and say nothing of themselves but what these say."""
+        """The classes of the file that are layers, and say nothing of themselves but what these say, and the functions that give one
+        back."""
         if any(not _SAYS.isdisjoint(body.methods) for body in self.classes.values()):
             return set()
         known = {framework.module for framework in self.catalog.frameworks}
-        return {
+        own = {
             body.name
             for body in self.classes.values()
             if any(type(base) is Ref and base.name in known for base in body.bases)
         }
+        return own | smoke.makers(self.bodies, own)
 
     def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
         """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,
@@ -2106,6 +2123,7 @@ class _Reader:
             or (self.scope.kind == "module" and tail in self.catalog.used_later)
             or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
             or (use == "kept" and self.is_left(target, use))
+            or (use == "kept" and tail in self.catalog.only_drawing_words)
         ):
             self.may_be_spare(node)
         elif (
@@ -3011,6 +3029,10 @@ def _with_step(steps: Iterable[Step], number: int, instead: Branch) -> list[Step
             step = Branch(step.kind, step.test, arms, step.span)
         found.append(instead if step == number else step)
     return found
+
+
+_BY_NAME: Final = re.compile(rb"\b(?:locals|vars|globals|(?<!\.)eval|exec)\(|f_locals")
+"""What may read names that aren't written out."""
 
 
 def _times(text: bytes, name: str) -> int:

@@ -4,7 +4,7 @@ of what comes out."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from detlint.facts.loops import dotted
@@ -92,7 +92,7 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
     isn't training yet.
 
     Args:
-        layers: classes whose objects, printed, show the layers that they are made of.
+        layers: what makes objects which, printed, show the layers that they are made of.
     """
     networks, written, tried = _networks(body, layers), _written(body), _tried(body)
     shown = bool(body) and (_runs(body[-1], networks) or _value(body[-1]) in tried)
@@ -121,6 +121,51 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
     return shown
 
 
+def makers(functions: Mapping[str, ast.FunctionDef], layers: Collection[str]) -> set[str]:
+    """The functions, of some by their names, that only make one of some layers and give it back: `model = Net(); return model`.
+
+    Args:
+        layers: their classes.
+    """
+    found = set[str]()
+    while new := {
+        name for name, node in functions.items() if name not in found and _only_makes(node, {*layers, *found})
+    }:
+        found |= new
+    return found
+
+
+def _only_makes(function: ast.FunctionDef, layers: Collection[str]) -> bool:
+    """Whether all that a function does with what some classes and functions make is to give it back."""
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    statements = [node for node in nodes if isinstance(node, ast.stmt)]
+    returned = [node.value for node in statements if isinstance(node, ast.Return)]
+    if not returned or function.decorator_list or not all(map(_only_binds, statements)):
+        return False
+    made = {target.id: value for target, value in map(_binding, statements) if isinstance(target, ast.Name)}
+    said = [node.id for node in nodes if isinstance(node, ast.Name)]
+    for value in returned:
+        if isinstance(value, ast.Name) and said.count(value.id) == 2:
+            value = made.get(value.id)
+        if not isinstance(value, ast.Call) or dotted(value.func) not in layers:
+            return False
+    return True
+
+
+def _only_binds(statement: ast.stmt) -> bool:
+    """Whether a statement only binds names, gives something back, or chooses between such statements."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, (ast.Assign, ast.AnnAssign, ast.If, ast.Pass, ast.Return))
+
+
+def _binding(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
+    """What a statement binds alone, and to what; None for another."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return statement.targets[0], statement.value
+    return (statement.target, statement.value) if isinstance(statement, ast.AnnAssign) else (None, None)
+
+
 def only_prints(body: Sequence[ast.stmt]) -> bool:
     """Whether the only calls of a block whose results it drops are those that print, and some do."""
     nodes = (node for statement in body for node in ast.walk(statement))
@@ -129,15 +174,15 @@ def only_prints(body: Sequence[ast.stmt]) -> bool:
 
 
 def _networks(body: Sequence[ast.stmt], layers: Collection[str]) -> set[str]:
-    """The names of what is built, by a class, and called, or by a class that is known as a layer: printed, a network shows its
+    """The names of what is built, by a class, and called, or by what is known to make a layer: printed, a network shows its
     layers."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     built = [
         (target.id, node.value)
         for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _last(node.value)[:1].isupper()
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
         for target in node.targets
-        if isinstance(target, ast.Name)
+        if isinstance(target, ast.Name) and (_last(node.value)[:1].isupper() or dotted(node.value.func) in layers)
     ]
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     given = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]

@@ -28,6 +28,7 @@ from detlint.facts.model import (
     PRINTS,
     SETTER,
     SHAPES,
+    UNUSED,
     Branch,
     Class,
     Const,
@@ -74,6 +75,7 @@ from detlint.program.calls import (
 from detlint.program.entry import EntryPoint, sites
 from detlint.program.kept import Kept
 from detlint.program.reach import (
+    GENERATOR,
     HOST,
     TRAINING,
     Draws,
@@ -1582,9 +1584,9 @@ class _Run:
         if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
             self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
         if kind == "optional" and not self.doubtful:
-            seeding = Seeding(place, ("the generator",), kind, cause)
-            self.result.optional.setdefault(f"generator {cause}", seeding)
-            self.result.optional_drawn.add(f"generator {cause}")
+            key = f"{GENERATOR}{cause} {place.module.path} {place.site}"
+            self.result.optional.setdefault(key, Seeding(place, ("the generator",), kind, cause))
+            self.result.optional_drawn.add(key)
 
     def seed_kind(self, effect: Effect, made: Place, parameter: str) -> tuple[str, Spot | None]:
         """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
@@ -1619,7 +1621,7 @@ class _Run:
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         use = place.module.sites[place.site].use
-        if use in ("id", "logged", CERTAIN) or (use == "dropped" and "only-gives" in entry.contexts):
+        if use in ("id", "logged", CERTAIN, UNUSED) or (use == "dropped" and "only-gives" in entry.contexts):
             return False
         if use == "looked-at" and stream in HOST:
             return False

@@ -24,6 +24,8 @@ READING: Final = frozenset({
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
+GENERATOR: Final = "generator "
+"""How the names of what generator objects give begin, among streams."""
 DRAWS_WHEN_READ: Final = "draws-when-read"
 TAKES_BATCHES: Final = "takes-batches"
 TRAINING: Final = "training"

@@ -239,11 +239,24 @@ class Resolver:
         if target is None:
             return None
         if not place[1]:
-            return Ref(f"{target.path}::")
+            return self._instead_of(target, path, name) or Ref(f"{target.path}::")
         found = self._inside(target, place[1])
         # A package may get names when it is imported, or be another release than the one that its examples are for.
         known = found is None and (canonical := self.catalog.canonical(name)) in self.catalog.calls
         return Ref(canonical) if known else found
+
+    def _instead_of(self, module: Module, path: str, name: str) -> Value | None:
+        """What a package has in place of a module, where it imports that from there: `from .set_seed import set_seed`."""
+        package, _, last = name.rpartition(".")
+        place = self.modules.find(path, package) if package else None
+        home = self.module(place[0]) if place is not None and not place[1] else None
+        if home is None:
+            return None
+        bound = home.facts.names.get(last)
+        if isinstance(bound, Ref) and bound.name.startswith(f"{name}."):
+            return self.normal(home.path, bound)
+        given = name in home.facts.stars and last in {**module.functions, **module.classes}
+        return self._inside(module, last) if given and bound is None else None
 
     @cached_property
     def _standard(self) -> frozenset[str]:
