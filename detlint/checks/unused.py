@@ -200,10 +200,13 @@ class Unused:
         return is_made_by(value, index)
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
-        """Whether a name is said so many times, all in the `__main__` block in which a site stands: no import has what that binds."""
+        """Whether a name is said so many times, all in the `__main__` block in which a site stands, or at the top level of a script that
+        nothing imports: no import has what that binds."""
         steps = module.steps(module.facts.functions[0])
         blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
-        return any(index in sites(block.arms[0]) for block in blocks) and self._is_said_once(module, name, times)
+        own = any(index in sites(block.arms[0]) for block in blocks)
+        own = own or (module.facts.starts == "script" and not self._users.may_be_imported(module, name))
+        return own and self._is_said_once(module, name, times)
 
     def _is_said_once(self, module: Module, name: str, times: int = 1) -> bool:
         """Whether no other place names something: in its file, or in one that imports that.
