@@ -137,6 +137,10 @@ class Verdicts:
             return True
         return self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False)
 
+    def leaves_out(self, module: Module, index: int) -> bool:
+        """Whether a site makes the part of a layer that only methods use which nothing calls."""
+        return self._milder.is_part_of_nothing(module, index)
+
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         return of_weights and self._frozen.holds(module, index)

@@ -201,6 +201,8 @@ class Words(NamedTuple):
     """How often it is set there, of whatever it is."""
     looks_up: Callable[[str, str], bool]
     """Whether objects of a class, whose name is asked first, may be made there without that."""
+    leaves_out: Callable[[Module, int], bool]
+    """Whether a site of a module makes the part of a layer that only methods use which nothing calls."""
 
 
 class Flow(Calls):
@@ -600,6 +602,8 @@ class _Run:
         """What objects draw when they are used: transforms where data are read, maybe in the workers of a loader."""
         streams = self.worker_streams()
         for drawn in self.later:
+            if self.is_open(drawn.stream) and self.flow.words.leaves_out(drawn.place.module, drawn.place.site):
+                continue
             self.path = drawn.path
             # Where nothing is trained, a layer matters no more than its weights do.
             work = partial(self.draw, drawn.stream, drawn.place, drawn.layer and not self.result.trains)
