@@ -38,8 +38,8 @@ def without_hints(text: bytes) -> bytes:
     if not spans:
         return text
     starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    for each in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(each))
     left, at = [], 0
     for line, column, end_line, end_column in spans:
         begin, end = starts[line - 1] + column, starts[end_line - 1] + end_column

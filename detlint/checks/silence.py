@@ -229,9 +229,9 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self._callers, self.unused.is_unsaid)
+        return listings.matters(module, index, self._matcher, self.callers, self.unused.is_unsaid)
 
-    def _callers(self, module: Module, name: str) -> list[Use] | None:
+    def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
         return None if self._unnamed.is_in_library(module) else self._gradients.uses(module, name)
 

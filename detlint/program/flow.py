@@ -202,7 +202,7 @@ class Words(NamedTuple):
     looks_up: Callable[[str, str], bool]
     """Whether objects of a class, whose name is asked first, may be made there without that."""
     leaves_out: Callable[[Module, int], bool]
-    """Whether a site of a module makes the part of a layer that only methods use which nothing calls."""
+    """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
 
 
 class Flow(Calls):
