@@ -324,10 +324,25 @@ class Unnamed:
     def _only_says_attribute(self, module: Module, block: Block, name: str) -> bool:
         """Whether a part of a file says a name only as that of an attribute of other things than modules: `model.convert()` is none of
         the file's functions, which its own code calls by their bare names."""
-        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), block.text)]
-        if len(said) < len(whole(name).findall(block.text)):
+        text = self._used(module, block, block.text, whole(name))
+        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), text)]
+        if len(said) < len(whole(name).findall(text)):
             return False
-        return not any(_may_be_module(module.facts.names.get(found[1].decode("utf-8", "replace"))) for found in said)
+        of = ((found[1].decode("utf-8", "replace"), found[0].decode("utf-8", "replace")) for found in said)
+        return not any(
+            _may_be_module(module.facts.names.get(first)) and not self._is_other(module, f) for first, f in of
+        )
+
+    def _means_own(self, module: Module, text: bytes, name: str) -> bool:
+        """Whether a part of a file says a name, and not only as that of what a framework has: `nn.Softmax`."""
+        dotted = re.findall(rb"(?<![\w.])\w[\w.]*\.%s\b" % name.encode(), text)
+        others = sum(self._is_other(module, said.decode("utf-8", "replace")) for said in dotted)
+        return len(whole(name).findall(text)) > others
+
+    def _is_other(self, module: Module, name: str) -> bool:
+        """Whether a dotted name in a module is one of a framework's."""
+        value = self._resolver.name(module.path, f"{module.prefix}{name}")
+        return isinstance(value, Ref) and value.name.partition(".")[0] in self._resolver.catalog.roots
 
     def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
         """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
@@ -375,7 +390,7 @@ class Unnamed:
             if closed:
                 rest = _LISTED.sub(b"", rest)
             if has == own:
-                named = block.name != name and bool(word.search(rest))
+                named = block.name != name and self._means_own(other, rest, name)
             else:
                 spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
                 named = spelled or self._is_taken(other, rest, name, module)
