@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
-from detlint.facts.model import Branch, Either, Function, Instance, Items, Member, Ref, Result, Value, is_made_by
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.texts import IMPORT, deriving
@@ -112,8 +112,8 @@ class Unused:
 
         Args:
             made: the class of what it makes, if a run passes there that trains: its script is written to the end.
-            generator: whether it is a generator of random numbers, or a transform. One under a name of its module does nothing by
-                itself, either; nor does a layer under a name of a script.
+            generator: whether it is a generator of random numbers. One under a name of its module does nothing by itself, either;
+                nor does a layer under a name of a script.
             counts: says which places count that read it; None for all of them.
         """
         site = module.sites[index]
@@ -186,8 +186,12 @@ class Unused:
         return any(isinstance(t, Member) and isinstance(t.base, Instance) and not t.base.name for t in targets)
 
     def _name_in(self, names: Mapping[str, Value | None], index: int) -> str:
-        """The only one of some names that holds what a site makes, at least on one way, or as one of several."""
-        found = [name for name, value in names.items() if any(self._is_made_by(v, index) for v in _held(value))]
+        """The only one of some names that holds what a site makes, at least on one way."""
+        found = [
+            name
+            for name, value in names.items()
+            if any(self._is_made_by(v, index) for v in (value.options if isinstance(value, Either) else (value,)))
+        ]
         return found[0] if len(found) == 1 else ""
 
     def _is_made_by(self, value: Value | None, index: int) -> bool:
@@ -218,9 +222,3 @@ class Unused:
         importers = self._users.importers(module.path)
         self._resolver.opened.update(importers)
         return not any(self._users.mentions(path, name) for path in importers)
-
-
-def _held(value: Value | None) -> Iterator[Value | None]:
-    """What a name may hold, alone or in a list that is written out."""
-    for option in value.options if isinstance(value, Either) else (value,):
-        yield from option.values if isinstance(option, Items) else (option,)

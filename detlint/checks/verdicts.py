@@ -143,16 +143,8 @@ class Verdicts:
         """Whether what a site makes is never used: the part of a layer that only methods use which nothing calls, or a transform
         that nobody hands any data."""
         if any(match.entry.rule == TRANSFORM for match in self._matcher.matches(module, index)):
-            return self._is_handed_nothing(module, index)
-        return self._milder.is_part_of_nothing(module, index)
-
-    def _is_handed_nothing(self, module: Module, index: int) -> bool:
-        """Whether nobody ever uses the transform that a site makes."""
-        if module.function_of(module.sites[index]).name:
             return self._unread.holds(module, module.sites[index])
-        # Who writes a notebook may not have come to its use.
-        script = module.facts.starts != "notebook"
-        return script and self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
+        return self._milder.is_part_of_nothing(module, index)
 
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""
@@ -177,7 +169,7 @@ class Verdicts:
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
         if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
             return "nothing is made of what it gives"
-        if match.entry.rule == TRANSFORM and self._is_handed_nothing(module, index):
+        if match.entry.rule == TRANSFORM and self._unread.holds(module, module.sites[index]):
             return "nobody hands any data to what it makes"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
