@@ -201,11 +201,13 @@ class Unused:
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
         """Whether a name is said so many times, all in the `__main__` block in which a site stands, or at the top level of a script that
-        nothing imports: no import has what that binds."""
+        does something for its own sake and that nothing imports: no import has what that binds."""
         steps = module.steps(module.facts.functions[0])
         blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
         own = any(index in sites(block.arms[0]) for block in blocks)
-        own = own or (module.facts.starts == "script" and not self._users.may_be_imported(module, name))
+        # Who writes a notebook may not have come to its use.
+        acts = module.facts.starts in ("main", "script") and self._users.starts(module.path)
+        own = own or (acts and not self._users.may_be_imported(module, name))
         return own and self._is_said_once(module, name, times)
 
     def _is_said_once(self, module: Module, name: str, times: int = 1) -> bool:
