@@ -17,7 +17,7 @@ from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, guarded
+from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -256,6 +256,9 @@ class Constants:
             value = self._parameter(module, *given)
         elif isinstance(kept := self._kept(module, function, node), Const):
             value = kept if self._sets_alone(module, function.owner, node) else None
+        elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, node):
+            made = module.functions[f"{function.owner}.__init__"]
+            value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
         if isinstance(node, ast.Attribute):
             attributes.add(node.attr)
         return value if isinstance(value, Const) else None
@@ -332,6 +335,12 @@ class Constants:
             return False
         offered = self._offered and self._unnamed.is_offered(module, owner)
         return not (offered or any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin)))
+
+    def _keeps_once(self, module: Module, owner: str, node: ast.expr) -> bool:
+        """Whether a class sets an attribute in its constructor alone, and once: what it is, is all of its parameters."""
+        text = self._text(module)
+        body = class_in(text, owner) if text is not None else None
+        return body is not None and keeps_once(body, dotted(node).rpartition(".")[2])
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
         """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an

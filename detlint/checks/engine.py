@@ -89,6 +89,7 @@ class Engine:
             users.texts.sets,
             users.texts.times_set,
             users.texts.looks_up,
+            lambda *at: self.verdicts.leaves_out(*at),
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -80,6 +80,19 @@ def class_in(data: bytes, name: str) -> ast.ClassDef | None:
     return body[0] if body and isinstance(body[0], ast.ClassDef) else None
 
 
+def keeps_once(body: ast.ClassDef, attribute: str) -> bool:
+    """Whether a class sets an attribute, of whatever object, in one place, and its constructor does."""
+    made = [node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"]
+    places = [[*_setting(node, attribute)] for node in (body, *made)]
+    return len(made) == 1 and all(len(place) == 1 for place in places)
+
+
+def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
+    """Where an attribute of that name is set."""
+    inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr == attribute)
+    return (inner for inner in inside if not isinstance(inner.ctx, ast.Load))
+
+
 def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
     """The text of the definition of the top level that a site stands in, and how many lines are before it; b"" for none."""
     heads = re.finditer(rb"^(?:async[ \t]+def|def|class)[ \t]+%s\b" % re.escape(name.encode()), data, re.M)

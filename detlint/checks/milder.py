@@ -129,7 +129,7 @@ class Milder:
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
-        if is_class(match.name) and self._is_part_of_nothing(module, index):
+        if is_class(match.name) and self.is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
         if self._unapplied.holds(module, index):
             return "it stands in a layer of which nothing calls any object"
@@ -173,7 +173,7 @@ class Milder:
         unused = self._unused.is_made_for_nothing(module, index, "", generator=False)
         return unused or self._leftover.holds(module, index)
 
-    def _is_part_of_nothing(self, module: Module, index: int) -> bool:
+    def is_part_of_nothing(self, module: Module, index: int) -> bool:
         """Whether a site makes a part of a layer that only what nothing runs uses."""
         owner = f"{module.path}::{module.function_of(module.sites[index]).owner}"
         runs = self._unnamed.running(owner)

@@ -15,6 +15,7 @@ from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
+from detlint.checks.hints import READERS, without_hints
 from detlint.checks.tests import is_test
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
 from detlint.facts.parse import tree
@@ -67,6 +68,8 @@ _SPLIT: Final = re.compile(
 )
 """By what the name of a definition is split off that of its module."""
 _EVALUATES: Final = re.compile(rb"(?<![\w.])(?<!def )(?:eval|exec)\(")
+_STARTS: Final = re.compile(rb"\bimport\b|(?<!\S)-m\b|\bpython\b")
+"""By what a text may have a file run."""
 _READS: Final = (ast.Attribute, ast.Constant, ast.keyword)
 """What says a name in the code, or has a text, and binds none."""
 _KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)", re.M)
@@ -109,6 +112,7 @@ class Unnamed:
         self._overloads = resolver.catalog.with_context("overloads")
         self._idle: Answers[bool] = Answers(users)
         self._led: Answers[bool] = Answers(users)
+        self._hinting: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
         """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
@@ -299,16 +303,46 @@ class Unnamed:
             text = block.text
             if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._is_star(module):
                 text = _LISTED.sub(b"", text)
-            if word.search(text):
+            if word.search(text) and word.search(self._used(module, block, text, word)):
                 yield block
+
+    def _used(self, module: Module, block: Block, text: bytes, word: re.Pattern[bytes]) -> bytes:
+        """What a part of a file, which says a word, has without what only tells something or says of which class it is, unless somebody
+        near a module may read that.
+
+        Args:
+            text: that part, or what is left of it.
+        """
+        defined = block.name in module.functions or block.name in module.classes
+        used = text if defined and _is_decorated(module, block.name) else without_hints(text)
+        if len(word.findall(used)) == len(word.findall(text)):
+            return used
+        home = self._users.home(module)
+        read = self._hinting.of(home, lambda: bool(self._texts.saying_any(READERS, home)), False)
+        return text if read else used
 
     def _only_says_attribute(self, module: Module, block: Block, name: str) -> bool:
         """Whether a part of a file says a name only as that of an attribute of other things than modules: `model.convert()` is none of
         the file's functions, which its own code calls by their bare names."""
-        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), block.text)]
-        if len(said) < len(whole(name).findall(block.text)):
+        text = self._used(module, block, block.text, whole(name))
+        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), text)]
+        if len(said) < len(whole(name).findall(text)):
             return False
-        return not any(_may_be_module(module.facts.names.get(found[1].decode("utf-8", "replace"))) for found in said)
+        of = ((found[1].decode("utf-8", "replace"), found[0].decode("utf-8", "replace")) for found in said)
+        return not any(
+            _may_be_module(module.facts.names.get(first)) and not self._is_other(module, f) for first, f in of
+        )
+
+    def _means_own(self, module: Module, text: bytes, name: str) -> bool:
+        """Whether a part of a file says a name, and not only as that of what a framework has: `nn.Softmax`."""
+        dotted = re.findall(rb"(?<![\w.])\w[\w.]*\.%s\b" % name.encode(), text)
+        others = sum(self._is_other(module, said.decode("utf-8", "replace")) for said in dotted)
+        return len(whole(name).findall(text)) > others
+
+    def _is_other(self, module: Module, name: str) -> bool:
+        """Whether a dotted name in a module is one of a framework's."""
+        value = self._resolver.name(module.path, f"{module.prefix}{name}")
+        return isinstance(value, Ref) and value.name.partition(".")[0] in self._resolver.catalog.roots
 
     def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
         """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
@@ -344,18 +378,19 @@ class Unnamed:
             return True
         word, alias = whole(name), re.compile(rb"\b%s\s+as\b" % name.encode())
         for block in self._texts.blocks(path):
-            if not word.search(block.text):
+            text = self._used(other, block, block.text, word) if word.search(block.text) else b""
+            if not word.search(text):
                 continue
-            imports = [found for found in IMPORT.findall(block.text) if word.search(found)]
+            imports = [found for found in IMPORT.findall(text) if word.search(found)]
             passes_on = bool(imports) and has == own and path.endswith(INIT)
             closed = passes_on and (self._is_closed(other) or self._is_left_there(other, module, name))
             if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
                 return True
-            rest = IMPORT.sub(b"", block.text)
+            rest = IMPORT.sub(b"", text)
             if closed:
                 rest = _LISTED.sub(b"", rest)
             if has == own:
-                named = block.name != name and bool(word.search(rest))
+                named = block.name != name and self._means_own(other, rest, name)
             else:
                 spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
                 named = spelled or self._is_taken(other, rest, name, module)
@@ -536,9 +571,10 @@ class Unnamed:
         return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
 
     def _is_only_in_code(self, path: str, word: str) -> bool:
-        """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, nor in a text."""
+        """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, and in no text, but
+        in sentences."""
         text = self._texts.of(path) if path.endswith(".py") else None
-        return text is not None and not _texts_in_code(text, word)
+        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word))
 
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
@@ -746,11 +782,12 @@ def _given(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"^[ \t]*(?:for\b)?%s(?::[^=\n]*)?(?:[-+*/%%]?=(?!=)|\bin\b)(.*)" % names, re.M)
 
 
-def _texts_in_code(text: bytes, word: str) -> bool:
-    """Whether a word stands in an import, or in a text that is no key of a table and no docstring; so where that can't be read."""
+def _texts_in_code(text: bytes, word: str) -> list[bytes]:
+    """What has a word of the imports of a file, and of its texts that are no keys of a table and no docstrings; nothing that is known
+    where that can't be read."""
     parsed = tree(text)
     if parsed is None:
-        return True
+        return [b""]
     nodes = [*ast.walk(parsed)]
     keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
     keys |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
@@ -760,7 +797,14 @@ def _texts_in_code(text: bytes, word: str) -> bool:
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             texts += [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
-    return any(says(part.encode("utf-8", "replace"), word) for part in texts)
+    parts = (part.encode("utf-8", "replace") for part in texts)
+    return [part for part in parts if says(part, word)]
+
+
+def _is_prose(text: bytes, word: str) -> bool:
+    """Whether a text has a word only between others, as sentences have it, and starts or imports nothing."""
+    alone = len(re.findall(rb"(?<=\s)%s(?=\s)" % word.encode(), text))
+    return alone == len(whole(word).findall(text)) and len(text.split()) > 2 and not _STARTS.search(text)
 
 
 def _place(module: Module) -> str:

@@ -32,8 +32,6 @@ _OWN_PARTS: Final = re.compile(
     rb"\bgetattr\((?:self|super\(\)),\s*(?![\"'])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
 )
 """By what a class may come to the parts of its own objects without their names."""
-_LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
-"""How a loop on the top level begins."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -202,20 +200,15 @@ class Unused:
         return is_made_by(value, index)
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
-        """Whether a name is said so many times, all in the `__main__` block in which a site stands, or on the top level of a script:
-        no import has what that binds."""
+        """Whether a name is said so many times, all in the `__main__` block in which a site stands, or at the top level of a script that
+        does something for its own sake and that nothing imports: no import has what that binds."""
         steps = module.steps(module.facts.functions[0])
-        blocks = [step for step in steps if isinstance(step, Branch) and step.kind == "main"]
-        runs = any(index in sites(block.arms[0]) for block in blocks) if blocks else self._is_script(module)
-        return runs and self._is_said_once(module, name, times)
-
-    def _is_script(self, module: Module) -> bool:
-        """Whether a file does its work on its top level, in loops, and nothing imports it."""
-        text = self._users.texts.of(module.path) if not module.facts.cells else None
-        if text is None or _LOOPS.search(text) is None:
-            return False
-        imported = self._users.is_imported(module) or self._users.is_said_to_be_imported(module)
-        return not (imported or self._in_library(module))
+        blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
+        own = any(index in sites(block.arms[0]) for block in blocks)
+        # Who writes a notebook may not have come to its use.
+        acts = module.facts.starts in ("main", "script") and self._users.starts(module.path)
+        own = own or (acts and not self._users.may_be_imported(module, name))
+        return own and self._is_said_once(module, name, times)
 
     def _is_said_once(self, module: Module, name: str, times: int = 1) -> bool:
         """Whether no other place names something: in its file, or in one that imports that.

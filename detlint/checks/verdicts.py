@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from detlint.catalog import TRANSFORM
 from detlint.checks import listings
 from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
@@ -23,10 +24,10 @@ from detlint.checks.silence import SWITCH, Silence
 from detlint.checks.tests import is_test
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unnamed import Unnamed
-from detlint.checks.unread import IN_PLACE, is_unread
+from detlint.checks.unread import IN_PLACE, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
-from detlint.facts.model import Either, Member
+from detlint.facts.model import Either, Member, Ref
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -70,6 +71,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._device_tests = device_tests
+        self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
             settings,
@@ -141,6 +143,21 @@ class Verdicts:
         """Whether nothing uses the generator of random numbers that a site makes."""
         return self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
 
+    def leaves_out(self, module: Module, index: int) -> bool:
+        """Whether what a site makes is never used: the part of a layer that only methods use which nothing calls, or a transform
+        that nobody hands any data."""
+        if any(match.entry.rule == TRANSFORM for match in self._matcher.matches(module, index)):
+            return self._unread.holds(module, module.sites[index])
+        return self._milder.is_part_of_nothing(module, index)
+
+    def _makes_object(self, module: Module, name: str) -> bool:
+        """Whether what a file means by a name is a class of a framework."""
+        first, dot, rest = name.partition(".")
+        meant = module.facts.names.get(first)
+        found = self._resolver.name(module.path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
+        name = found.name if isinstance(found, Ref) else ""
+        return is_class(name) and name.partition(".")[0] in self._catalog.roots
+
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         return of_weights and self._frozen.holds(module, index)
@@ -156,6 +173,8 @@ class Verdicts:
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
         if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
             return "nothing is made of what it gives"
+        if match.entry.rule == TRANSFORM and self._unread.holds(module, module.sites[index]):
+            return "nobody hands any data to what it makes"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
         if is_class(match.name) and self._leftover.holds(module, index):

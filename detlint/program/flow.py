@@ -204,6 +204,8 @@ class Words(NamedTuple):
     """How often it is set there, of whatever it is."""
     looks_up: Callable[[str, str], bool]
     """Whether objects of a class, whose name is asked first, may be made there without that."""
+    leaves_out: Callable[[Module, int], bool]
+    """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
 
 
 class Flow(Calls):
@@ -605,6 +607,8 @@ class _Run:
         """What objects draw when they are used: transforms where data are read, maybe in the workers of a loader."""
         streams = self.worker_streams()
         for drawn in self.later:
+            if self.is_open(drawn.stream) and self.flow.words.leaves_out(drawn.place.module, drawn.place.site):
+                continue
             self.path = drawn.path
             # Where nothing is trained, a layer matters no more than its weights do.
             work = partial(self.draw, drawn.stream, drawn.place, drawn.layer and not self.result.trains)
