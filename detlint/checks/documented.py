@@ -20,6 +20,8 @@ from detlint.program.texts import Texts
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"
 CPU: Final = "cpu"
+FALSE: Final = frozenset({"False", "false", "0", "None"})
+"""What makes an option false."""
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
 _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
@@ -47,10 +49,9 @@ class Documented:
         if not any(self._names_framework(module) for module in modules.values()):
             return
         said = self._documents.around(reach.entry.module.path)
-        if said.gpu and (
-            self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path})
-            or self._by_commands(reach, said, modules.values()) == CUDA
-        ):
+        files = reach.visited | reach.imported | {reach.entry.module.path}
+        named = said.gpu and self._is_left_open(said, files)
+        if named or self._by_commands(reach, said, modules.values()) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
 
     def names_gpu(self, script: Module) -> bool:
@@ -71,12 +72,16 @@ class Documented:
 
     def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
-        or they differ."""
-        option = self._option(reach)
+        or they differ. Documents that name Ascend too may leave other commands to the reader: of theirs, those count that give what
+        the run needs, and that it hasn't by default."""
+        needed = {flag for flag in reach.needs.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
+        option = self._option(reach) if said.gpu or needed else ""
         if not option:
             return ""
-        usual = _defaults(option, said, modules)
+        usual = {target_of(value) for value in _defaults(option, said, modules)}
         started = said.starting(reach.entry.module.path) or ()
+        if not said.gpu:
+            started = [command for command in started if all(_gives(command, flag) for flag in needed)]
         found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
         return found.pop() if len(found) == 1 else ""
 
@@ -93,11 +98,15 @@ class Documented:
 
 
 def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
-    """The hardware that an option means where no command gives it, by the parsers of some files, or by settings; "" where that isn't
-    written out."""
+    """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
     declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
-    parsed = {target_of(default.value) if isinstance(default, Const) else "" for default in declared}
-    return parsed or {target_of(value) for key, value in said.settings if key == option} or {""}
+    parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
+    return parsed or {value.capitalize() for key, value in said.settings if key == option} or {""}
+
+
+def _gives(command: Command, flag: str) -> bool:
+    """Whether a command may make an option true, perhaps by a shorter name."""
+    return any(flag.startswith(name) and value not in FALSE for name, value in command.options.items())
 
 
 def _targets(command: Command, option: str, usual: set[str]) -> set[str]:

@@ -88,6 +88,7 @@ class Engine:
             users.texts.sets,
             users.texts.times_set,
             users.texts.looks_up,
+            users.texts.gives,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -35,8 +35,10 @@ _ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend
 runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
 _SETTING: Final = re.compile(
-    r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I
+    r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU|True|False)\b", re.M | re.I
 )
+_TOLD: Final = re.compile(r"(?<![-\w])(\w+)[\"'`]*(?:[ \t]*[:=]|[ \t]+(?:to|as|is))[ \t]*[\"'`]*(?:True|1)\b", re.I)
+"""What a text tells to make true, but for an option in a command."""
 _SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
 """Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
 _OF_OTHERS: Final = re.compile(r"torch|tensorflow|paddle|caffe|jax|official|baseline|original|paper", re.I)
@@ -46,7 +48,7 @@ _STARTING: Final = re.compile(r"^.*(?:\bpython|\bbash\b|\bsh\b|run\b|CUDA_VISIBL
 
 
 class Said(NamedTuple):
-    """What the documents of a project say; of one that they don't say to be for a GPU alone, no more than that."""
+    """What the documents of a project say."""
 
     gpu: bool = False
     """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
@@ -54,9 +56,11 @@ class Said(NamedTuple):
     unread: bool = False
     """Whether there is a line that can't be read although it may start a script."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Keys of YAML files, and the hardware that they are given."""
+    """Keys of YAML files, and the hardware, or the truth, that they are given."""
     scripts: tuple[str, ...] = ()
     """The files that have the name of one which a command starts."""
+    told: tuple[str, ...] = ()
+    """What the reader may be told to make true by hand."""
 
     def starting(self, script: str) -> list[Command] | None:
         """The commands that start a script; None where they can't be told from those that start another one."""
@@ -190,13 +194,15 @@ class Documents:
             return NOTHING
         texts = _texts(paths)
         whole = texts.whole()
-        if not self._frameworks.search(whole) or not texts.name_gpu() or _ASCEND.search(_ELSEWHERE.sub("", whole)):
+        if not self._frameworks.search(whole):
             return NOTHING
+        gpu = texts.name_gpu() and not _ASCEND.search(_ELSEWHERE.sub("", whole))
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        return Said(True, known, None in read, tuple(sorted({*texts.settings})), scripts)
+        told = {name for text in (*texts.prose, *texts.blocks) for name in _TOLD.findall(text)}
+        return Said(gpu, known, None in read, tuple(sorted({*texts.settings})), scripts, tuple(sorted(told)))
 
 
 def _below(home: str) -> _Files | None:

@@ -201,6 +201,8 @@ class Words(NamedTuple):
     """How often it is set there, of whatever it is."""
     looks_up: Callable[[str, str], bool]
     """Whether objects of a class, whose name is asked first, may be made there without that."""
+    gives: Callable[[str, str], bool]
+    """Whether an option, whose name is asked first, may be set there by something else than a command line."""
 
 
 class Flow(Calls):
@@ -1159,7 +1161,7 @@ class _Run:
             held = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
             self.spare(place, effects, held)
             effects = held
-        raising = any(RAISES in e.entry.contexts and e.sure and made == place for e, made in effects)
+        raising = any(RAISES in e.entry.contexts and made == place and self.refuses(e, place) for e, made in effects)
         if raising and site.kind == "call" and not self.is_mended() and self.stop(f"line {site.span.line}"):
             return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
@@ -1201,6 +1203,28 @@ class _Run:
             pass
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
+
+    def refuses(self, effect: Effect, place: Place) -> bool:
+        """Whether a framework surely doesn't take what a call gives it; where it is an option that decides, it is noted that the run
+        needs this one."""
+        if effect.sure:
+            return True
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name) for name in given}
+        known = {name: origin.value for name, origin in looked.items() if _is_written(origin)}
+        if self.flow.knowledge.settled(effect, known):
+            return True
+        for name, origin in looked.items():
+            flag, otherwise = _by_option(origin.value)
+            if flag and self.flow.knowledge.settled(effect, {**known, name: otherwise}):
+                self.need(flag)
+        return False
+
+    def need(self, flag: str) -> None:
+        """Note that the run raises here unless an option is true, which nothing sets but whoever starts it."""
+        sure = not (self.unsure or self.returns or self.doubtful or self.elsewhere or self.frame.function.deferred)
+        if sure and not self.some_file(partial(self.flow.words.gives, flag)):
+            self.result.needs.add(flag)
 
     def is_hopeless(self, target: Value | None) -> bool:
         """Whether what takes gradients raises, because the function of which it does."""
@@ -1812,7 +1836,9 @@ class _Run:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
         is taken to be at its end."""
         outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
+        self.unsure += outer[1]  # what is behind a way out may not be come to
         self.steps(steps)
+        self.unsure -= outer[1]
         if self.returns:
             self.stopped, self.failed = "", failed  # what raises behind may not have been come to
         for work in self.pending if not self.stopped else ():
@@ -2165,7 +2191,8 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True
     if isinstance(value, Either):
-        return any(isinstance(option, (Ref, Partial)) for option in value.options) or DECIDING.search(name) is not None
+        known = isinstance(_by_option(value)[1], Const)
+        return known or any(isinstance(o, (Ref, Partial)) for o in value.options) or DECIDING.search(name) is not None
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
@@ -2179,6 +2206,19 @@ def _inside(value: Value | None) -> Iterator[Value | None]:
     if isinstance(value, (Items, Mapping)):
         for inner in value.values:
             yield from _inside(inner)
+
+
+def _is_written(origin: Origin) -> bool:
+    """Whether a call says a literal itself, perhaps through parameters: what an option or a setting says may be another one."""
+    return isinstance(origin.value, Const) and origin[1:] == (None, False)
+
+
+def _by_option(value: Value | None) -> tuple[str, Value | None]:
+    """The option, as an attribute of all that are given, which decides between two values, and the one for where it isn't true; "" for
+    none."""
+    if not isinstance(value, Either) or "." not in value.by[1:] or value.by.startswith("self."):
+        return "", None
+    return last(Ref(value.by)), value.options[1]
 
 
 def _is_text(origin: Origin) -> bool:
