@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from detlint.catalog import HARDWARE
+from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings
+from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member
 from detlint.program.commands import Command
 from detlint.program.documents import Documents, Said
-from detlint.program.reach import Reach
+from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 
@@ -51,8 +53,30 @@ class Documented:
         said = self._documents.around(reach.entry.module.path)
         files = reach.visited | reach.imported | {reach.entry.module.path}
         named = said.gpu and self._is_left_open(said, files)
-        if named or self._by_commands(reach, said, modules.values()) == CUDA:
+        if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
+
+    def keeps_from(self, reach: Reach, place: Place) -> bool:
+        """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
+        one choose a GPU."""
+        if self._settings.targets or target_of(reach.held.get(HARDWARE)):
+            return False
+        flags = self._options_around(place.module, place.site)
+        files = (reach.entry.module.path, *reach.visited, *reach.imported)
+        flags = {flag for flag in flags if not any(self._texts.gives(flag, path) for path in files)}
+        if not flags:
+            return False
+        modules = {one.module.path: one.module for one in reach.places}
+        said = self._documents.around(reach.entry.module.path)
+        return self._by_commands(reach, said, modules.values(), flags) == CUDA
+
+    def _options_around(self, module: Module, index: int) -> set[str]:
+        """The options, as attributes of what holds them, that have to be true for a function to come to a site of it."""
+        site, function = module.sites[index], module.function_of(module.sites[index])
+        text = self._texts.of(module.path) if module.path.endswith(".py") and function.name else None
+        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        tests = [dotted(guard.test) for guard in found.guards if guard.wanted] if found is not None else []
+        return {test.rpartition(".")[2] for test in tests if "." in test and not test.startswith("self.")}
 
     def names_gpu(self, script: Module) -> bool:
         """Whether the documents around a script name a GPU as what it is for, and no other accelerator."""
@@ -70,11 +94,11 @@ class Documented:
             return False
         return not any(_SAYS_ASCEND.search(_ASKS.sub(b"", self._texts.of(path) or b"")) for path in sorted(paths))
 
-    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
+    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
-        or they differ. Documents that name Ascend too may leave other commands to the reader: of theirs, those count that give what
-        the run needs, and that it hasn't by default."""
-        needed = {flag for flag in reach.needs.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
+        or they differ. Documents that name Ascend too may leave other commands to the reader: of theirs, those count that give the
+        options which are needed, and that aren't true by default."""
+        needed = {flag for flag in {*needs}.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
         option = self._option(reach) if said.gpu or needed else ""
         if not option:
             return ""
