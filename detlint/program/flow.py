@@ -1205,13 +1205,13 @@ class _Run:
             self.hand_over(target, effects, place)
 
     def refuses(self, effect: Effect, place: Place) -> bool:
-        """Whether a framework surely doesn't take what a call gives it; where it is an option that decides, it is noted that the run
-        needs this one."""
+        """Whether a framework surely doesn't take what a call gives it: an option by its default says nothing. Where one of two values
+        is taken, and an option decides between these, it is noted that the run needs this one."""
         if effect.sure:
             return True
         given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
         looked = {name: self.written(effect, place, name) for name in given}
-        known = {name: origin.value for name, origin in looked.items() if _is_written(origin)}
+        known = {n: o.value for n, o in looked.items() if isinstance(o.value, Const) and o.default is None}
         if self.flow.knowledge.settled(effect, known):
             return True
         for name, origin in looked.items():
@@ -2206,11 +2206,6 @@ def _inside(value: Value | None) -> Iterator[Value | None]:
     if isinstance(value, (Items, Mapping)):
         for inner in value.values:
             yield from _inside(inner)
-
-
-def _is_written(origin: Origin) -> bool:
-    """Whether a call says a literal itself, perhaps through parameters: what an option or a setting says may be another one."""
-    return isinstance(origin.value, Const) and origin[1:] == (None, False)
 
 
 def _by_option(value: Value | None) -> tuple[str, Value | None]:

@@ -252,7 +252,8 @@ class Values:
         for option in options:
             if self.entropy(option) is not None:
                 return option
-        found = chosen(*(o.value for o in options), value.by) if "." in value.by else join(o.value for o in options)
+        values = [option.value for option in options]
+        found = chosen(values[0], values[1], value.by) if "." in value.by else join(values)
         default = next((o.default for o in options if o.value == Const(None) and o.default is not None), None)
         return Origin(found, default)
 
