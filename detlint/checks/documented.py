@@ -61,14 +61,19 @@ class Documented:
         one choose a GPU."""
         if self._settings.targets or target_of(reach.held.get(HARDWARE)):
             return False
-        flags = self._options_around(place.module, place.site)
-        files = (reach.entry.module.path, *reach.visited, *reach.imported)
-        flags = {flag for flag in flags if not any(self._texts.gives(flag, path) for path in files)}
+        flags = {flag for flag in self._options_around(place.module, place.site) if not self._is_given(reach, flag)}
         if not flags:
             return False
         modules = {one.module.path: one.module for one in reach.places}
         said = self._documents.around(reach.entry.module.path)
         return self._by_commands(reach, said, modules.values(), flags) == CUDA
+
+    def _is_given(self, reach: Reach, flag: str) -> bool:
+        """Whether a file that a run comes to may say itself what an option is."""
+        files = {reach.entry.module.path, *reach.visited, *reach.imported}
+        found = next((path for path in sorted(files) if self._texts.gives(flag, path)), None)
+        reach.visited |= reach.imported if found is None else {found}  # what it rests on
+        return found is not None
 
     def _options_around(self, module: Module, index: int) -> set[str]:
         """The options, as attributes of what holds them, that have to be true for a function to come to a site of it."""
