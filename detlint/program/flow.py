@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from functools import partial, reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -154,6 +154,7 @@ class _State(msgspec.Struct):
         return _State(dict(self.streams), dict(self.switches))
 
 
+_T = TypeVar("_T")
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
@@ -669,9 +670,9 @@ class _Run:
                 else:
                     self.import_name(run)
             else:
-                failed = self.failed
-                self.site(step)
-                if (self.stopped or self.failed != failed) and step in self.frame.module.body.perhaps:
+                failed, perhaps = self.failed, step in self.frame.module.body.perhaps
+                self.perhaps_coming(partial(self.site, step)) if perhaps else self.site(step)
+                if perhaps and (self.stopped or self.failed != failed):
                     self.stopped, self.failed = "", failed
             if self.stopped:
                 return True
@@ -701,9 +702,16 @@ class _Run:
         """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
         body of a loop in it did."""
         outer, self.unsure, self.failed = (self.unsure, self.failed), 0, ""
-        raised = self.raises(work) or self.failed
+        raised = self.perhaps_coming(lambda: self.raises(work) or self.failed)
         self.unsure, self.failed = outer
         return raised != ""
+
+    def perhaps_coming(self, work: Callable[[], _T]) -> _T:
+        """Do something that may not happen, or whose errors something catches: the run doesn't need what is needed for that."""
+        needs = {*self.result.needs}
+        done = work()
+        self.result.needs = needs
+        return done
 
     def raises(self, work: Callable[[], object]) -> str:
         """Do something; where it raised, "" if it didn't."""
@@ -739,8 +747,10 @@ class _Run:
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
                 self.steps(branch.arms[0])
-            elif (raised := self.raises(partial(self.steps, branch.arms[0]))) and not self.unsure:
-                self.failed = self.failed or raised  # but there may be nothing to go through
+            else:
+                raised = self.perhaps_coming(partial(self.raises, partial(self.steps, branch.arms[0])))
+                if not self.unsure:
+                    self.failed = self.failed or raised  # but there may be nothing to go through
             return False
         if branch.kind == "trial":
             self.caught(partial(self.tried, branch.arms[0]))
@@ -1222,7 +1232,8 @@ class _Run:
 
     def need(self, flag: str) -> None:
         """Note that the run raises here unless an option is true, which nothing sets but whoever starts it."""
-        sure = not (self.unsure or self.returns or self.doubtful or self.elsewhere or self.frame.function.deferred)
+        aside = self.elsewhere or self.using or self.frame.function.deferred
+        sure = not (aside or self.unsure or self.returns or self.doubtful)
         if sure and not self.some_file(partial(self.flow.words.gives, flag)):
             self.result.needs.add(flag)
 
