@@ -99,7 +99,10 @@ class Inspection:
         trace = Trace(entry.module, entry.function)
         flow.recorder = trace
         try:
-            return Traced(entry, flow.reach(entry), trace.root)
+            reaches = flow.reach(entry)
+            for reach in reaches:
+                self.engine.documented.complete(reach)
+            return Traced(entry, reaches, trace.root)
         finally:
             flow.recorder = Recorder()
 
@@ -129,7 +132,9 @@ def runs_of(engine: Engine, reaches: Sequence[Reach], module: Module) -> Runs:
     ]
     stops = reaches[0].stops if reaches and all(reach.stops for reach in reaches) else ""
     leaves = any(reach.leaves for reach in reaches)
-    return Runs(passages, any(engine.may_train(reach) for reach in reaches), stops, leaves)
+    broken = next((reach.stops for reach in reaches if reach.stops), "")
+    goes_on = any(engine.may_train(reach) and not reach.stops for reach in reaches)
+    return Runs(passages, any(engine.may_train(r) for r in reaches), stops, leaves, "" if goes_on else broken)
 
 
 @contextlib.contextmanager

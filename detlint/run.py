@@ -997,20 +997,25 @@ def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str,
     }
     trying = {path for path, runs in followed.items() if runs and all(r.outcome.only_tries for r in runs)}
     going = links.reached(followed.keys() - stopping.keys() - trying) if stopping else set[str]()
-    stopped: dict[str, str] = {}
+    training = {path for path, runs in followed.items() if any(run.trains and not run.outcome.stops for run in runs)}
+    trains = links.reached(training) if stopping else set[str]()
+    stopped, broken = dict[str, str](), dict[str, str]()
     for start, where in sorted(stopping.items()):
-        for path in links.reached([start]) - going:
-            stopped.setdefault(path, where)
+        for path in links.reached([start]):
+            if path not in going:
+                stopped.setdefault(path, where)
+            if path not in trains:
+                broken.setdefault(path, where)
     left = links.reached(path for path, runs in followed.items() if any(run.outcome.leaves for run in runs))
     return {
-        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""), path in left)
-        for path in passages.keys() | trained | stopped.keys() | left
+        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""), path in left, broken.get(path, ""))
+        for path in passages.keys() | trained | stopped.keys() | left | broken.keys()
     }
 
 
 def _differ(judged: Judged, then: Runs, now: Runs) -> bool:
     """Whether a module may be judged otherwise by other runs."""
-    if (then.stop, then.leaves) != (now.stop, now.leaves):
+    if (then.stop, then.leaves, then.broken) != (now.stop, now.leaves, now.broken):
         return True
     if then.train != now.train and (judged.open or now.leaves):
         return True

@@ -546,6 +546,37 @@ def test_documents_say_several_devices(project: Callable[..., Path], file: str, 
     assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
 
 
+NEEDING = REPOSITORY / "fixtures" / "programs" / "mindspore_option_that_the_run_needs" / "gpu_alone"
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("run_ascend.sh", "python train.py --distributed=True --folder=data\n"),
+        ("README.md", "# Clips, with MindSpore\n\nOn Ascend, set `distributed=True`.\n"),
+        ("settings.yaml", 'device_target: "Ascend"\ndistributed: True\n'),
+        ("settings.py", "import seen\n\nconfig = seen.read()\nconfig.distributed = True\n"),
+    ],
+    ids=["command", "text", "settings", "file"],
+)
+def test_documents_say_who_gives_what_a_run_needs(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {path.name: path.read_text() for path in NEEDING.iterdir() if path.is_file()}
+    root = project(**files)
+    age(root, 0)
+    only = ("--select", "DET406,DET605,DET608", "--cache-dir", "cache")
+    assert "DET608" not in report(*only)
+    (root / file).write_text(now)
+    age(root, 1)
+    assert "DET608" in report(*only)
+    assert report(*only) == report(*only[:2], "--no-cache")
+    if file in files:
+        (root / file).write_text(files[file])
+    else:
+        (root / file).unlink()
+    age(root, 2)
+    assert "DET608" not in report(*only)
+
+
 def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable[..., Path]) -> None:
     project(**{name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")})
     found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")

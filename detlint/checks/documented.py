@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE
+from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings
+from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member
 from detlint.program.commands import Command
 from detlint.program.documents import Documents, Said
-from detlint.program.reach import Reach
+from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"
 CPU: Final = "cpu"
+FALSE: Final = frozenset({"False", "false", "0", "None"})
+"""What makes an option false."""
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
 _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
@@ -48,13 +52,39 @@ class Documented:
         if not any(self._names_framework(module) for module in modules.values()):
             return
         said = self._documents.around(reach.entry.module.path)
-        if said.gpu and (
-            self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path})
-            or self._by_commands(reach, said, modules.values()) == CUDA
-        ):
+        files = reach.visited | reach.imported | {reach.entry.module.path}
+        named = said.gpu and self._is_left_open(said, files)
+        if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
-        elif said.cpu and self._is_left_open(said, reach.visited | reach.imported | {reach.entry.module.path}):
+        elif said.cpu and self._is_left_open(said, files):
             reach.held = {**reach.held, HARDWARE: "CPU"}
+
+    def keeps_from(self, reach: Reach, place: Place) -> bool:
+        """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
+        one choose a GPU."""
+        if self._settings.targets or target_of(reach.held.get(HARDWARE)):
+            return False
+        flags = {flag for flag in self._options_around(place.module, place.site) if not self._is_given(reach, flag)}
+        if not flags:
+            return False
+        modules = {one.module.path: one.module for one in reach.places}
+        said = self._documents.around(reach.entry.module.path)
+        return self._by_commands(reach, said, modules.values(), flags) == CUDA
+
+    def _is_given(self, reach: Reach, flag: str) -> bool:
+        """Whether a file that a run comes to may say itself what an option is."""
+        files = {reach.entry.module.path, *reach.visited, *reach.imported}
+        found = next((path for path in sorted(files) if self._texts.gives(flag, path)), None)
+        reach.visited |= reach.imported if found is None else {found}  # what it rests on
+        return found is not None
+
+    def _options_around(self, module: Module, index: int) -> set[str]:
+        """The options, as attributes of what holds them, that have to be true for a function to come to a site of it."""
+        site, function = module.sites[index], module.function_of(module.sites[index])
+        text = self._texts.of(module.path) if module.path.endswith(".py") and function.name else None
+        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        tests = [dotted(guard.test) for guard in found.guards if guard.wanted] if found is not None else []
+        return {test.rpartition(".")[2] for test in tests if "." in test and not test.startswith("self.")}
 
     def names_gpu(self, script: Module, behind: Sequence[Module] = ()) -> bool:
         """Whether the documents around a script name a GPU as what it is for, and no other accelerator.
@@ -81,14 +111,18 @@ class Documented:
             return False
         return not any(_SAYS_ASCEND.search(_ASKS.sub(b"", self._texts.of(path) or b"")) for path in sorted(paths))
 
-    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
+    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
-        or they differ."""
-        option = self._option(reach)
+        or they differ. Documents that name Ascend too may leave other commands to the reader: of theirs, those count that give the
+        options which are needed, and that aren't true by default."""
+        needed = {flag for flag in {*needs}.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
+        option = self._option(reach) if said.gpu or needed else ""
         if not option:
             return ""
-        usual = _defaults(option, said, modules)
+        usual = {target_of(value) for value in _defaults(option, said, modules)}
         started = said.starting(reach.entry.module.path) or ()
+        if not said.gpu:
+            started = [command for command in started if all(_gives(command, flag) for flag in needed)]
         found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
         return found.pop() if len(found) == 1 else ""
 
@@ -105,11 +139,15 @@ class Documented:
 
 
 def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
-    """The hardware that an option means where no command gives it, by the parsers of some files, or by settings; "" where that isn't
-    written out."""
+    """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
     declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
-    parsed = {target_of(default.value) if isinstance(default, Const) else "" for default in declared}
-    return parsed or {target_of(value) for key, value in said.settings if key == option} or {""}
+    parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
+    return parsed or {value.capitalize() for key, value in said.settings if key == option} or {""}
+
+
+def _gives(command: Command, flag: str) -> bool:
+    """Whether a command may make an option true, perhaps by a shorter name."""
+    return any(flag.startswith(name) and value not in FALSE for name, value in command.options.items())
 
 
 def _targets(command: Command, option: str, usual: set[str]) -> set[str]:

@@ -29,7 +29,7 @@ from detlint.program.entry import entry_points, script
 from detlint.program.flow import Words
 from detlint.program.links import Registered
 from detlint.program.outcome import Runs
-from detlint.program.reach import Reach, flows
+from detlint.program.reach import Place, Reach, flows
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Users
 
@@ -90,6 +90,7 @@ class Engine:
             users.texts.times_set,
             users.texts.looks_up,
             lambda *at: self.verdicts.leaves_out(*at),
+            users.texts.gives,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
@@ -140,9 +141,14 @@ class Engine:
         self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
-            reach, self.matcher, self.levels, self.catalog, self.device_tests, self.verdicts.is_idle_layer
+            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle_layer
         )
         return self._selected(found)
+
+    def _is_elsewhere(self, reach: Reach, place: Place) -> bool:
+        """Whether a run comes to a place on other hardware than Ascend alone."""
+        by_test = self.device_tests.keeps_from(place.module, place.site, ("ascend",))
+        return by_test != "" or self.documented.keeps_from(reach, place)
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""

@@ -86,7 +86,7 @@ class Milder:
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""
         passed = bool(through)
-        stops = _stop(runs, self._training_ones(through) if match.entry.pass_ == "backward" else through)
+        stops = self._stop_of_training(runs, through) if match.entry.pass_ == "backward" else _stop(runs, through)
         used = match.entry.rule.startswith(USED_LATER) or match.entry.pass_ == "backward" or follows_mode(match)
         if stops and (used or not passed) and not self._unnamed.is_in_library(module):
             where = stops.replace(os.path.join(self._root, ""), "")
@@ -135,15 +135,20 @@ class Milder:
             return "it stands in a layer of which nothing calls any object"
         return ""
 
-    def _training_ones(self, through: list[Outcome]) -> list[Outcome]:
-        """Those of some runs that may come to a backward pass, if any ends with an error: not those that only evaluate."""
-        if not any(outcome.stops for outcome in through):
-            return through
-        return [
-            outcome
-            for outcome in through
-            if outcome.stops or outcome.trains or not outcome.infers or self._untrained.speaks(outcome.entry)
-        ]
+    def _stop_of_training(self, runs: Runs, through: list[Outcome]) -> str:
+        """Where all runs end that may come to a backward pass, of those that come to a site, or to its file if none does; "" where one
+        goes on. Those that only evaluate, or apply weights that they load, come to none."""
+        if not runs.broken and not any(outcome.stops for outcome in through):
+            return _stop(runs, through)
+        training = [outcome for outcome in through if not self._comes_to_none(outcome)]
+        left = len(training) < len(through) and all(outcome.only_tries for outcome in training)
+        return runs.broken if left else _stop(runs, training)
+
+    def _comes_to_none(self, outcome: Outcome) -> bool:
+        """Whether a run goes on and comes to no backward pass."""
+        if outcome.stops or outcome.trains or not (outcome.infers or outcome.applies):
+            return False
+        return not self._untrained.speaks(outcome.entry)
 
     def _only_counts_in_training(
         self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]

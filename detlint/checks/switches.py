@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
-from detlint.checks.device_tests import DeviceTests
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
@@ -31,16 +30,18 @@ MOST_NAMED: Final = 3
 
 Idle = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
+Elsewhere = Callable[[Reach, Place], bool]
+"""Whether a run comes to a place on other hardware than Ascend alone."""
 
 
 def findings(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests, idle: Idle
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere, idle: Idle
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
     yield from _determinism_off(reach, matcher, levels, catalog, idle)
     for check in (_workspace, _twice):
         yield from check(reach, matcher, levels, catalog)
-    yield from _communication(reach, matcher, levels, catalog, device_tests)
+    yield from _communication(reach, matcher, levels, catalog, elsewhere)
 
 
 def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -202,22 +203,24 @@ def _most(found: Counter[str]) -> str:
 
 
 def _communication(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, device_tests: DeviceTests
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
     started = _with_context("starts-communication", reach, matcher)
-    starts = [one for one in started if not device_tests.keeps_from(one[0].module, one[0].site, ("ascend",))]
     # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
     decided = "hccl-deterministic" in reach.switches
     if (
-        not starts
+        not started
         or not reach.adds_up
         or not _may_be_on(reach, "ascend", levels)
         or decided
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
     ):
         return
-    place, match = starts[0]
+    here = next((one for one in started if not elsewhere(reach, one[0])), None)
+    if here is None:
+        return
+    place, match = here
     rule = catalog.rules["DET605"]
     message = (
         f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"

@@ -86,7 +86,8 @@ class Either(Record, frozen=True, tag=8):
 
     options: tuple[Value | None, ...]
     by: str = ""
-    """The parameter of its function that decides between two: the first is the value where that is true."""
+    """What decides between two: the first is the value where that is true. A parameter of its function; the mode of a layer, with a dot
+    before it; or an attribute of something, `config.distributed`."""
 
 
 class Partial(Record, frozen=True, tag=9):

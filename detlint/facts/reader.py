@@ -1237,13 +1237,16 @@ class _Reader:
         return Member(kept[0].instance, asked.attr) if kept is not None else None  # type: ignore[union-attr]
 
     def decider(self, test: ast.expr | None) -> tuple[str, bool]:
-        """The parameter that a test is, or, with a dot, the mode of a layer, "" for neither, and whether it stands under a `not`."""
+        """The parameter that a test is, or, with a dot, the mode of a layer, or an attribute of something (see `Either.by`), "" for none,
+        and whether it stands under a `not`."""
         negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
         name = test.operand if negated else test  # type: ignore[union-attr]
         if type(name) is ast.Attribute and name.attr in self.catalog.modes:
             return f".{name.attr}", negated
         found = self.scope.names.get(name.id) if type(name) is ast.Name else self.kept_parameter(name)
-        return (found.name, negated) if type(found) is Param else ("", negated)
+        if type(found) is Param:
+            return found.name, negated
+        return (dotted(name) if type(name) is ast.Attribute else ""), negated
 
     def fixed(self, test: ast.expr | None) -> bool | None:
         """What a test always is, since it names what the function binds once, to True or False; None where that isn't so."""
@@ -2777,7 +2780,7 @@ def _may_be_flag(value: Value) -> bool:
     """Whether a constructor may make a value of the flags that it is given: `augment and not rect`."""
     if type(value) is Expression:
         return _COMBINES.search(value.text) is not None
-    return type(value) is Param or (type(value) is Either and value.by != "")
+    return type(value) is Param or (type(value) is Either and value.by != "" and "." not in value.by[1:])
 
 
 def _is_parameter(value: Value | None) -> bool:

@@ -44,8 +44,10 @@ runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
 _CPU: Final = re.compile(r"(?<![\w-])cpu(?![\w-])", re.I)
 _SETTING: Final = re.compile(
-    r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU)\b", re.M | re.I
+    r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU|True|False)\b", re.M | re.I
 )
+_TOLD: Final = re.compile(r"(?<![-\w])(\w+)[\"'`]*(?:[ \t]*[:=]|[ \t]+(?:to|as|is))[ \t]*[\"'`]*(?:True|1)\b", re.I)
+"""What a text tells to make true, but for an option in a command."""
 _SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
 """Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
 _OF_OTHERS: Final = re.compile(r"torch|tensorflow|paddle|caffe|jax|official|baseline|original|paper", re.I)
@@ -55,7 +57,7 @@ _STARTING: Final = re.compile(r"^.*(?:\bpython|\bbash\b|\bsh\b|run\b|CUDA_VISIBL
 
 
 class Said(NamedTuple):
-    """What the documents of a project say; of one that they don't say to be for a GPU alone, no more than that."""
+    """What the documents of a project say."""
 
     gpu: bool = False
     """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
@@ -65,9 +67,11 @@ class Said(NamedTuple):
     unread: bool = False
     """Whether there is a line that can't be read although it may start a script."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Keys of YAML files, and the hardware that they are given."""
+    """Keys of YAML files, and the hardware, or the truth, that they are given."""
     scripts: tuple[str, ...] = ()
     """The files that have the name of one which a command starts."""
+    told: tuple[str, ...] = ()
+    """What the reader may be told to make true by hand."""
 
     def starting(self, script: str) -> list[Command] | None:
         """The commands that start a script; None where they can't be told from those that start another one."""
@@ -120,8 +124,8 @@ class _Texts(NamedTuple):
         told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
         return (part for part in told if not _OF_OTHERS.search(part))
 
-    def hardware(self) -> set[tuple[str, str]]:
-        """The keys of settings that are given hardware, with that."""
+    def given(self) -> set[tuple[str, str]]:
+        """The keys of settings that are given hardware, or a truth, with that."""
         return {found for text in self.settings for found in _SETTING.findall(text)}
 
     def parts(self) -> tuple[Part, ...]:
@@ -233,17 +237,19 @@ class Documents:
             return NOTHING
         texts = _texts(paths)
         whole = texts.whole()
-        if not self._frameworks.search(whole) or _ASCEND.search(_ELSEWHERE.sub("", whole)):
+        if not self._frameworks.search(whole):
             return NOTHING
-        if not texts.name_gpu():
-            needed = texts.set_out() if not _GPU.search(whole) else ()
-            cpu = any(self._frameworks.search(part) and _CPU.search(part) for part in needed)
-            return Said(cpu=cpu, settings=tuple(sorted(texts.hardware()))) if cpu else NOTHING
+        alone = not _ASCEND.search(_ELSEWHERE.sub("", whole))
+        gpu = alone and texts.name_gpu()
+        needed = texts.set_out() if alone and not gpu and not _GPU.search(whole) else ()
+        cpu = any(self._frameworks.search(part) and _CPU.search(part) for part in needed)
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        return Said(True, False, known, None in read, tuple(sorted(texts.hardware())), scripts)
+        told = {name for text in (*texts.prose, *texts.blocks) for name in _TOLD.findall(text)}
+        given = tuple(sorted(texts.given()))
+        return Said(gpu, cpu, known, None in read, given, scripts, tuple(sorted(told)))
 
     def _read_starts(self, home: str) -> Starts | None:
         """What the documents below a folder, and some above, say of how things are started; None for too many."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Table
 from functools import partial, reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -157,6 +157,7 @@ class _State(msgspec.Struct):
         return _State(dict(self.streams), dict(self.switches))
 
 
+_T = TypeVar("_T")
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 
 
@@ -206,6 +207,8 @@ class Words(NamedTuple):
     """Whether objects of a class, whose name is asked first, may be made there without that."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
+    gives: Callable[[str, str], bool]
+    """Whether an option, whose name is asked first, may be set there by something else than a command line."""
 
 
 class Flow(Calls):
@@ -676,9 +679,9 @@ class _Run:
                 else:
                     self.import_name(run)
             else:
-                failed = self.failed
-                self.site(step)
-                if (self.stopped or self.failed != failed) and step in self.frame.module.body.perhaps:
+                failed, perhaps = self.failed, step in self.frame.module.body.perhaps
+                self.perhaps_coming(partial(self.site, step)) if perhaps else self.site(step)
+                if perhaps and (self.stopped or self.failed != failed):
                     self.stopped, self.failed = "", failed
             if self.stopped:
                 return True
@@ -708,9 +711,16 @@ class _Run:
         """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
         body of a loop in it did."""
         outer, self.unsure, self.failed = (self.unsure, self.failed), 0, ""
-        raised = self.raises(work) or self.failed
+        raised = self.perhaps_coming(lambda: self.raises(work) or self.failed)
         self.unsure, self.failed = outer
         return raised != ""
+
+    def perhaps_coming(self, work: Callable[[], _T]) -> _T:
+        """Do something that may not happen, or whose errors something catches: the run doesn't need what is needed for that."""
+        needs = {*self.result.needs}
+        done = work()
+        self.result.needs = needs
+        return done
 
     def raises(self, work: Callable[[], object]) -> str:
         """Do something; where it raised, "" if it didn't."""
@@ -765,8 +775,10 @@ class _Run:
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
                 self.steps(branch.arms[0])
-            elif (raised := self.raises(partial(self.steps, branch.arms[0]))) and not self.unsure:
-                self.failed = self.failed or raised  # but there may be nothing to go through
+            else:
+                raised = self.perhaps_coming(partial(self.raises, partial(self.steps, branch.arms[0])))
+                if not self.unsure:
+                    self.failed = self.failed or raised  # but there may be nothing to go through
             return False
         if branch.kind == "trial":
             self.caught(partial(self.tried, branch.arms[0]))
@@ -1187,7 +1199,7 @@ class _Run:
             held = [(e, made) for e, made in effects if e.sure or made != place or self.may_hold(e, place)]
             self.spare(place, effects, held)
             effects = held
-        raising = any(RAISES in e.entry.contexts and e.sure and made == place for e, made in effects)
+        raising = any(RAISES in e.entry.contexts and made == place and self.refuses(e, place) for e, made in effects)
         if raising and site.kind == "call" and not self.is_mended() and self.stop(f"line {site.span.line}"):
             return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
@@ -1229,6 +1241,29 @@ class _Run:
             pass
         elif not isinstance(target, Partial):
             self.hand_over(target, effects, place)
+
+    def refuses(self, effect: Effect, place: Place) -> bool:
+        """Whether a framework surely doesn't take what a call gives it: an option by its default says nothing. Where one of two values
+        is taken, and an option decides between these, it is noted that the run needs this one."""
+        if effect.sure:
+            return True
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name) for name in given}
+        known = {n: o.value for n, o in looked.items() if isinstance(o.value, Const) and o.default is None}
+        if self.flow.knowledge.settled(effect, known):
+            return True
+        for name, origin in looked.items():
+            flag, otherwise = _by_option(origin.value)
+            if flag and self.flow.knowledge.settled(effect, {**known, name: otherwise}):
+                self.need(flag)
+        return False
+
+    def need(self, flag: str) -> None:
+        """Note that the run raises here unless an option is true, which nothing sets but whoever starts it."""
+        aside = self.elsewhere or self.using or self.frame.function.deferred
+        sure = not (aside or self.unsure or self.returns or self.doubtful)
+        if sure and not self.some_file(partial(self.flow.words.gives, flag)):
+            self.result.needs.add(flag)
 
     def is_hopeless(self, target: Value | None) -> bool:
         """Whether what takes gradients raises, because the function of which it does."""
@@ -1840,7 +1875,9 @@ class _Run:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
         is taken to be at its end."""
         outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
+        self.unsure += outer[1]  # what is behind a way out may not be come to
         self.steps(steps)
+        self.unsure -= outer[1]
         if self.returns:
             self.stopped, self.failed = "", failed  # what raises behind may not have been come to
         for work in self.pending if not self.stopped else ():
@@ -2193,7 +2230,8 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
         return True
     if isinstance(value, Either):
-        return any(isinstance(option, (Ref, Partial)) for option in value.options) or DECIDING.search(name) is not None
+        known = isinstance(_by_option(value)[1], Const)
+        return known or any(isinstance(o, (Ref, Partial)) for o in value.options) or DECIDING.search(name) is not None
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
@@ -2207,6 +2245,14 @@ def _inside(value: Value | None) -> Iterator[Value | None]:
     if isinstance(value, (Items, Mapping)):
         for inner in value.values:
             yield from _inside(inner)
+
+
+def _by_option(value: Value | None) -> tuple[str, Value | None]:
+    """The option, as an attribute of all that are given, which decides between two values, and the one for where it isn't true; "" for
+    none."""
+    if not isinstance(value, Either) or "." not in value.by[1:] or value.by.startswith("self."):
+        return "", None
+    return last(Ref(value.by)), value.options[1]
 
 
 def _is_text(origin: Origin) -> bool:

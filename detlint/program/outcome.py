@@ -70,3 +70,5 @@ class Runs(NamedTuple):
     that only try something out."""
     leaves: bool = False
     """Whether one comes to it by imports that builds what trains and never runs it."""
+    broken: str = ""
+    """Where one ends with an error before it does anything, if some come to it by imports that do, and none that trains goes on."""

@@ -164,6 +164,8 @@ class Reach(msgspec.Struct):
     """Whether it builds what trains and never runs it: it only evaluates."""
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
+    needs: set[str] = set()
+    """Options of its own without which it surely raises, before it comes to anything behind."""
     shows: bool = False
     """Whether it only prints what the module of a package that it starts in makes of something made up."""
     measures: bool = False

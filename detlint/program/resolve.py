@@ -385,7 +385,7 @@ class Resolver:
             return self._parameter(path, value, function)
         if isinstance(value, Either):
             options = [self.normal(path, option, function) for option in value.options]
-            return chosen(options[0], options[1], value.by) if value.by.startswith(".") else join(options)
+            return chosen(options[0], options[1], value.by) if "." in value.by else join(options)
         if isinstance(value, Partial):
             of = self.normal(path, value.of, function)
             return Partial(of, self.global_site(path, value.site)) if of is not None else None

@@ -114,9 +114,17 @@ class Texts:
     def looks_up(self, name: str, path: str) -> bool:
         """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
         text = self.of(path)
-        word = name.encode()
-        by_text = text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
-        return by_text or (text is not None and _OF_ANOTHER.search(text) is not None)
+        return self._quotes(name, path) or (text is not None and _OF_ANOTHER.search(text) is not None)
+
+    def gives(self, option: str, path: str) -> bool:
+        """Whether a file may say what an option is, beside what parses the command line: it sets the attribute, or has its name as a
+        text."""
+        return self._quotes(option, path) or self.times_set(option, path) > 0
+
+    def _quotes(self, name: str, path: str) -> bool:
+        """Whether a file has a text that is a name; so may what can't be read."""
+        text, word = self.of(path), name.encode()
+        return text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
 
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments."""

@@ -28,7 +28,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.reader import FLAGS
-from detlint.facts.scope import is_collection, join
+from detlint.facts.scope import chosen, is_collection, join
 from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
@@ -243,16 +243,17 @@ class Values:
         return back if back.value is not None else Origin(None)
 
     def _either(self, frame: Frame, value: Either) -> Origin:
-        chosen = self._chosen(frame, value)
-        if chosen is not value:
-            return self.look(frame, chosen)
+        one = self._chosen(frame, value)
+        if one is not value:
+            return self.look(frame, one)
         options = [self.look(frame, option) for option in value.options]
         if [isinstance(option, Param) for option in value.options].count(True) == 1:
             return self._replaced(value, options)
         for option in options:
             if self.entropy(option) is not None:
                 return option
-        found = join(option.value for option in options)
+        values = [option.value for option in options]
+        found = chosen(values[0], values[1], value.by) if "." in value.by else join(values)
         default = next((o.default for o in options if o.value == Const(None) and o.default is not None), None)
         return Origin(found, default)
 
