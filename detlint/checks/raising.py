@@ -1,5 +1,5 @@
 """Definitions that nothing gets any use of, since they come to an error whoever calls them: by what a framework lacks, perhaps on the
-hardware that a finding is about alone."""
+hardware that a finding is about alone, or by what a script imports that can't be imported."""
 
 from __future__ import annotations
 
@@ -89,11 +89,23 @@ class Raising:
                     return False
             elif step <= -2:
                 name = module.body.runs[-2 - step]
+                if isinstance(name, str) and self._is_refused(module, name):
+                    return True
                 if isinstance(name, str) and self._imports.is_lacking(name) and self._imports.may_raise(module, name):
                     return not self._is_mended(module)
             elif step >= 0 and self._callee(module, step) is not None:
                 return False
         return False
+
+    def _is_refused(self, module: Module, name: str) -> bool:
+        """Whether files of the program keep a script from importing a name. Who imports the script may find others by that name."""
+        starts = module.facts.starts and not module.facts.cells
+        refusing = self._imports.refusing(module, name) if starts else ()
+        if not refusing:
+            return False
+        self._resolver.opened.update(refusing)
+        self._users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the script
+        return not self._users.importers(module.path)
 
     def _is_in_vain(self, module: Module, function: Function, missing: frozenset[str]) -> bool:
         """Whether a method is a layer's forward pass that surely raises, or of a class whose constructor does."""
