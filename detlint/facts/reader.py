@@ -1327,7 +1327,9 @@ class _Reader:
         targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
         index = targets[0] if len(targets) == 2 else ""
         grown = loops.gathered(node.body, targets, index)
-        if grown is not None and self.scope.kind != "module" and self.may_miss():  # what surely raises is costly to find
+        if (
+            grown is not None and self.scope.kind != "module" and self.may_miss()
+        ):  # what surely raises is costly to find
             grown = loops.gathered(node.body, targets, index, self.surely_misses)
         if grown is None:
             return
