@@ -10,7 +10,7 @@ from detlint.catalog import RAISES, UNSUPPORTED, Target
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
-from detlint.facts.model import Branch, Function, Ref, Result, Step
+from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
@@ -154,7 +154,7 @@ class Raising:
         if missing and self._runs(module, step) in missing:
             return not self._is_mended(module)
         if any(RAISES in match.entry.contexts and match.sure for match in self._matcher.matches(module, step)):
-            return not self._is_mended(module)
+            return not self._is_mended(module) and not self._is_given(module, step)
         callee = self._callee(module, step)
         return callee is not None and self._ends_so(*callee, missing)
 
@@ -187,6 +187,20 @@ class Raising:
             if deriving(owner).search(self._users.texts.of(path) or b""):
                 return True
         return False
+
+    def _is_given(self, module: Module, step: int) -> bool:
+        """Whether an object whose class lacks what it calls of itself may have that: from an heir, or from whoever sets it."""
+        function, target = module.function_of(module.sites[step]), module.sites[step].target
+        itself = Instance(module.prefix + function.owner)
+        if not function.owner or not isinstance(target, Member) or target.base != itself:
+            return False
+        saying = self._users.saying(module, target.attr)
+        if saying is None or self._is_derived_from(module, function.owner):
+            return True
+        texts = self._users.texts
+        paths = {module.path, *saying}
+        self._resolver.opened.update(paths)
+        return any(texts.sets(target.attr, path) for path in sorted(paths))
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""
