@@ -67,7 +67,7 @@ class Milder:
         self._uncallable = uncallable
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
-        self._unapplied = Unapplied(users, unnamed, self._is_for_nothing)
+        self._unapplied = Unapplied(users, unnamed, raising, self._is_for_nothing)
         self._root = root
 
     def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
@@ -124,7 +124,7 @@ class Milder:
         if reason := self._own_calls.rule_out(module, index, match):
             return f"as the program itself calls it, {reason}; others decide by how they do"
         if self._raising.holds(module, index, match.entry.targets):
-            return "nothing comes of it, as something around it surely raises: a framework lacks what is named there"
+            return "nothing comes of it, as something around it surely raises: what is named there, or imported, isn't to be had"
         if self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):

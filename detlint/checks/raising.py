@@ -1,5 +1,5 @@
 """Definitions that nothing gets any use of, since they come to an error whoever calls them: by what a framework lacks, perhaps on the
-hardware that a finding is about alone."""
+hardware that a finding is about alone, or by what a script imports that can't be imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from detlint.catalog import RAISES, UNSUPPORTED, Target
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
-from detlint.facts.model import Branch, Function, Ref, Result, Step
+from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
@@ -89,11 +89,23 @@ class Raising:
                     return False
             elif step <= -2:
                 name = module.body.runs[-2 - step]
+                if isinstance(name, str) and self._is_refused(module, name):
+                    return True
                 if isinstance(name, str) and self._imports.is_lacking(name) and self._imports.may_raise(module, name):
                     return not self._is_mended(module)
             elif step >= 0 and self._callee(module, step) is not None:
                 return False
         return False
+
+    def _is_refused(self, module: Module, name: str) -> bool:
+        """Whether files of the program keep a script from importing a name. Who imports the script may find others by that name."""
+        starts = module.facts.starts and not module.facts.cells
+        refusing = self._imports.refusing(module, name) if starts else ()
+        if not refusing:
+            return False
+        self._resolver.opened.update(refusing)
+        self._users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the script
+        return not self._users.importers(module.path)
 
     def _is_in_vain(self, module: Module, function: Function, missing: frozenset[str]) -> bool:
         """Whether a method is a layer's forward pass that surely raises, or of a class whose constructor does."""
@@ -142,7 +154,7 @@ class Raising:
         if missing and self._runs(module, step) in missing:
             return not self._is_mended(module)
         if any(RAISES in match.entry.contexts and match.sure for match in self._matcher.matches(module, step)):
-            return not self._is_mended(module)
+            return not self._is_mended(module) and not self._is_given(module, step)
         callee = self._callee(module, step)
         return callee is not None and self._ends_so(*callee, missing)
 
@@ -175,6 +187,20 @@ class Raising:
             if deriving(owner).search(self._users.texts.of(path) or b""):
                 return True
         return False
+
+    def _is_given(self, module: Module, step: int) -> bool:
+        """Whether an object whose class lacks what it calls of itself may have that: from an heir, or from whoever sets it."""
+        function, target = module.function_of(module.sites[step]), module.sites[step].target
+        itself = Instance(module.prefix + function.owner)
+        if not function.owner or not isinstance(target, Member) or target.base != itself:
+            return False
+        saying = self._users.saying(module, target.attr)
+        if saying is None or self._is_derived_from(module, function.owner):
+            return True
+        texts = self._users.texts
+        paths = {module.path, *saying}
+        self._resolver.opened.update(paths)
+        return any(texts.sets(target.attr, path) for path in sorted(paths))
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
+from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
 from detlint.facts.model import Ref
 from detlint.program.answers import Answers
@@ -21,13 +22,17 @@ class Unapplied:
 
     Args:
         unnamed: knows what nothing runs.
+        raising: knows what ends with an error.
         for_nothing: says whether nothing uses the part of a layer that a site makes.
     """
 
-    def __init__(self, users: Users, unnamed: Unnamed, for_nothing: Callable[[Module, int], bool]) -> None:
+    def __init__(
+        self, users: Users, unnamed: Unnamed, raising: Raising, for_nothing: Callable[[Module, int], bool]
+    ) -> None:
         self._resolver = users.resolver
         self._users = users
         self._unnamed = unnamed
+        self._raising = raising
         self._for_nothing = for_nothing
         self._known: Answers[bool] = Answers(users)
 
@@ -75,5 +80,7 @@ class Unapplied:
         """Whether nothing comes of a layer that is made: nothing calls it, or it is made where nothing comes to."""
         module, index = use.module, use.site
         if self._for_nothing(module, index) or self._unnamed.is_idle(module, index):
+            return True
+        if self._raising.holds(module, index):
             return True
         return self._is_one(module, module.function_of(module.sites[index]).owner)

@@ -16,6 +16,7 @@ from typing import Final
 from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
+from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
 from detlint.facts.parse import tree
@@ -107,6 +108,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
+        self._replaced = Replaced(users.texts)
         self._speaks = speaks
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
@@ -119,6 +121,8 @@ class Unnamed:
         name, _, method = module.function_of(module.sites[index]).name.partition(".")
         if not name:
             return False
+        if self._replaced.holds(module.path, module.sites[index].span.line) and not self._is_noted(module):
+            return True
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
 
@@ -178,6 +182,10 @@ class Unnamed:
         """Whether a metaclass of the program makes a class, or a decorator of the program knows it."""
         named = (self._resolver.name(path, d.name) for d in body.decorators if isinstance(d, Ref))
         return any(isinstance(value, Ref) and "::" in value.name for value in named)
+
+    def _is_noted(self, module: Module) -> bool:
+        """Whether some class of the program may know those that derive from it."""
+        return bool(self._texts.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
 
     def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether a decorator adds a function to one that is put together of cases, and nothing that runs names that."""
@@ -354,6 +362,8 @@ class Unnamed:
             return False
         if block.name == MAIN:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
+        if self._replaced.is_one(module.path, block) and not self._is_noted(module):
+            return True
         if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
             return True
         return self._is_idle(module, block.name, asking)

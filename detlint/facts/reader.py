@@ -146,6 +146,7 @@ class _Reader:
         "dropped",
         "drops",
         "early",
+        "excerpt",
         "factories",
         "fates",
         "flagged",
@@ -251,6 +252,8 @@ class _Reader:
         """The whole file; of a notebook, None."""
         self.bound: set[str] | None = set()
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
+        self.excerpt: bool | None = None
+        """Whether it leaves out much of what it reads, once its top level misses a name."""
         self.lacking: set[ast.Attribute] = set()
         """Options that are read of a command line which surely doesn't have them."""
         self.unsure = 0
@@ -1346,7 +1349,8 @@ class _Reader:
         targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
         index = targets[0] if len(targets) == 2 else ""
         grown = loops.gathered(node.body, targets, index, None, self.counting())
-        if grown is not None and self.may_miss():  # what surely raises is costly to find
+        # What surely raises is costly to find, and at the top level ends the run.
+        if grown is not None and self.scope.kind != "module" and self.may_miss():
             grown = loops.gathered(node.body, targets, index, self.surely_misses, self.counting())
         if grown is None:
             return
@@ -1735,14 +1739,18 @@ class _Reader:
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
-        """Note that a function reads a name that nothing has bound so far: if nothing in the file ever does, that raises. At the top
-        level it may be what somebody has left out who shows the rest."""
-        if not self.unsure and self.may_miss() and self.is_unbound(name):
+        """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises. At the top level it
+        may be what somebody has left out who shows the rest."""
+        if self.unsure or not self.may_miss() or not self.is_unbound(name):
+            return
+        if self.scope.kind == "module" and self.excerpt is None and self.tree is not None:
+            self.excerpt = unbound.is_excerpt(self.tree, self.bound or set())
+        if self.scope.kind != "module" or not self.excerpt:
             self.steps.append(Branch("raise", Const(name), ()))
 
     def may_miss(self) -> bool:
         """Whether a name that is read here may be one that nothing binds."""
-        return self.scope.kind != "module" and self.tree is not None and self.bound is not None and not self.stars
+        return self.tree is not None and self.bound is not None and not self.stars
 
     def is_unbound(self, name: str) -> bool:
         """Whether nothing in the file binds a name that no scope has so far."""

@@ -10,6 +10,8 @@ import ast
 import re
 from typing import Final
 
+from detlint.facts.scope import BUILTINS
+
 _BY_NAME: Final = re.compile(
     rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|%run"
 )
@@ -22,6 +24,8 @@ GIVEN: Final = frozenset({
     "unichr", "unicode", "xrange",
 })  # fmt: skip
 """What runs a script may give it, and what only other versions of Python have."""
+WHOLE: Final = 40
+"""How many names a file that is no excerpt binds, of those that it reads, for each that nothing binds."""
 
 
 def bound(tree: ast.Module, data: bytes) -> set[str] | None:
@@ -47,3 +51,14 @@ def bound(tree: ast.Module, data: bytes) -> set[str] | None:
                 name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if type(name) is str
             )
     return names
+
+
+def is_excerpt(tree: ast.Module, names: set[str]) -> bool:
+    """Whether a file leaves it to its reader to think of much that it reads.
+
+    Args:
+        names: what it binds.
+    """
+    read = {node.id for node in ast.walk(tree) if type(node) is ast.Name} - BUILTINS.keys()
+    missing = [name for name in read - names if not name.startswith("__")]
+    return len(read) - len(missing) < WHOLE * len(missing)

@@ -498,6 +498,19 @@ class _Run:
         """Whether something that the run has come to may give a framework what it lacks."""
         return self.some_file(self.flow.words.mends)
 
+    def may_have(self, target: Value) -> bool:
+        """Whether an object may have what its class lacks of a framework, where a method asks the object itself for that."""
+        if not (isinstance(target, Member) and isinstance(target.base, Instance)):
+            return False
+        return self.some_file(partial(self.may_give, target.attr))
+
+    def may_give(self, attribute: str, path: str) -> bool:
+        """Whether a file may give some object an attribute, or has a class with such a method."""
+        words, module = self.flow.words, self.resolver.module(path)
+        if words.times_set(attribute, path) > 0 or words.sets(attribute, path):
+            return True
+        return module is not None and any(attribute in body.methods for body in module.classes.values())
+
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
         self.stopped = ""
@@ -1200,7 +1213,8 @@ class _Run:
             self.spare(place, effects, held)
             effects = held
         raising = any(RAISES in e.entry.contexts and made == place and self.refuses(e, place) for e, made in effects)
-        if raising and site.kind == "call" and not self.is_mended() and self.stop(f"line {site.span.line}"):
+        raising = raising and site.kind == "call" and not self.may_have(site.target) and not self.is_mended()
+        if raising and self.stop(f"line {site.span.line}"):
             return
         restored = {stream for effect, _ in effects for stream in effect.entry.restores}
         if restored:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
@@ -55,6 +56,14 @@ class Imports:
         if module is script:
             return self._is_out_of_reach(script, name.partition(".")[0])
         return self._leads_beside(module, name) and self._is_below(module, name, script)
+
+    def refusing(self, script: Module, name: str) -> Sequence[str]:
+        """The files of the program at which a script raises where it imports a name: one that can't be parsed, or those that might have
+        the name and don't; none where it goes on, or something else keeps it from that."""
+        place = self._modules.find(script.path, name)
+        if place is None or not self._raises_anywhere(script, name):
+            return ()
+        return [place[0], *(self._resolver.reached_by_stars(place[0]) or ())]
 
     def is_lacking(self, name: str) -> bool:
         """Whether a framework surely doesn't have what a name means."""

@@ -38,6 +38,8 @@ _STATEMENT: Final = re.compile(
 )
 """The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
 
+DEFINES: Final = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
+"""A definition of the top level."""
 _OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
 """What makes an object of another one's class."""
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
