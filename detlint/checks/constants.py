@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
@@ -21,6 +21,7 @@ from detlint.checks.guards import Guarded, call_in, guarded
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
+from detlint.checks.settled import Settled
 from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
@@ -63,10 +64,18 @@ class Constants:
 
     Args:
         offered: whether what a library gives to whoever uses it may be called by others too.
+        settled: knows what all files of settings have; None where these don't count.
     """
 
     def __init__(
-        self, matcher: Matcher, users: Users, gradients: Gradients, unnamed: Unnamed, *, offered: bool = True
+        self,
+        matcher: Matcher,
+        users: Users,
+        gradients: Gradients,
+        unnamed: Unnamed,
+        *,
+        offered: bool = True,
+        settled: Settled | None = None,
     ) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
@@ -74,6 +83,7 @@ class Constants:
         self._gradients = gradients
         self._unnamed = unnamed
         self._offered = offered
+        self._settled = settled
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
@@ -211,6 +221,8 @@ class Constants:
     def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
+        if self._settled is not None and _asks_for_type(test):
+            return None
         holds = truth(test, partial(self._asked, module, function, found, attributes))
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
@@ -252,6 +264,8 @@ class Constants:
         if isinstance(node, ast.Call):
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
+        if self._settled is not None and (settled := self._settled.written(module, found.function, node)) is not None:
+            return settled
         if (given := self._kept_parameter(module, function, found, node)) is not None:
             value = self._parameter(module, *given)
         elif isinstance(kept := self._kept(module, function, node), Const):
@@ -362,7 +376,9 @@ class Constants:
             names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
             value = Expression(value.text, names)
         found = settle(self._resolver.normal(module.path, value, function))
-        return found if isinstance(found, Const) and not self._is_of_object(module, value, function) else None
+        if isinstance(found, Const) and not self._is_of_object(module, value, function):
+            return found
+        return self._settled.value(module, value) if self._settled is not None else None
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
@@ -400,7 +416,10 @@ class Constants:
                 if passed.given and home is module and caller == function and _is_named(passed.value, name):
                     continue  # it hands its own on
                 where = (home, caller) if passed.given else (module, module.facts.functions[0])
-                found.add(self._value(*where, passed.value))
+                value = self._value(*where, passed.value)
+                if value is None and self._settled is not None and passed.given and home is use.module:
+                    value = self._settled.passed(home, use.site, name, self._position(module, function, name))
+                found.add(value)
                 if None in found or len(found) > 1:
                     return None
         return found.pop() if found else None
@@ -629,6 +648,14 @@ class Constants:
         default = next((p.default for p in bare if p.name == name), None)
         return Argument(default, False) if got is not None and got.given is False else got
 
+    def _position(self, module: Module, function: Function, name: str) -> int:
+        """The position at which a call passes a parameter; -1 for one that it passes by its name alone."""
+        bare = module.detail(function).parameters[
+            1 if function.owner and not self._is_static(module, function) else 0 :
+        ]
+        names = [p.name for p in takewhile(lambda p: not p.kind, bare)]
+        return names.index(name) if name in names else -1
+
     def _is_plain(self, decorator: Value | None) -> bool:
         """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
         named = decorator.of if isinstance(decorator, Result) else decorator
@@ -706,6 +733,13 @@ def _is_of_self(target: Value) -> bool:
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     """Whether it is the constructor of a class's base, as the class itself calls it."""
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
+
+
+def _asks_for_type(test: ast.expr) -> bool:
+    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other."""
+    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    asked = [side for node in compares if isinstance(node.ops[0], (ast.Is, ast.IsNot)) for side in node.comparators]
+    return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in asked)
 
 
 def _is_of_call(value: Value | None) -> TypeGuard[Result]:
