@@ -18,9 +18,10 @@ from detlint.program.users import Users
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
 """By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
 _WAYS: Final = re.compile(
-    rb"(?<![\w.])(?<!def )(?:__dict__|vars\(|locals\(|eval\(|import_module|__import__"
+    rb"(?<![\w.])(?<!def )(?<!level=)(?:__dict__|vars\(|locals\(|eval\(|import_module|__import__"
     rb"|globals\((?!\)\[[\"']__))"  # what asks for what Python says of a file: none of a module
 )
+"""Not what is evaluated for the level of a log, which is a number."""
 _DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
