@@ -261,11 +261,11 @@ class Constants:
             found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
+        if self._settled is not None and (settled := self._settled.written(module, found.function, node)) is not None:
+            return settled
         if isinstance(node, ast.Call):
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
-        if self._settled is not None and (settled := self._settled.written(module, found.function, node)) is not None:
-            return settled
         if (given := self._kept_parameter(module, function, found, node)) is not None:
             value = self._parameter(module, *given)
         elif isinstance(kept := self._kept(module, function, node), Const):

@@ -154,7 +154,7 @@ class Settled:
             if path.endswith((".py", ".ipynb")):
                 self._users.resolver.opened.add(path)
                 parsed = tree(self._users.texts.code(path) or b"")
-                writes = _Writes(key, partial(self._is_of_library, path))
+                writes = _Writes(key, partial(self._is_of_library, path), partial(self._is_of_framework, path))
                 found.update(writes.of(parsed) if parsed is not None else (None,))
             if None in found:
                 break
@@ -163,6 +163,11 @@ class Settled:
     def _is_of_library(self, path: str, owner: str) -> bool:
         bases = self._users.resolver.mro(f"{path}::{owner}")[1:]
         return any("::" not in base and base.partition(".")[0] not in _PLAIN for base in bases)
+
+    def _is_of_framework(self, path: str, name: str) -> bool:
+        module = self._users.resolver.module(path)
+        meant = module.facts.names.get(name) if module is not None else None
+        return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._users.resolver.catalog.roots
 
 
 def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | None:
@@ -254,10 +259,12 @@ class _Writes:
 
     Args:
         is_of_library: whether a class of the file derives from one that a library makes objects of, and no tables: a layer, a data set.
+        is_of_framework: whether a name of the file is a module of a framework, or something in one.
     """
 
-    def __init__(self, key: str, is_of_library: Callable[[str], bool]) -> None:
+    def __init__(self, key: str, is_of_library: Callable[[str], bool], is_of_framework: Callable[[str], bool]) -> None:
         self._key = key
+        self._is_of_framework = is_of_framework
         self._is_of_library = is_of_library
         self._spelled = re.compile(rf"(?<![\w-])-*{key.replace('_', '[-_]')}\s*=(?!=)|\.{key}$")
 
@@ -306,11 +313,8 @@ class _Writes:
                 asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
                 found.update(map(id, asking))
                 makes = last in ("dict", "update") or _SETTINGS.search(last) or _LOADING.search(last)
-                found.update(
-                    id(k)
-                    for k in node.keywords
-                    if not makes and isinstance(k.value, ast.Name) and k.value.id == self._key
-                )
+                theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
+                found.update(id(k) for k in node.keywords if not makes and (theirs or self._hands_on(k.value)))
                 found.update(id(k.value) for k in node.keywords)
             elif isinstance(node, ast.Compare):
                 found.update(map(id, (node.left, *node.comparators)))
@@ -322,28 +326,30 @@ class _Writes:
                 found.add(id(node.value))
         return found
 
+    def _hands_on(self, value: ast.expr) -> bool:
+        """Whether a value is the key of some table, or a variable of that name."""
+        return self._reads(value) or (isinstance(value, ast.Name) and value.id == self._key)
+
     def _may_name(self, text: str) -> bool:
         """Whether a string may say the key to somebody who sets it: by itself, as an option, or with a value."""
         return text.lstrip("-").replace("-", "_") == self._key or self._spelled.search(text) is not None
 
     def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
-        """What is written for the key; nothing where that is what it is anyway."""
+        """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
         if value is None or not self._reads(value):
             found = constant(value.value) if isinstance(value, ast.Constant) else None
             yield found if isinstance(found, Const) else None
+        elif isinstance(value, ast.Call):
+            yield from self._written(value.args[1]) if len(value.args) > 1 else (Const(None),)
 
     def _reads(self, value: ast.expr) -> bool:
         """Whether a value is the key of some table."""
-        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "get":
-            return len(value.args) == 1 and _text(value.args[0]) == self._key
-        key = (
-            value.attr
-            if isinstance(value, ast.Attribute)
-            else _text(value.slice)
-            if isinstance(value, ast.Subscript)
-            else ""
-        )
-        return key == self._key
+        if isinstance(value, ast.Call):
+            asks = getattr(value.func, "attr", "") == "get" and bool(value.args) and not value.keywords
+            return asks and _text(value.args[0]) == self._key
+        if isinstance(value, ast.Attribute):
+            return value.attr == self._key
+        return isinstance(value, ast.Subscript) and _text(value.slice) == self._key
 
     def _by_default(self, function: _Function) -> Iterator[Const | None]:
         """What a function takes by default under that name, which it may make settings of."""

@@ -108,7 +108,7 @@ def _tells(top: Mapping[str, object]) -> bool:
 
 
 def _inside(name: str, value: object) -> Iterator[tuple[str, dict[str, object]]]:
-    """A table, and all that are in it, with the keys that have them."""
+    """A table, and all that are in it, with the keys that have them; the texts of a list stand in one without a key."""
     if isinstance(value, dict):
         yield name, value
         for key, inner in value.items():
@@ -116,6 +116,7 @@ def _inside(name: str, value: object) -> Iterator[tuple[str, dict[str, object]]]
             yield from [(table.rpartition(".")[2], {last: inner})] if dot else ()
             yield from _inside(last, inner)
     elif isinstance(value, list):
+        yield "", {f"[{number}]": text for number, text in enumerate(value) if isinstance(text, str)}
         for inner in value:
             yield from _inside(name, inner)
 
