@@ -261,8 +261,10 @@ class Constants:
             found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
-        if self._settled is not None and (settled := self._settled.written(module, found.function, node)) is not None:
-            return settled
+        if self._settled is not None:
+            settled = self._settled.written(module, found.function, node) or self._settled.member(module, node)
+            if settled is not None:
+                return settled
         if isinstance(node, ast.Call):
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None

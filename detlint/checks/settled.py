@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from detlint.checks.guards import call_in
+from detlint.checks.guards import call_in, guarded
 from detlint.facts.loops import dotted
-from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.facts.reader import constant
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module
+from detlint.program.truth import truth
 from detlint.program.users import Users
 
 _SETTINGS: Final = re.compile(
@@ -111,7 +112,46 @@ class Settled:
         written = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
         if written is None and plain and 0 <= position < len(call.args):
             written = call.args[position]
+        if isinstance(written, ast.Name) and (value := self.written(module, function, written)) is None:
+            lines = module.sites[site].span.line - call.lineno
+            written = self._only_bound(module, caller.name.partition(".")[0], function, written.id, lines)
+            return value or (
+                self.written(module, function, written) or self.member(module, written) if written else None
+            )
         return self.written(module, function, written) if written is not None else None
+
+    def member(self, module: Module, node: ast.expr) -> Const | None:
+        """The value of a member of an enumeration, as code names it; None for anything else."""
+        first, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Attribute) else ("", "", "")
+        meant = module.facts.names.get(first) if dot else None
+        if not isinstance(meant, Ref):
+            return None
+        value = self._users.resolver.name(module.path, f"{meant.name}.{rest}")
+        owner = self._users.resolver.name(module.path, f"{meant.name}.{rest}".rpartition(".")[0])
+        bases = self._users.resolver.mro(owner.name) if isinstance(owner, Ref) and "::" in owner.name else ()
+        return value if isinstance(value, Const) and any(base.startswith("enum.") for base in bases) else None
+
+    def _only_bound(self, module: Module, top: str, function: _Function, name: str, lines: int) -> ast.expr | None:
+        """What a function binds a name to in the only place that settings let it come to.
+
+        Args:
+            top: the definition of the top level that it is in.
+            lines: how many are before it in its file.
+        """
+        nodes = [*ast.walk(function)]
+        stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+        bound = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stored]
+        if len(bound) != len(stored) or any(isinstance(n, ast.arg) and n.arg == name for n in nodes):
+            return None
+        text, leaf = self._users.texts.of(module.path) or b"", partial(self.written, module, function)
+        left = list[ast.expr]()
+        for node in bound:
+            line = node.lineno + lines
+            found = guarded(text, top, Span(line, node.col_offset, line, node.col_offset + 1))
+            tests = found.guards if found is not None else ()
+            if not any(truth(guard.test, leaf) is (not guard.wanted) for guard in tests):
+                left.append(node.value)
+        return left[0] if len(left) == 1 else None
 
     def _of(self, module: Module, asked: Lookup) -> Const | None:
         """What looking something up always gives."""
