@@ -25,6 +25,7 @@ from detlint.checks.settled import Settled
 from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
+from detlint.checks.wholes import spelled
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
@@ -679,7 +680,7 @@ class Constants:
         offered = self._offered or self._is_forward(module, function)
         if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
-        if puts_names_together(self._users, module, of_itself=False):
+        if puts_names_together(self._users, module, of_itself=False) and self._may_be_found(module, name):
             return False
         if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
@@ -691,6 +692,18 @@ class Constants:
         if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
             return False
         return self._is_only_built_by_name(module, owner)
+
+    def _may_be_found(self, module: Module, name: str) -> bool:
+        """Whether those who put names together may mean a definition: not if all take names of definitions as wholes, and no text
+        among the code, or in a YAML file, has that of this one. (Others may, of a library, and hand it over.)"""
+        if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
+            return True
+        for path in self._users.texts.saying(name, self._users.home(module)):
+            self._resolver.opened.add(path)
+            text = self._users.texts.of(path)
+            if text is None or not path.endswith(".py") or spelled(text, name):
+                return True
+        return False
 
     def _may_run_itself(self, module: Module, owner: str) -> bool:
         """Whether a layer, or a base of it, may call the layer itself."""

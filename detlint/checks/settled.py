@@ -40,6 +40,9 @@ _PLAIN: Final = frozenset(
     {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
 )
 """Modules from which tables of settings derive."""
+_TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
+"""The names of classes whose objects may be such."""
+_NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -74,21 +77,12 @@ class Settled:
         of = value.of if isinstance(value, Result) else None
         if not (isinstance(of, Member) and of.attr == "get" and isinstance(value, Result) and value.site >= 0):
             return None
-        args = [arg for arg in module.sites[value.site].args if not arg.name]
-        key = args[0].value if args else None
+        args = module.sites[value.site].args
+        key = args[0].value if args and len(args) <= 2 and not any(arg.name for arg in args) else None
         default = args[1].value if len(args) == 2 else Const(None)
-        if (
-            len(args) != len(module.sites[value.site].args)
-            or not isinstance(default, Const)
-            or not _holds_settings(of.base)
-        ):
+        if not (isinstance(key, Const) and isinstance(key.value, str) and isinstance(default, Const)):
             return None
-        known = isinstance(key, Const) and isinstance(key.value, str)
-        return (
-            self._of(module, Lookup(str(key.value), _table(of.base), default))
-            if known and isinstance(key, Const)
-            else None
-        )
+        return self._of(module, Lookup(key.value, _table(of.base), default)) if _holds_settings(of.base) else None
 
     def written(self, module: Module, function: _Function, node: ast.expr) -> Const | None:
         """The same of an expression of a function, or of a test whether a key is there."""
@@ -176,7 +170,7 @@ class Settled:
         elif not chosen.values or (chosen.left_out and not strict):
             return None
         only = values.pop() if len(values) == 1 else None
-        return only if not values else None
+        return only if only is not None and not _may_be_more(only) else None
 
     def _folder(self, module: Module) -> str:
         """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
@@ -286,6 +280,11 @@ def _holds_settings(base: Value | None) -> bool:
     return _LOADING.search(name) is not None or _SETTINGS.search(name.rpartition(".")[2]) is not None
 
 
+def _may_be_more(value: Const) -> bool:
+    """Whether code may make something else of a text than that, as of `"False"` or `"0"`."""
+    return isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
+
+
 def _key(attr: str) -> str:
     return attr[1:-1] if attr.startswith("[") else attr
 
@@ -337,7 +336,7 @@ class _Writes:
     def _own(self, parsed: ast.Module) -> set[int]:
         """The methods of classes that hold no settings, by their names, and what such a class keeps under that name, if it surely is
         none."""
-        owners = [n for n in parsed.body if isinstance(n, ast.ClassDef) and not _SETTINGS.search(n.name)]
+        owners = [n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name)]
         inside = [n for owner in owners for n in ast.walk(owner)]
         kept = [n for owner in owners if self._is_of_library(owner.name) for n in ast.walk(owner)]
         of_self = {id(n) for n in kept if isinstance(n, ast.Attribute) and dotted(n.value) == "self"}
@@ -352,7 +351,7 @@ class _Writes:
                 last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
                 asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
                 found.update(map(id, asking))
-                makes = last in ("dict", "update") or _SETTINGS.search(last) or _LOADING.search(last)
+                makes = last in ("dict", "update") or _SETTINGS.search(last) or _TABLES.search(last)
                 theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
                 found.update(id(k) for k in node.keywords if not makes and (theirs or self._hands_on(k.value)))
                 found.update(id(k.value) for k in node.keywords)
