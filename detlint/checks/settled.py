@@ -73,7 +73,7 @@ class Settled:
     def value(self, module: Module, value: Value | None) -> Const | None:
         """What a value that is looked up in settings always is; None where that isn't known, or for any other."""
         if isinstance(value, Member) and _holds_settings(value.base):
-            return self._of(module, Lookup(_key(value.attr), _table(value.base)))
+            return self._of(module, Lookup(_key(value.attr), _table_of(value.base)))
         of = value.of if isinstance(value, Result) else None
         if not (isinstance(of, Member) and of.attr == "get" and isinstance(value, Result) and value.site >= 0):
             return None
@@ -82,7 +82,7 @@ class Settled:
         default = args[1].value if len(args) == 2 else Const(None)
         if not (isinstance(key, Const) and isinstance(key.value, str) and isinstance(default, Const)):
             return None
-        return self._of(module, Lookup(key.value, _table(of.base), default)) if _holds_settings(of.base) else None
+        return self._of(module, Lookup(key.value, _table_of(of.base), default)) if _holds_settings(of.base) else None
 
     def written(self, module: Module, function: _Function, node: ast.expr) -> Const | None:
         """The same of an expression of a function, or of a test whether a key is there."""
@@ -160,6 +160,8 @@ class Settled:
             return None
         given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), frozenset())
         values = {*chosen.values, *given}
+        if None in values:
+            return None
         if asked.is_there and chosen.values and not chosen.left_out:
             return Const(True)
         strict = not self._said.of((folder, _LENIENT), partial(self._says, folder, _LENIENT), True)
@@ -242,7 +244,9 @@ def _called(node: ast.Call) -> Lookup | None:
 
 def _lookup(holder: ast.expr, key: str) -> Lookup | None:
     parts = _parts(holder)
-    return Lookup(key, parts[-1] if len(parts) > 1 else "") if key and any(map(_SETTINGS.search, parts)) else None
+    return (
+        Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(_SETTINGS.search, parts)) else None
+    )
 
 
 def _parts(node: ast.expr) -> list[str]:
@@ -289,8 +293,13 @@ def _key(attr: str) -> str:
     return attr[1:-1] if attr.startswith("[") else attr
 
 
-def _table(base: Value | None) -> str:
-    return _key(base.attr) if isinstance(base, Member) else ""
+def _table_of(base: Value | None) -> str:
+    return _table(base.attr) if isinstance(base, Member) else ""
+
+
+def _table(name: str) -> str:
+    """The key of the table that is asked, if that is no name for all settings."""
+    return "" if _SETTINGS.search(_key(name)) else _key(name)
 
 
 class _Writes:

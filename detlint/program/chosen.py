@@ -80,7 +80,7 @@ def _tables(path: str, text: str) -> Sequence[tuple[Table, Sequence[tuple[str, T
     if documents is None:
         return None
     tops = [document for document in documents if isinstance(document, dict)]
-    told = [top for number, top in enumerate(tops) if number == 0 or not _tells(top)]
+    told = [top for number, top in enumerate(tops) if number == 0 or not _tells(top, tops[0])]
     return [(_literals(top), [(name, _literals(inner)) for name, inner in _inside("", top)]) for top in told]
 
 
@@ -102,9 +102,10 @@ def _plain(node: yaml.Node, above: tuple[int, ...]) -> object:
     return value.value if isinstance(value, Const) else ...
 
 
-def _tells(top: Mapping[str, object]) -> bool:
-    """Whether a table only tells what the keys of another one mean."""
-    return all(isinstance(value, (str, list)) for value in top.values())
+def _tells(top: Mapping[str, object], first: Mapping[str, object]) -> bool:
+    """Whether a table only tells what the keys of the first one mean, or may be."""
+    told = all(isinstance(value, (str, list)) for value in top.values())
+    return told and any(type(first[name]) is not type(value) for name, value in top.items() if name in first)
 
 
 def _inside(name: str, value: object) -> Iterator[tuple[str, dict[str, object]]]:
