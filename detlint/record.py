@@ -117,6 +117,8 @@ class Record(msgspec.Struct, array_like=True):
     """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
     documents: dict[str, tuple[str, str]] = {}
     """Scripts of whose project the documents were read: what has to be compared, as `Documents.holds` does."""
+    keys: dict[tuple[str, str, str], tuple[str, str]] = {}
+    """Keys of settings that were asked for: what has to be compared, as `Documents.still_chosen` does."""
 
 
 class Packed(msgspec.Struct, array_like=True):

@@ -165,6 +165,7 @@ class _Part(msgspec.Struct):
     folders: list[str] = []
     missed: set[str] = set()
     documents: dict[str, tuple[str, str]] = {}
+    keys: dict[tuple[str, str, str], tuple[str, str]] = {}
     fresh: dict[bytes, bytes] = {}
 
 
@@ -358,6 +359,8 @@ class Run:
         for script, noted in before.documents.items():
             if script in self.store.files and not self.documents.holds(script, noted):
                 return None
+        if not all(self.documents.still_chosen(asked, noted) for asked, noted in before.keys.items()):
+            return None
         return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
 
     def _led_elsewhere(self, before: Record, news: set[str]) -> dict[str, list[str] | None]:
@@ -613,6 +616,7 @@ class Run:
             and self.store.files.keys() == before.files.keys()
             and self.record.folders == before.folders
             and self.documents.noted == before.documents
+            and self.documents.noted_keys == before.keys
         ):
             return
         record = self.known()
@@ -632,7 +636,7 @@ class Run:
         }  # fmt: skip
         record.imports, record.written = self.links.imports, time.time_ns()
         record.missed = sorted(self.missed.union(record.missed))
-        record.documents = self.documents.noted
+        record.documents, record.keys = self.documents.noted, self.documents.noted_keys
         record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
         return record
 
@@ -736,7 +740,7 @@ class Run:
         self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
-        part.documents = self.documents.noted
+        part.documents, part.keys = self.documents.noted, self.documents.noted_keys
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
 
@@ -832,6 +836,7 @@ class Run:
         self.consulted.update(part.folders)
         self.missed |= part.missed
         self.documents.learn(part.documents)
+        self.documents.noted_keys.update(part.keys)
         self.store.fresh.update(part.fresh)
 
     # -- reporting ----------------------------------------------------------------------------------------------

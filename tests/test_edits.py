@@ -577,6 +577,31 @@ def test_documents_say_who_gives_what_a_run_needs(project: Callable[..., Path], 
     assert "DET608" not in report(*only)
 
 
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("large.yaml", "model:\n  whole: sum\n"),
+        ("settings.json", '{"whole": "sum"}\n'),
+        ("README.md", "```shell\npython train.py small.yaml --whole sum\n```\n"),
+        ("tune.py", "def tuned(cfg):\n    cfg.model.whole = 'sum'\n"),
+    ],
+    ids=["settings", "JSON", "command", "code"],
+)
+def test_settings_come_to_say_something_else(project: Callable[..., Path], file: str, now: str) -> None:
+    folder = REPOSITORY / "fixtures" / "programs" / "settled_but_for_missing_keys"
+    root = project(**{name: (folder / name).read_text() for name in ("small.yaml", "train.py")})
+    age(root, 0)
+    only = ("--select", "DET406", "--target", "ascend", "--cache-dir", "cache")
+    found = report(*only)
+    (root / file).write_text(now)
+    age(root, 1)
+    assert report(*only) != found
+    (root / file).unlink()
+    age(root, 2)
+    assert report(*only) == found
+    assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
+
+
 def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable[..., Path]) -> None:
     project(**{name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")})
     found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
@@ -21,9 +21,11 @@ from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_onc
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
+from detlint.checks.settled import Settled
 from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
+from detlint.checks.wholes import spelled
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
@@ -63,10 +65,18 @@ class Constants:
 
     Args:
         offered: whether what a library gives to whoever uses it may be called by others too.
+        settled: knows what all files of settings have; None where these don't count.
     """
 
     def __init__(
-        self, matcher: Matcher, users: Users, gradients: Gradients, unnamed: Unnamed, *, offered: bool = True
+        self,
+        matcher: Matcher,
+        users: Users,
+        gradients: Gradients,
+        unnamed: Unnamed,
+        *,
+        offered: bool = True,
+        settled: Settled | None = None,
     ) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
@@ -74,6 +84,7 @@ class Constants:
         self._gradients = gradients
         self._unnamed = unnamed
         self._offered = offered
+        self._settled = settled
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
@@ -211,6 +222,8 @@ class Constants:
     def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
+        if self._settled is not None and _asks_for_type(test):
+            return None
         holds = truth(test, partial(self._asked, module, function, found, attributes))
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
@@ -249,6 +262,10 @@ class Constants:
             found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
+        if self._settled is not None:
+            settled = self._settled.written(module, found.function, node) or self._settled.member(module, node)
+            if settled is not None:
+                return settled
         if isinstance(node, ast.Call):
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
@@ -371,7 +388,9 @@ class Constants:
             names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
             value = Expression(value.text, names)
         found = settle(self._resolver.normal(module.path, value, function))
-        return found if isinstance(found, Const) and not self._is_of_object(module, value, function) else None
+        if isinstance(found, Const) and not self._is_of_object(module, value, function):
+            return found
+        return self._settled.value(module, value) if self._settled is not None else None
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
@@ -409,7 +428,10 @@ class Constants:
                 if passed.given and home is module and caller == function and _is_named(passed.value, name):
                     continue  # it hands its own on
                 where = (home, caller) if passed.given else (module, module.facts.functions[0])
-                found.add(self._value(*where, passed.value))
+                value = self._value(*where, passed.value)
+                if value is None and self._settled is not None and passed.given and home is use.module:
+                    value = self._settled.passed(home, use.site, name, self._position(module, function, name))
+                found.add(value)
                 if None in found or len(found) > 1:
                     return None
         return found.pop() if found else None
@@ -638,6 +660,14 @@ class Constants:
         default = next((p.default for p in bare if p.name == name), None)
         return Argument(default, False) if got is not None and got.given is False else got
 
+    def _position(self, module: Module, function: Function, name: str) -> int:
+        """The position at which a call passes a parameter; -1 for one that it passes by its name alone."""
+        bare = module.detail(function).parameters[
+            1 if function.owner and not self._is_static(module, function) else 0 :
+        ]
+        names = [p.name for p in takewhile(lambda p: not p.kind, bare)]
+        return names.index(name) if name in names else -1
+
     def _is_plain(self, decorator: Value | None) -> bool:
         """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
         named = decorator.of if isinstance(decorator, Result) else decorator
@@ -659,7 +689,7 @@ class Constants:
         offered = self._offered or self._is_forward(module, function)
         if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
-        if puts_names_together(self._users, module, of_itself=False):
+        if puts_names_together(self._users, module, of_itself=False) and self._may_be_found(module, name):
             return False
         if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
@@ -671,6 +701,18 @@ class Constants:
         if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
             return False
         return self._is_only_built_by_name(module, owner)
+
+    def _may_be_found(self, module: Module, name: str) -> bool:
+        """Whether those who put names together may mean a definition: not if all take names of definitions as wholes, and no text
+        among the code, or in a YAML file, has that of this one. (Others may, of a library, and hand it over.)"""
+        if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
+            return True
+        for path in self._users.texts.saying(name, self._users.home(module)):
+            self._resolver.opened.add(path)
+            text = self._users.texts.of(path)
+            if text is None or not path.endswith(".py") or spelled(text, name):
+                return True
+        return False
 
     def _may_run_itself(self, module: Module, owner: str) -> bool:
         """Whether a layer, or a base of it, may call the layer itself."""
@@ -715,6 +757,13 @@ def _is_of_self(target: Value) -> bool:
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     """Whether it is the constructor of a class's base, as the class itself calls it."""
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
+
+
+def _asks_for_type(test: ast.expr) -> bool:
+    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other."""
+    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    asked = [side for node in compares if isinstance(node.ops[0], (ast.Is, ast.IsNot)) for side in node.comparators]
+    return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in asked)
 
 
 def _is_of_call(value: Value | None) -> TypeGuard[Result]:

@@ -16,6 +16,7 @@ from detlint.checks.levels import Levels
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
+from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sums import Sums
 from detlint.checks.told import finding
@@ -108,6 +109,7 @@ class Engine:
             raising,
             self.device_tests,
             self.documented,
+            Settled(users, documents),
             root,
         )
         self.keys = keys.Keys(self.matcher, root)

@@ -36,6 +36,7 @@ class Milder:
     Args:
         silence: knows what no use is made of.
         own_calls: judges by the calls of the program itself, whoever else may call.
+        settled_calls: does so with what all files of settings have.
         root: the project's root, for telling test files.
     """
 
@@ -50,6 +51,7 @@ class Milder:
         silence: Silence,
         leftover: Leftover,
         own_calls: Constants,
+        settled_calls: Constants,
         own_origins: Origins,
         uncallable: Uncallable,
         root: str,
@@ -63,6 +65,7 @@ class Milder:
         self._unused = silence.unused
         self._leftover = leftover
         self._own_calls = own_calls
+        self._settled_calls = settled_calls
         self._own_origins = own_origins
         self._uncallable = uncallable
         self._templates = Templates(users)
@@ -123,6 +126,8 @@ class Milder:
         """Nothing of the program calls or uses what it stands in, or not so that it counts."""
         if reason := self._own_calls.rule_out(module, index, match):
             return f"as the program itself calls it, {reason}; others decide by how they do"
+        if reason := self._settled_calls.rule_out(module, index, match):
+            return f"as all files of settings of the project have it, {reason}; others decide by theirs"
         if self._raising.holds(module, index, match.entry.targets):
             return "nothing comes of it, as something around it surely raises: what is named there, or imported, isn't to be had"
         if self._uncallable.holds(module, index):

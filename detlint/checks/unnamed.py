@@ -18,6 +18,7 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
+from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
@@ -49,25 +50,9 @@ _OTHERS: Final = re.compile(
     rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
 )
 """By what a file may come to those of a module that it has imported."""
-FINDS: Final = [
-    "import_module",
-    "__import__",
-    "exec_module",
-    "load_source",
-    "run_path",
-    "iter_modules",
-    "walk_packages",
-]
-"""By what a program may come to files without their names."""
 _LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
 _DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
 """A decorator, behind which a text ends."""
-_FOUND: Final = re.compile(rb"\b(?:%s)\b" % "|".join(FINDS).encode())
-_IMPORTED: Final = re.compile(rb"\bimport_module\(\s*(\w+)\s*[,)]")
-_SPLIT: Final = re.compile(
-    rb"\.(?:rsplit\(\s*[\"']\.[\"']\s*,\s*(?:maxsplit\s*=\s*)?1|rpartition\(\s*[\"']\.[\"'])\s*\)\s*$"
-)
-"""By what the name of a definition is split off that of its module."""
 _EVALUATES: Final = re.compile(rb"(?<![\w.])(?<!def )(?:eval|exec)\(")
 _STARTS: Final = re.compile(rb"\bimport\b|(?<!\S)-m\b|\bpython\b")
 """By what a text may have a file run."""
@@ -591,7 +576,7 @@ class Unnamed:
         texts, home = self._texts, self._users.home(module)
         finding = texts.saying_any(FINDS, home)
         for path in finding:
-            if not all(_only_splits_names(block.text) for block in texts.blocks(path)):
+            if not all(only_splits_names(block.text) for block in texts.blocks(path)):
                 self._resolver.opened.add(path)
                 return True
         if not finding:
@@ -750,17 +735,6 @@ def _only_does(module: Module, what: Const) -> bool:
     return bool(mains) and all(step.test == what for step in mains)
 
 
-def _only_splits_names(text: bytes) -> bool:
-    """Whether all that a text imports by names are modules that it splits off whole names of definitions:
-    `module, name = target.rsplit(".", 1)`."""
-    text = IMPORT.sub(b"", text)
-    names = _IMPORTED.findall(text)
-    if len(names) != len(_FOUND.findall(text)):
-        return False
-    given = [_given(name).findall(text) for name in set(names)]
-    return all(len(values) == 1 and _SPLIT.search(values[0]) for values in given)
-
-
 def _hands_over(text: bytes, module: str) -> bool:
     """Whether a text does more with a module that it imports than to take what that has by its names."""
     said, rest = b"\n".join(IMPORT.findall(text)), IMPORT.sub(b"", text)
@@ -783,13 +757,6 @@ def _may_bind(text: bytes, name: str) -> bool:
     fields = (value for node in binding for _, value in ast.iter_fields(node))
     said = (part for value in fields for part in (value if isinstance(value, list) else (value,)))
     return any(isinstance(part, str) and part.partition(".")[0] == name for part in said)
-
-
-@lru_cache(maxsize=16)
-def _given(name: bytes) -> re.Pattern[bytes]:
-    """Finds what a name is given, alone or with others."""
-    names = rb"(?:[\w \t(]+,)*[ \t(]*%s\b[\w, \t)]*" % name
-    return re.compile(rb"^[ \t]*(?:for\b)?%s(?::[^=\n]*)?(?:[-+*/%%]?=(?!=)|\bin\b)(.*)" % names, re.M)
 
 
 def _texts_in_code(text: bytes, word: str) -> list[bytes]:

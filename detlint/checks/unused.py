@@ -9,6 +9,7 @@ from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.match import Matcher
+from detlint.checks.wholes import without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
@@ -18,9 +19,10 @@ from detlint.program.users import Users
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
 """By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
 _WAYS: Final = re.compile(
-    rb"(?<![\w.])(?<!def )(?:__dict__|vars\(|locals\(|eval\(|import_module|__import__"
+    rb"(?<![\w.])(?<!def )(?<!level=)(?:__dict__|vars\((?!\w*(?:args|opts?|arguments|hparams)\))|locals\(|eval\(|import_module|__import__"
     rb"|globals\((?!\)\[[\"']__))"  # what asks for what Python says of a file: none of a module
 )
+"""Not what is evaluated for the level of a log, which is a number, nor what parsed options have."""
 _DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
@@ -36,16 +38,20 @@ OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
 
-def puts_names_together(users: Users, module: Module, *, of_itself: bool = True) -> bool:
+def puts_names_together(users: Users, module: Module, *, of_itself: bool = True, wholes: bool = True) -> bool:
     """Whether a file, or one that imports it, may come to its definitions without their names.
 
     Args:
         of_itself: whether an object may ask itself for what is meant.
+        wholes: whether it counts to do so by whole names of definitions.
     """
     importers = users.importers(module.path)
     named = {name.rpartition(".")[2].encode() for name in (*module.functions, *module.classes, *module.facts.names)}
     paths = (module.path, *importers)
-    doing = next((p for p in paths if _puts_together(users, p) or _gets_any(users, p, named, of_itself)), None)
+    texts = ((p, users.texts.of(p) if wholes else without(users.texts, p)) for p in paths)
+    doing = next(
+        (p for p, t in texts if t is None or _puts_together(t) or _gets_any(users, p, t, named, of_itself)), None
+    )
     if doing is not None:
         users.resolver.opened.add(doing)  # whatever the others do
         return True
@@ -54,19 +60,15 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True)
     return False
 
 
-def _puts_together(users: Users, path: str) -> bool:
-    text = users.texts.of(path)
-    if text is None or not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
-        return text is None
+def _puts_together(text: bytes) -> bool:
+    if not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
+        return False
     own = _DEFINES.findall(text)
     return any(way not in own for way in _WAYS.findall(text))
 
 
-def _gets_any(users: Users, path: str, names: Collection[bytes], of_itself: bool) -> bool:
+def _gets_any(users: Users, path: str, text: bytes, names: Collection[bytes], of_itself: bool) -> bool:
     """Whether a file asks for an attribute by a name that isn't written out, or that is one of some names."""
-    text = users.texts.of(path)
-    if text is None:
-        return True
     asked = ((bool(found[1]), found[2], found[3]) for found in _GETS.finditer(text))
     return any(
         (of_itself or not own)

@@ -20,6 +20,7 @@ from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
 from detlint.checks.raising import Raising
+from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
 from detlint.checks.tests import is_test
 from detlint.checks.uncallable import Uncallable
@@ -41,6 +42,7 @@ class Verdicts:
         levels: judges how severe a match is.
         raising: finds what stands behind an error.
         documented: knows what documents say of the hardware.
+        settled: knows what all files of settings have.
         root: the project's root, for telling test files.
     """
 
@@ -56,6 +58,7 @@ class Verdicts:
         raising: Raising,
         device_tests: DeviceTests,
         documented: Documented,
+        settled: Settled,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -82,6 +85,7 @@ class Verdicts:
             self.silence,
             self._leftover,
             Constants(matcher, users, gradients, unnamed, offered=False),
+            Constants(matcher, users, gradients, unnamed, offered=False, settled=settled),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             root,

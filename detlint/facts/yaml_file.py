@@ -79,7 +79,7 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
         return Facts(
             module, problem=Problem("can't be parsed: it is not in UTF-8", data.count(b"\n", 0, error.start) + 1)
         )
-    if _too_deep(text):
+    if too_deep(text):
         return Facts(module, problem=Problem("can't be parsed: it is nested too deeply"))
     try:
         documents = composed(text)
@@ -226,7 +226,7 @@ class _Reader:
         if factory is not None:
             return self.built(factory, node)
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            return scalar(node)
         if len(node.value) > LONGEST_DISPLAY or not node.tag.startswith(_TAG):
             return None
         if isinstance(node, yaml.SequenceNode):
@@ -386,7 +386,7 @@ def nodes_of(top: yaml.Node) -> Iterator[yaml.Node]:
             waiting += reversed(node.value)
 
 
-def _scalar(node: yaml.ScalarNode) -> Value | None:
+def scalar(node: yaml.ScalarNode) -> Value | None:
     """A literal; None for an interpolation, a date, or what a tag of somebody's means."""
     text, tag = node.value, node.tag.removeprefix(_TAG)
     if UNKNOWN.match(text):
@@ -411,7 +411,7 @@ _CONSTRUCTORS: Final = {
 }
 
 
-def _too_deep(text: str) -> bool:
+def too_deep(text: str) -> bool:
     if _COMPACT.search(text) is not None:
         return True
     if text.count("[") + text.count("{") <= _DEEPEST:

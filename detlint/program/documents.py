@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from xxhash import xxh3_64_hexdigest
 
+from detlint.program.chosen import UNKNOWN, Chosen, chosen
 from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
 
@@ -152,12 +153,15 @@ class Documents:
         self._stamps: dict[str, str] = {}
         self._starts: dict[str, tuple[Starts | None, str]] = {}
         """Folders -> what stands in the documents there, and what changes with that."""
+        self._chosen: dict[tuple[str, str, str], Chosen] = {}
         self.noted: dict[str, tuple[str, str]] = {}
         """The scripts that were asked for -> `_stamp`, and what was read, which begins with `_ALL` where that was all texts."""
+        self.noted_keys: dict[tuple[str, str, str], tuple[str, str]] = {}
+        """Folders and keys that `chosen` was asked for -> `_stamp`, and what was read."""
 
     def around(self, script: str) -> Said:
         """What the documents say of the project that a script belongs to."""
-        home = self._home(script)
+        home = self.home(script)
         if home not in self._said:
             self._said[home] = self._read(home) if home else NOTHING
         said = self._said[home]
@@ -167,7 +171,7 @@ class Documents:
 
     def starts(self, script: str) -> Starts | None:
         """What may say on how many devices a script is started; None where that is too much, or no README is about the script."""
-        home = self._home(script)
+        home = self.home(script)
         if home not in self._starts:
             starts = self._read_starts(home) if home else None
             self._starts[home] = starts, _ALL + _digest(repr((self.around(script), starts)))
@@ -189,7 +193,35 @@ class Documents:
             if not self.noted.get(script, ("", ""))[1].startswith(_ALL):
                 self.noted[script] = read
 
-    def _home(self, script: str) -> str:
+    def chosen(self, folder: str, key: str, table: str) -> Chosen:
+        """What the settings and documents below a folder give a key, as the function of that name has it."""
+        asked = folder.rstrip(os.sep), key, table
+        if asked not in self._chosen:
+            files = self._list(asked[0])
+            self._chosen[asked] = self._read_for(files, key, table) if files is not None else UNKNOWN
+        if asked not in self.noted_keys:
+            self.noted_keys[asked] = self._stamp_of(asked[0]), _digest(repr(self._chosen[asked]))
+        return self._chosen[asked]
+
+    def still_chosen(self, asked: tuple[str, str, str], noted: tuple[str, str]) -> bool:
+        """Whether a key is given what it was given, as `holds` has it."""
+        if noted[0] == self._stamp_of(asked[0]):
+            self.noted_keys[asked] = noted
+            return True
+        self.chosen(*asked)
+        return self.noted_keys[asked][1] == noted[1]
+
+    def _read_for(self, files: _Files, key: str, table: str) -> Chosen:
+        """What files give a key; of those that are too many, or too long, that isn't known."""
+        paths = _read_of(files)
+        if (
+            any(size > _most_of(path) for path, size, _ in files.documents if path in paths)
+            or len(paths) > MOST_DOCUMENTS
+        ):
+            return UNKNOWN
+        return chosen(((path, self._text_of(path)) for path in paths), key, table)
+
+    def home(self, script: str) -> str:
         """The folder of the README that is about a script: the nearest one, or the outermost that names it; "" for none."""
         found, folder = "", os.path.dirname(script)
         while f"{folder}{os.sep}".startswith(f"{self._root}{os.sep}"):
@@ -211,14 +243,16 @@ class Documents:
             self._readmes[folder] = [os.path.join(folder, name) for name in names if name.lower().endswith(TEXTS)]
         return self._readmes[folder]
 
-    def _text_of(self, readme: str) -> str:
-        if readme not in self._texts:
-            self._texts[readme] = _text(readme)
-        return self._texts[readme]
+    def _text_of(self, path: str) -> str:
+        if path not in self._texts:
+            self._texts[path] = _text(path, _most_of(path))
+        return self._texts[path]
 
     def _stamp(self, script: str) -> str:
         """Changes with the folder whose README is about a script, with any document below, and with the names of the files there."""
-        home = self._home(script)
+        return self._stamp_of(self.home(script))
+
+    def _stamp_of(self, home: str) -> str:
         if home not in self._stamps:
             self._stamps[home] = _digest(repr((home, self._list(home), self._above(home))))
         return self._stamps[home]
@@ -284,6 +318,11 @@ def _in(folder: str) -> list[tuple[str, int, int]]:
 
 def _is_document(name: str) -> bool:
     return name.lower().endswith(DOCUMENTS) or name == "Makefile"
+
+
+def _most_of(path: str) -> int:
+    """How many bytes of a document are read."""
+    return MOST_OF_NOTEBOOKS if path.endswith(NOTEBOOKS) else MOST_READ
 
 
 def _read_of(files: _Files) -> list[str]:

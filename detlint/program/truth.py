@@ -10,7 +10,8 @@ from typing import Any, Final
 from detlint.facts.model import Const
 
 Leaf = Callable[[ast.expr], Const | None]
-"""What a name, an attribute, or a call, always is; None where that isn't known."""
+"""What a name, an attribute, or a call, always is, or whether something is in what isn't written out (`"key" in table`); None where
+that isn't known."""
 _COMPARES: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -40,7 +41,7 @@ def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
     if left is None:
         return None
     if isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        among = _among(node.comparators[0], left, leaf)
+        among = _among(node, left, leaf)
         return None if among is None else among is isinstance(node.ops[0], ast.In)
     compare, right = _COMPARES.get(type(node.ops[0])), result(node.comparators[0], leaf)
     if compare is None or right is None:
@@ -51,11 +52,13 @@ def _compared(node: ast.Compare, leaf: Leaf) -> bool | None:
         return None
 
 
-def _among(node: ast.expr, value: Const, leaf: Leaf) -> bool | None:
-    """Whether a value is one of those that are written out; None where that isn't known."""
-    if not isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return None
-    items = [result(item, leaf) for item in node.elts]
+def _among(node: ast.Compare, value: Const, leaf: Leaf) -> bool | None:
+    """Whether a value is one of those that are written out, or of those that are known otherwise; None where that isn't known."""
+    written = node.comparators[0]
+    if not isinstance(written, (ast.Tuple, ast.List, ast.Set)):
+        known = leaf(node)
+        return bool(known.value) if known is not None else None
+    items = [result(item, leaf) for item in written.elts]
     return value in items if value in items or None not in items else None
 
 
