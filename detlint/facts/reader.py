@@ -1037,7 +1037,7 @@ class _Reader:
             renewed: what a loop binds at the beginning of each turn.
         """
         outer, arms, all_steps, stops, keys = self.steps, Arms(self.scope), [], True, self.keys
-        by, negated = self.decider(test) if kind == "if" and len(bodies) == 2 else ("", False)
+        by, negated = self.chooser(test) if kind == "if" and len(bodies) == 2 else ("", False)
         told, where = _given(test) if kind == "if" else ("", False)
         fixed = self.fixed(test) if kind == "if" and len(bodies) == 2 else None
         default = self.scope.names.get(told)
@@ -1240,16 +1240,19 @@ class _Reader:
         return Member(kept[0].instance, asked.attr) if kept is not None else None  # type: ignore[union-attr]
 
     def decider(self, test: ast.expr | None) -> tuple[str, bool]:
-        """The parameter that a test is, or, with a dot, the mode of a layer, or an attribute of something (see `Either.by`), "" for none,
-        and whether it stands under a `not`."""
+        """The parameter that a test is, or, with a dot, the mode of a layer, "" for neither, and whether it stands under a `not`."""
         negated = type(test) is ast.UnaryOp and type(test.op) is ast.Not
         name = test.operand if negated else test  # type: ignore[union-attr]
         if type(name) is ast.Attribute and name.attr in self.catalog.modes:
             return f".{name.attr}", negated
         found = self.scope.names.get(name.id) if type(name) is ast.Name else self.kept_parameter(name)
-        if type(found) is Param:
-            return found.name, negated
-        return (dotted(name) if type(name) is ast.Attribute else ""), negated
+        return (found.name, negated) if type(found) is Param else ("", negated)
+
+    def chooser(self, test: ast.expr | None) -> tuple[str, bool]:
+        """What a test is that decides between two values (see `Either.by`), "" for anything else, and whether it stands under a `not`."""
+        by, negated = self.decider(test)
+        asked = test.operand if negated else test  # type: ignore[union-attr]
+        return by or (dotted(asked) if type(asked) is ast.Attribute else ""), negated
 
     def fixed(self, test: ast.expr | None) -> bool | None:
         """What a test always is, since it names what the function binds once, to True or False; None where that isn't so."""
@@ -2359,7 +2362,7 @@ class _Reader:
             return options[0 if test.value else 1]
         if options == [None, None]:
             return None
-        by, negated = self.decider(node.test)
+        by, negated = self.chooser(node.test)
         then, other = reversed(options) if negated else options
         return chosen(then, other, by)
 
