@@ -34,6 +34,8 @@ _OWN_PARTS: Final = re.compile(
     rb"\bgetattr\((?:self|super\(\)),\s*(?![\"'])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
 )
 """By what a class may come to the parts of its own objects without their names."""
+_LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
+"""How a loop at the top level begins."""
 OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
@@ -203,12 +205,14 @@ class Unused:
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
         """Whether a name is said so many times, all in the `__main__` block in which a site stands, or at the top level of a script that
-        does something for its own sake and that nothing imports: no import has what that binds."""
+        does something for its own sake, or goes through something, and that nothing imports: no import has what that binds."""
         steps = module.steps(module.facts.functions[0])
         blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
         own = any(index in sites(block.arms[0]) for block in blocks)
         # Who writes a notebook may not have come to its use.
+        text = self._users.texts.of(module.path) if not module.facts.cells else None
         acts = module.facts.starts in ("main", "script") and self._users.starts(module.path)
+        acts = acts or (text is not None and _LOOPS.search(text) is not None)
         own = own or (acts and not self._users.may_be_imported(module, name))
         return own and self._is_said_once(module, name, times)
 
