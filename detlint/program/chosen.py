@@ -136,7 +136,7 @@ def _written(text: str, key: str) -> Iterator[Const | None]:
     """What commands, other settings, or code in a document, give a key."""
     name = re.escape(key).replace("_", "[-_]")
     for found in re.finditer(
-        rf"(?<![\w-])(?:--?{name}(?![\w-])([ \t=]*)|[\w.]*(?<!\w){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
+        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
     ):
         gap, word = found[1], found[2]
         value = word.strip(_QUOTES + "[{(")
