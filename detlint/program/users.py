@@ -91,6 +91,8 @@ class Users:
         """File -> the first one that imports something of its name."""
         self._starting: dict[str, str] = {}
         """Folder -> the first file in it in which a run starts."""
+        self._projects: dict[str, bool] = {}
+        """Folder -> whether it is a project by itself, as `home` asks."""
         self._searches: dict[tuple[str, str], _Search] = {}
 
     def of(self, module: Module, name: str) -> list[Use] | None:
@@ -195,7 +197,8 @@ class Users:
 
     def home(self, module: Module) -> str:
         """The folder of what belongs to a module: the next one above its packages in which a run starts, or one of these itself, if
-        runs start in it and no file outside imports it."""
+        runs start in it and no file outside imports it. Where no run starts in any of them, as in a collection of projects, the next
+        one with a folder in which one does, if no file outside imports anything of it."""
         folder, root = os.path.dirname(module.path), self.resolver.modules.root
         while self.texts.has(os.path.join(folder, "__init__.py")):
             if self._starts(folder) and self._is_for_itself(folder):
@@ -203,9 +206,14 @@ class Users:
                 self.resolver.opened.add(self._starts(folder))
                 return folder + os.sep
             folder = os.path.dirname(folder)
-        folder = folder if self.package(module) else os.path.dirname(folder)
+        nearest = folder = folder if self.package(module) else os.path.dirname(folder)
         while folder.startswith(root + os.sep) and not self._starts(folder):
             folder = os.path.dirname(folder)
+        if not self._starts(folder):
+            self.asked.add(ANYWHERE)
+            while nearest.startswith(root + os.sep) and not self._is_project(nearest):
+                nearest = os.path.dirname(nearest)
+            folder = nearest if nearest.startswith(root + os.sep) else folder
         self.resolver.opened.update({self._starts(folder)} - {""})
         return folder + os.sep
 
@@ -276,6 +284,16 @@ class Users:
         """Whether no file outside a package imports it."""
         importers = self.importers(os.path.join(package, "__init__.py"))
         return all(path.startswith(package + os.sep) for path in importers)
+
+    def _is_project(self, folder: str) -> bool:
+        """Whether a run starts in a folder of a folder, and no file outside imports anything of that one."""
+        if folder not in self._projects:
+            inside = [*self.texts.below(folder)]
+            below = {os.path.dirname(path) for path in inside if os.path.dirname(os.path.dirname(path)) == folder}
+            self._projects[folder] = any(map(self._starts, sorted(below))) and all(
+                importer.startswith(folder + os.sep) for path in inside for importer in self.importers(path)
+            )
+        return self._projects[folder]
 
     def _starts(self, folder: str) -> str:
         """The first file of a folder itself in which a run starts; "" for none."""
