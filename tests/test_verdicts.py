@@ -333,6 +333,43 @@ class Report(nn.Module):
     def forward(self, lookup: Optional[np.ndarray]):
         return lookup.take(0)
 """
+CHOSEN = """from mindspore import nn
+
+
+class Grid(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def construct(self, images):
+        return self.conv(images)
+"""
+PLAIN = """
+
+
+class Plain(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 8)
+
+    def construct(self, images):
+        return self.dense(images)
+"""
+CHOOSES = """import argparse
+
+import mindspore as ms
+import nets
+from mindspore import nn
+from nets import Plain
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--variant")
+    args = parser.parse_args()
+    ms.set_context(device_target="Ascend")
+    net = nets.__dict__[args.variant]() if args.variant else Plain()
+    ms.train.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params())).train(1, None)
+"""
 MINIMAL: dict[str, tuple[Program, Program]] = {
     "function of its file's name that is imported and not used": (
         {"names.py": LISTED, "train.py": f"from names import names\n\n\n{USING}\n\n{STARTED}"},
@@ -354,6 +391,14 @@ MINIMAL: dict[str, tuple[Program, Program]] = {
     "script that only calls what it imports": (
         {"train.py": f"{DRAWING}\n\nx = make()\n"},
         {"train.py": "from apart import make\n\nx = make()\n", "apart.py": DRAWING},
+    ),
+    "class that is chosen by its name from a file which only imports it": (
+        {"train.py": CHOOSES, "nets.py": CHOSEN + PLAIN},
+        {
+            "train.py": CHOOSES,
+            "nets.py": f"from apart import Grid\nfrom mindspore import nn\n{PLAIN}",
+            "apart.py": CHOSEN,
+        },
     ),
     "Optional under another name": (
         {"report.py": TYPED},

@@ -394,10 +394,10 @@ class Unnamed:
         return False
 
     def _hands_on(self, module: Module, name: str) -> bool:
-        """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight."""
+        """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight, or puts names together."""
         if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
             return False
-        return self._is_given_out(module, name) or not self._is_imported(module)
+        return self._is_given_out(module, name) or not self._is_imported(module) or self._is_put_together(module)
 
     def _is_spelled(self, text: bytes, module: Module, name: str, *, quoted: bool, dotted: bool = False) -> bool:
         """Whether a text has a name that may mean a definition of a module: alone, or as one of that module, or of a package.
