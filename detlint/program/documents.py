@@ -15,7 +15,9 @@ from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
 
 TEXTS: Final = (".md", ".rst")
-SHELL: Final = (".sh", ".bash")
+SHELL: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".bat", ".cmd", ".ps1")
+NAMES: Final = frozenset({"dockerfile", "gnumakefile", "justfile", "makefile"})
+"""Documents that have commands and no suffix."""
 SETTINGS: Final = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
 NOTEBOOKS: Final = ".ipynb"
 """They have commands for scripts, too."""
@@ -317,7 +319,7 @@ def _in(folder: str) -> list[tuple[str, int, int]]:
 
 
 def _is_document(name: str) -> bool:
-    return name.lower().endswith(DOCUMENTS) or name == "Makefile"
+    return name.lower().endswith(DOCUMENTS) or name.lower() in NAMES
 
 
 def _most_of(path: str) -> int:
