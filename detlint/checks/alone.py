@@ -18,6 +18,7 @@ from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.starts import Starts, literal
+from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
@@ -79,11 +80,16 @@ class Alone:
         found = texts.saying_any(LAUNCHERS, folder)
         ranks = texts.saying_any((RANK_SIZE,), folder)
         found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
-        given = [f"--{option}".encode() for option in options]
-        starting = texts.saying_any(STARTS, folder) if given else []
-        found += [path for path in starting if any(o in _DECLARED.sub(b"", texts.of(path) or b"") for o in given)]
+        found += launching(texts, folder, options)
         self._resolver.opened.update(found)
         return bool(found)
+
+
+def launching(texts: Texts, folder: str, options: Iterable[str]) -> list[str]:
+    """The Python files below a folder that may start a script with one of some options."""
+    given = [f"--{option}".encode() for option in options]
+    starting = texts.saying_any(STARTS, folder) if given else []
+    return [path for path in starting if any(o in _DECLARED.sub(b"", texts.of(path) or b"") for o in given)]
 
 
 class _Run:
@@ -190,7 +196,11 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
     if raw not in text:
         return False
     word = re.escape(raw)
-    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?:\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (word, word, word)
+    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?:\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (
+        word,
+        word,
+        word,
+    )
     given = rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word
     said = (*re.finditer(sets, text), *re.finditer(given, _HEAD.sub(b"", text)))
     by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
