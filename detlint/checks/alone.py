@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final
 
@@ -17,7 +17,7 @@ from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, literal
+from detlint.program.starts import Starts, Usual, literal
 from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
@@ -73,14 +73,17 @@ class Alone:
         found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
         return any(BEGINS in effect.entry.contexts for effects in found for effect in effects)
 
-    def _launches(self, folder: str, options: Iterable[str]) -> bool:
-        """Whether a file below a folder speaks of what starts several processes, says how many there are, or starts something with
-        one of some options."""
+    def _launches(self, folder: str, options: Usual) -> bool:
+        """Whether a file below a folder speaks of what starts several processes, says how many there are, starts something with
+        one of some options, or has another value for one as its own, as settings in Python do."""
         texts = self._users.texts
         found = texts.saying_any(LAUNCHERS, folder)
         ranks = texts.saying_any((RANK_SIZE,), folder)
         found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
         found += launching(texts, folder, options)
+        for option, usual in options.items():
+            saying = texts.saying(option, folder)
+            found += [path for path in saying if _has_other(texts.of(path) or b"", option, usual)]
         self._resolver.opened.update(found)
         return bool(found)
 
@@ -188,6 +191,13 @@ class _Run:
 def _alike(usual: Const) -> frozenset[Const]:
     """The values that mean the same of an option as the usual one."""
     return _OFF if usual in _OFF else frozenset({usual})
+
+
+def _has_other(text: bytes, name: str, usual: Collection[Const]) -> bool:
+    """Whether the top level of a file binds a name to a literal that isn't a usual value."""
+    said = re.finditer(rb"^%s[ \t]*(?::[ \w]+)?=[ \t]*(\w+)[ \t]*(?:#.*)?$" % re.escape(name.encode()), text, re.M)
+    values = (literal(found[1].decode("utf-8", "replace")) for found in said)
+    return any(value not in usual for value in values if value is not None)
 
 
 def _sets_other(text: bytes, name: str, usual: Const) -> bool:
