@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final
 
@@ -16,17 +17,26 @@ from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, literal
+from detlint.program.starts import Starts, Usual, literal
+from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
 BEGINS: Final = "starts-communication"
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
 """What starts several processes; Python files of a project may have it, too."""
+RANK_SIZE: Final = "RANK_SIZE"
+"""The variable by which each process knows how many there are."""
+STARTS: Final = ("subprocess", "Popen", "system", "popen")
+"""By what a Python file may start a script, with options of its own."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
 _HEAD: Final = re.compile(rb"\bdef \w+\((?:[^()]|\([^()]*\))*\)")
 """Heads of functions: a parameter of that name is none of the options."""
+_RANKS: Final = re.compile(rb"\bRANK_SIZE[\"'\]]*\s*(?:[=:](?!=)|value:)\s*(?![\"']?1\b)")
+"""What sets that variable to something else than one: in Python, or for a container."""
+_DECLARED: Final = re.compile(rb"(?:add_argument|DEFINE_\w+|option)\([^)]*")
+"""Where an option is declared, and not given."""
 _OFF: Final = frozenset(map(Const, (False, 0, None)))
 
 
@@ -56,18 +66,33 @@ class Alone:
         asked = [run.options_of(place) for place in begun]
         usual = {name: _alike(run.usual[name]) for found in asked for name in found}
         for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
-        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder)
+        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""
         found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
         return any(BEGINS in effect.entry.contexts for effects in found for effect in effects)
 
-    def _launches(self, folder: str) -> bool:
-        """Whether a Python file below a folder speaks of what starts several processes."""
-        found = self._users.texts.saying_any(LAUNCHERS, folder)
+    def _launches(self, folder: str, options: Usual) -> bool:
+        """Whether a file below a folder speaks of what starts several processes, says how many there are, starts something with
+        one of some options, or has another value for one as its own, as settings in Python do."""
+        texts = self._users.texts
+        found = texts.saying_any(LAUNCHERS, folder)
+        ranks = texts.saying_any((RANK_SIZE,), folder)
+        found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
+        found += launching(texts, folder, options)
+        for option, usual in options.items():
+            saying = texts.saying(option, folder)
+            found += [path for path in saying if _has_other(texts.of(path) or b"", option, usual)]
         self._resolver.opened.update(found)
         return bool(found)
+
+
+def launching(texts: Texts, folder: str, options: Iterable[str]) -> list[str]:
+    """The Python files below a folder that may start a script with one of some options."""
+    given = [f"--{option}".encode() for option in options]
+    starting = texts.saying_any(STARTS, folder) if given else []
+    return [path for path in starting if any(o in _DECLARED.sub(b"", texts.of(path) or b"") for o in given)]
 
 
 class _Run:
@@ -168,13 +193,24 @@ def _alike(usual: Const) -> frozenset[Const]:
     return _OFF if usual in _OFF else frozenset({usual})
 
 
+def _has_other(text: bytes, name: str, usual: Collection[Const]) -> bool:
+    """Whether the top level of a file binds a name to a literal that isn't a usual value."""
+    said = re.finditer(rb"^%s[ \t]*(?::[ \w]+)?=[ \t]*(\w+)[ \t]*(?:#.*)?$" % re.escape(name.encode()), text, re.M)
+    values = (literal(found[1].decode("utf-8", "replace")) for found in said)
+    return any(value not in usual for value in values if value is not None)
+
+
 def _sets_other(text: bytes, name: str, usual: Const) -> bool:
     """Whether a file may set an option to another value than the usual one."""
     raw = name.encode()
     if raw not in text:
         return False
     word = re.escape(raw)
-    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])\s*=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (word, word, word)
+    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?:\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (
+        word,
+        word,
+        word,
+    )
     given = rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word
     said = (*re.finditer(sets, text), *re.finditer(given, _HEAD.sub(b"", text)))
     by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE
+from detlint.checks.alone import launching
 from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
@@ -26,6 +28,8 @@ FALSE: Final = frozenset({"False", "false", "0", "None"})
 """What makes an option false."""
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
+_OF_ASCEND: Final = re.compile(rb"\bascend_config\b|\b(?:ASCEND|HCCL)_[A-Z]|\b(?:import|from) (?:acl|moxing)\b")
+"""What sets up something of its own, or of the cloud that has it."""
 _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
 """What else names that hardware may choose it: as a default, an item of a table, what `os.getenv` gives for want of a variable."""
 
@@ -56,7 +60,7 @@ class Documented:
         named = said.gpu and self._is_left_open(said, files)
         if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
-        elif said.cpu and self._is_left_open(said, files):
+        elif said.cpu and self._is_left_open(said, files) and not self._speak_of_ascend(files):
             reach.held = {**reach.held, HARDWARE: "CPU"}
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
@@ -111,11 +115,23 @@ class Documented:
             return False
         return not any(_SAYS_ASCEND.search(_ASKS.sub(b"", self._texts.of(path) or b"")) for path in sorted(paths))
 
+    def _is_launched(self, script: str, options: Collection[str]) -> bool:
+        """Whether a Python file of the project of a script may start it with some options, on whatever hardware."""
+        found = launching(self._texts, os.path.join(self._documents.home(script), ""), options)
+        self._matcher.resolver.opened.update(found)
+        return bool(found)
+
+    def _speak_of_ascend(self, paths: Iterable[str]) -> bool:
+        """Whether a file sets up anything that only Ascend has."""
+        return any(_OF_ASCEND.search(self._texts.of(path) or b"") for path in paths)
+
     def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
         or they differ. Documents that name Ascend too may leave other commands to the reader: of theirs, those count that give the
         options which are needed, and that aren't true by default."""
         needed = {flag for flag in {*needs}.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
+        if needed and self._is_launched(reach.entry.module.path, needed):
+            needed = set()
         option = self._option(reach) if said.gpu or needed else ""
         if not option:
             return ""

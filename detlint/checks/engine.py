@@ -92,6 +92,7 @@ class Engine:
             users.texts.looks_up,
             lambda *at: self.verdicts.leaves_out(*at),
             users.texts.gives,
+            users.texts.injects,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -25,6 +25,8 @@ NUMBERED: Final = "#"
 """How the name of a table begins that gets a number for each item."""
 COUNTS: Final = "bincount"
 """How often each number is among some."""
+_MODULES: Final = frozenset({"cp", "cupy", "jnp", "jax.numpy", "mnp", "np", "numpy", "ops", "tf.math", "torch"})
+"""Those whose function counts; what else has such a method is a tensor."""
 _WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
 _SAME: Final = frozenset({"asnumpy", "cpu", "item", "numpy", "reshape"})
 """Methods that give the same numbers."""
@@ -254,7 +256,9 @@ def _is_whole(node: ast.expr, counting: Set[str] = frozenset()) -> bool:
     if name in _WHOLE or name.removeprefix("self.") in counting:
         return True
     if last == COUNTS:
-        return len(node.args) == 1 and all(keyword.arg == "minlength" for keyword in node.keywords)
+        # A tensor's own method takes what else would be the second argument: weights.
+        plain = 1 if of is None or dotted(of) in _MODULES else 0
+        return len(node.args) == plain and all(keyword.arg == "minlength" for keyword in node.keywords)
     return last == "sum" and any(isinstance(added, ast.Compare) for added in (of, *node.args[:1]))
 
 

@@ -17,8 +17,8 @@ _BY_NAME: Final = re.compile(
 )
 """What may bind names that aren't written out."""
 GIVEN: Final = frozenset({
-    "_", "display", "dbutils", "get_config", "get_ipython", "profile", "reveal_locals", "reveal_type", "sc", "snakemake", "spark",
-    "sqlContext",
+    "_", "display", "dbutils", "get_config", "get_ipython", "ic", "profile", "reveal_locals", "reveal_type", "sc", "snakemake", "snoop",
+    "spark", "sqlContext",
     "BaseExceptionGroup", "EncodingWarning", "ExceptionGroup", "PythonFinalizationError", "WindowsError", "aiter", "anext",
     "apply", "basestring", "buffer", "cmp", "coerce", "execfile", "file", "intern", "long", "raw_input", "reduce", "reload",
     "unichr", "unicode", "xrange",

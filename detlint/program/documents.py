@@ -15,7 +15,9 @@ from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
 
 TEXTS: Final = (".md", ".rst")
-SHELL: Final = (".sh", ".bash")
+SHELL: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".bat", ".cmd", ".ps1")
+NAMES: Final = frozenset({"dockerfile", "gnumakefile", "justfile", "makefile"})
+"""Documents that have commands and no suffix."""
 SETTINGS: Final = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
 NOTEBOOKS: Final = ".ipynb"
 """They have commands for scripts, too."""
@@ -36,19 +38,28 @@ OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
 _ALL: Final = "+"
 
 _ASCEND: Final = re.compile(
-    r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[ab]|昇腾", re.I
+    r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[abc]|(?<![a-z])d910|昇腾", re.I
 )
 """Whatever speaks of Ascend, anywhere: a mention too many leaves it open what a project is for."""
 _ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend[ _-]?310\w*", re.I)
 """What speaks of it all the same, and not of the project's runs: addresses, as of weights, but for what is installed, and a chip that
 runs what was exported."""
 _GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
-_CPU: Final = re.compile(r"(?<![\w-])cpu(?![\w-])", re.I)
+_FOR_CPU: Final = re.compile(r"[^a-z\n|]{0,20}(?:(?:for|on) (?:the )?)?cpu(?![\w-])(?! \w*(?:core|thread))", re.I)
+"""How what stands behind the name of a framework goes on where it is wanted for the CPU: no sentence about what else runs there."""
 _SETTING: Final = re.compile(
     r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU|True|False)\b", re.M | re.I
 )
-_TOLD: Final = re.compile(r"(?<![-\w])(\w+)[\"'`]*(?:[ \t]*[:=]|[ \t]+(?:to|as|is))[ \t]*[\"'`]*(?:True|1)\b", re.I)
+_TOLD: Final = re.compile(
+    r"(?<![-\w])(\w+)[\"'`]*(?:[ \t]*[:=]|[ \t]+(?:to|as|is)|[ \t]*[设置改]*[为成])[ \t]*[\"'`]*(?:True|1)\b", re.I
+)
 """What a text tells to make true, but for an option in a command."""
+_TURNED_ON: Final = re.compile(
+    r"(?:\b(?:enable|activate|(?:turn|switch) on) |开启|打开|启用)[ \t]*[\"'`*]*(\w+)", re.I | re.A
+)
+"""The same, without a value."""
+_OPTION: Final = re.compile(r"(?<![\w-])--(\w+)")
+"""An option in a command, as settings have one for a container."""
 _SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
 """Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
 _OF_OTHERS: Final = re.compile(r"torch|tensorflow|paddle|caffe|jax|official|baseline|original|paper", re.I)
@@ -276,12 +287,14 @@ class Documents:
         alone = not _ASCEND.search(_ELSEWHERE.sub("", whole))
         gpu = alone and texts.name_gpu()
         needed = texts.set_out() if alone and not gpu and not _GPU.search(whole) else ()
-        cpu = any(self._frameworks.search(part) and _CPU.search(part) for part in needed)
+        cpu = any(_is_for_cpu(part, found.end()) for part in needed for found in self._frameworks.finditer(part))
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        told = {name for text in (*texts.prose, *texts.blocks) for name in _TOLD.findall(text)}
+        prose = (*texts.prose, *texts.blocks)
+        told = {name for text in prose for way in (_TOLD, _TURNED_ON) for name in way.findall(text)}
+        told |= {name for text in texts.settings for name in _OPTION.findall(text)}
         given = tuple(sorted(texts.given()))
         return Said(gpu, cpu, known, None in read, given, scripts, tuple(sorted(told)))
 
@@ -307,6 +320,11 @@ class Documents:
         return sorted(found)
 
 
+def _is_for_cpu(item: str, end: int) -> bool:
+    """Whether an item wants a framework, whose name ends somewhere in it, for the CPU."""
+    return _FOR_CPU.match(item, end) is not None
+
+
 def _in(folder: str) -> list[tuple[str, int, int]]:
     """The documents in a folder."""
     try:
@@ -317,7 +335,7 @@ def _in(folder: str) -> list[tuple[str, int, int]]:
 
 
 def _is_document(name: str) -> bool:
-    return name.lower().endswith(DOCUMENTS) or name == "Makefile"
+    return name.lower().endswith(DOCUMENTS) or name.lower() in NAMES
 
 
 def _most_of(path: str) -> int:

@@ -209,6 +209,8 @@ class Words(NamedTuple):
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
+    injects: Callable[[str, str], bool]
+    """Whether a name, which is asked first, may be put there among those that all files have."""
 
 
 class Flow(Calls):
@@ -807,8 +809,9 @@ class _Run:
             self.returns = True
             return True
         if branch.kind == "raise":
-            name = branch.test.value if isinstance(branch.test, Const) else ""
-            return self.stop(f"`{name}`")
+            name = str(branch.test.value) if isinstance(branch.test, Const) else ""
+            given = name != "" and self.some_file(partial(self.flow.words.injects, name))
+            return not given and self.stop(f"`{name}`")
         if branch.kind == "with":
             return self.block(branch)
         if branch.kind == "try":

@@ -18,7 +18,9 @@ _SEVERAL: Final = re.compile(
     r"mpirun|msrun|torchrun|rank_?table|rank_?size|world_?size|worker_num|hccl|nproc_per|server_list|"
     r"distributed\.(?:launch|run)\b|accelerate launch|deepspeed|"
     r"(?<!\w)(?:[2-9]|\d\d+)(?:p\b| ?(?:p|pcs|x|\*)?[ -]?(?:ascend|cards?\b|devices\b|npus?\b|卡))|"
-    r"multi(?:ple)?[- ]?(?:card|device|npu)s?\b|多卡|多机|分布式",
+    r"multi(?:ple)?[- ]?(?:card|device|npu|chip|node|machine)s?\b|distributed[- ]training|data[- ]parallel|"
+    r"(?<!\w)(?:two|four|eight|sixteen|several) (?:\w+ )?(?:cards|chips|devices|npus|processors)\b|"
+    r"[两二四八多][卡机]|并行|集群|分布式",
     re.I,
 )
 """Whatever speaks of several devices, or of what starts them."""
@@ -72,7 +74,7 @@ class Starts(NamedTuple):
         Args:
             trains: whether the script does; what is said of the training on several devices is nothing to another.
         """
-        if any("server_list" in text for text in self.settings):
+        if any("server_list" in text or _commands_other(text, usual) for text in self.settings):
             return True
         name = os.path.basename(script)
         parts = [*self.parts, *(part for part in self.outside if name in part.text)]
@@ -157,6 +159,12 @@ def _says_other(text: str, option: str, usual: Collection[Const]) -> bool:
     word = re.escape(option).replace("_", "[-_]")
     said = re.finditer(rf"(?<!\w){word}(?!\w)[\"'`]?(?:[ \t]*[:=][ \t]*|[ \t]+)?([\w.\"'-]*)", text)
     return any(literal(found[1].rstrip(".")) not in usual for found in said)
+
+
+def _commands_other(text: str, usual: Usual) -> bool:
+    """Whether settings, as those of a container, have a command that gives an option another value than the usual ones."""
+    given = re.findall(r"(?<![\w-])--\w[^\n]*", text)
+    return any(_says_other(line, *option) for line in given for option in usual.items())
 
 
 def _is_for_one(read: Script) -> bool:

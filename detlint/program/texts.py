@@ -42,6 +42,8 @@ DEFINES: Final = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
 """A definition of the top level."""
 _OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
 """What makes an object of another one's class."""
+_BUILTINS: Final = re.compile(rb"\b(?:builtins|__builtins?__)\b")
+"""What holds the built-in names."""
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
 _WORD: Final = re.compile(rb"\w+")
 
@@ -122,6 +124,11 @@ class Texts:
         """Whether a file may say what an option is, beside what parses the command line: it sets the attribute, or has its name as a
         text."""
         return self._quotes(option, path) or self.times_set(option, path) > 0
+
+    def injects(self, name: str, path: str) -> bool:
+        """Whether a file may put a name among the built-in ones, which all files have."""
+        text = self.of(path)
+        return text is None or (_BUILTINS.search(text) is not None and says(text, name))
 
     def _quotes(self, name: str, path: str) -> bool:
         """Whether a file has a text that is a name; so may what can't be read."""
