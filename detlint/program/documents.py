@@ -329,7 +329,8 @@ def _in(folder: str) -> list[tuple[str, int, int]]:
     """The documents in a folder."""
     try:
         with os.scandir(folder) as entries:
-            return [(e.path, *_size_and_date(e)) for e in entries if _is_document(e.name)]
+            named = sorted((e for e in entries if _is_document(e.name)), key=lambda entry: entry.name)
+            return [(entry.path, *_size_and_date(entry)) for entry in named]
     except OSError:
         return []
 

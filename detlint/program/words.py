@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from typing import Final
+from zlib import crc32
 
 BUCKETS: Final = 1 << 17
 """Words are told apart by so many hash values: of those that a file of a thousand words lacks, one of a hundred seems to be there."""
@@ -42,10 +43,10 @@ class Words:
 
 
 def _bucket(word: bytes) -> int:
-    return hash(word) & (BUCKETS - 1)
+    return crc32(word) & (BUCKETS - 1)
 
 
 def _buckets(text: bytes) -> set[int]:
     """The buckets of all words in a text."""
     words = {*_WORD.findall(text), *_ESCAPED.findall(text)} if b"\\" in text else {*_WORD.findall(text)}
-    return {hash(word) & (BUCKETS - 1) for word in words}
+    return {crc32(word) & (BUCKETS - 1) for word in words}
