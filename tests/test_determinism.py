@@ -505,3 +505,56 @@ def test_a_run_that_finds_everything_as_it_was_writes_nothing(project: Project) 
     written = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
     report(cache=cache)
     assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == written
+
+
+NETS = 12
+LAYERS = "from mindspore import nn, ops\n" + "".join(
+    f"""
+
+class Net{number}(nn.Cell):
+    def __init__(self, whole=False):
+        super().__init__()
+        self.whole = whole
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def construct(self, images):
+        images = self.conv(images)
+        return ops.reduce_sum(images) if self.whole else images
+"""
+    for number in range(NETS)
+)
+USING = """import mindspore as ms
+import nets
+from mindspore import nn
+
+
+def train(net):
+    model = ms.train.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params()))
+    model.train(1, None)
+
+
+if __name__ == "__main__":
+    ms.set_context(device_target="Ascend")
+    ms.set_seed(1)
+    for net in (nets.Net0(), nets.Net3(), nets.Net6(whole=True)):
+        train(net)
+"""
+CHOOSING = "from nets import Net3, Net7\n\n\ndef chosen():\n    return Net3(whole=True), Net7(True)\n"
+
+
+def test_many_texts(project: Callable[..., Path]) -> None:
+    """A program whose texts are too many to be read for each name that is looked for in them."""
+    found = [
+        codes_by_line(report("--jobs", "1", "."))
+        for lines in (1, 10_000)
+        if project(
+            **{"nets.py": LAYERS, "train.py": USING, "more/chosen.py": CHOOSING},
+            **{f"more/filler_{number}.py": "# nothing is said here\n" * lines for number in range(24)},
+        )
+    ]
+    assert {"warning", "note"} == {level for code, _, level in found[0] if code == "DET406"}
+    assert found[0] == found[1]
+
+
+def codes_by_line(text: str) -> list[tuple[str, int, str]]:
+    return [(row["code"], row["location"]["row"], row["severity"]) for row in rows(text)]
