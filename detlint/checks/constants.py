@@ -55,6 +55,7 @@ PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
+_WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
 _ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
 """By what a class is built without its name."""
 _CALLS_ITSELF: Final = re.compile(rb"\bself\(")
@@ -614,8 +615,10 @@ class Constants:
     def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
         """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
         body, text = module.classes.get(owner), self._text(module)
-        built = text is None or _ANEW.search(text)
-        return not (body is None or body.decorators or built or self._is_given_out(module, owner))
+        if body is None or body.decorators or text is None:
+            return False
+        built = any(way in text for way in _WAYS_ANEW) and _ANEW.search(text)  # searching for literals is fast
+        return not (built or self._is_given_out(module, owner))
 
     def _is_given_out(self, module: Module, name: str) -> bool:
         """Whether a library gives a definition to others."""

@@ -490,13 +490,16 @@ def _part(layer: ast.ClassDef, made: ast.Call, same: frozenset[str]) -> str:
 def _part_of(layer: ast.ClassDef, read: ast.expr, same: frozenset[str]) -> ast.Call | None:
     """The call that makes a part of a layer, `self.sum`, if it is always what this one makes."""
     name = read.attr if isinstance(read, ast.Attribute) and dotted(read) == f"self.{read.attr}" else ""
+    if not name:
+        return None
+    nodes = [*ast.walk(layer)]
     made = [
         node.value
-        for node in ast.walk(layer)
+        for node in nodes
         if isinstance(node, ast.Assign) and any(_is_part(target, name, ast.Store) for target in node.targets)
     ]
-    places = sum(_is_part(node, name, ast.Store) or _is_part(node, name, ast.Del) for node in ast.walk(layer))
-    found = _itself(made[0], same) if name and len(made) == places == 1 else None
+    places = sum(_is_part(node, name, ast.Store) or _is_part(node, name, ast.Del) for node in nodes)
+    found = _itself(made[0], same) if len(made) == places == 1 else None
     return found if isinstance(found, ast.Call) else None
 
 

@@ -18,6 +18,9 @@ from detlint.facts.parse import tree
 
 _LEAVE: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINES: Final = re.compile(rb"(?:async[ \t]+def|def|class)[ \t]+")
+_AFTER: Final = re.compile(rb"\n[^\s#)\]}]")
+"""Where the next statement of the top level begins."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Place = tuple[int, int]
 
@@ -95,13 +98,15 @@ def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
 
 def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
     """The text of the definition of the top level that a site stands in, and how many lines are before it; b"" for none."""
-    heads = re.finditer(rb"^(?:async[ \t]+def|def|class)[ \t]+%s\b" % re.escape(name.encode()), data, re.M)
-    begun = [(found.start(), data.count(b"\n", 0, found.start())) for found in heads]
+    said = (found.start() for found in re.finditer(rb"%s\b" % re.escape(name.encode()), data))  # literals are found fast
+    begins = ((data.rfind(b"\n", 0, at) + 1, at) for at in said)
+    heads = (start for start, at in begins if _DEFINES.fullmatch(data, start, at))
+    begun = [(start, data.count(b"\n", 0, start)) for start in heads]
     start, before = next(((at, lines) for at, lines in reversed(begun) if lines < span.line), (-1, 0))
     if start < 0:
         return b"", 0
-    end = re.search(rb"^[^\s#)\]}]", data[data.find(b"\n", start) + 1 :], re.M)
-    return (data[start : data.find(b"\n", start) + 1 + end.start()] if end else data[start:]), before
+    end = _AFTER.search(data, start)
+    return data[start : end.start() + 1 if end else None], before
 
 
 def _statements(text: bytes) -> Sequence[ast.stmt]:
