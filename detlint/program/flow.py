@@ -460,6 +460,7 @@ class _Run:
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
         pools = [reach for run in self.pools.values() for reach in run.finish()]
+        del self.values  # which asks the run: Python frees what refers to each other late
         return [result, *self.others, *pools]
 
     def leaves_cells(self) -> bool:
