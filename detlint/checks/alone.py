@@ -221,7 +221,7 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
 def _is_in_call(text: bytes, place: int) -> bool:
     """Whether a place stands among the arguments of a call that begins in the same line: `f(a.size, n=a.n)` sets no `a.size`."""
     before = text[text.rfind(b"\n", 0, place) + 1 : place]
-    return re.search(rb"\w\((?:[^()]|\([^()]*\))*$", before) is not None
+    return re.search(rb"\w\((?:[^();]|\([^();]*\))*$", before) is not None
 
 
 def _binds(node: ast.AST, name: str) -> bool:
