@@ -206,15 +206,22 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
     if raw not in text:
         return False
     word = re.escape(raw)
-    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?:\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*([\w.]*)" % (
+    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?P<more>\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*(?P<to>[\w.]*)" % (
         word,
         word,
         word,
     )
-    given = rb"\b%s\s*(?::[ \w]+)?=\s*(True|\d+)\b" % word
-    said = (*re.finditer(sets, text), *re.finditer(given, _HEAD.sub(b"", text)))
+    given = rb"\b%s\s*(?::[ \w]+)?=\s*(?P<to>True|\d+)\b" % word
+    set_ = (found for found in re.finditer(sets, text) if not (found["more"] and _is_in_call(text, found.start())))
+    said = (*set_, *re.finditer(given, _HEAD.sub(b"", text)))
     by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
-    return by_name is not None or any(literal(found[1].decode("utf-8", "replace")) != usual for found in said)
+    return by_name is not None or any(literal(found["to"].decode("utf-8", "replace")) != usual for found in said)
+
+
+def _is_in_call(text: bytes, place: int) -> bool:
+    """Whether a place stands among the arguments of a call that begins in the same line: `f(a.size, n=a.n)` sets no `a.size`."""
+    before = text[text.rfind(b"\n", 0, place) + 1 : place]
+    return re.search(rb"\w\((?:[^();]|\([^();]*\))*$", before) is not None
 
 
 def _binds(node: ast.AST, name: str) -> bool:

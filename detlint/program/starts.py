@@ -20,7 +20,7 @@ _SEVERAL: Final = re.compile(
     r"(?<!\w)(?:[2-9]|\d\d+)(?:p\b| ?(?:p|pcs|x|\*)?[ -]?(?:ascend|cards?\b|devices\b|npus?\b|卡))|"
     r"multi(?:ple)?[- ]?(?:card|device|npu|chip|node|machine)s?\b|distributed[- ]training|data[- ]parallel|"
     r"(?<!\w)(?:two|four|eight|sixteen|several) (?:\w+ )?(?:cards|chips|devices|npus|processors)\b|"
-    r"[两二四八多][卡机]|并行|集群|分布式",
+    r"[两二四八多][卡机]|并行(?!的?(?:多尺度)?(?:卷积|分支))|集群|分布式",
     re.I,
 )
 """Whatever speaks of several devices, or of what starts them."""
