@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
+from detlint.checks.by_name import LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
@@ -692,7 +693,21 @@ class Unnamed:
         if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
             return True
         holders = {path for carrier in carriers for path in self._holders(carrier)}
-        return any(_OTHERS.search(block.text) for path in sorted(holders) for block in self._texts.blocks(path))
+        for path in sorted(holders):
+            parts = self._texts.blocks(path)
+            if any(_OTHERS.search(block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
+                return True
+        return self._is_found_with_any(module)
+
+    def _is_found_with_any(self, module: Module) -> bool:
+        """Whether a part of the program imports modules by any names, and takes what has any names from there."""
+        for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
+            parts = self._texts.blocks(path) if path.endswith(".py") else ()
+            finding = (block.text for block in parts if finds_any(block.text, _OTHERS))
+            if any(locates(text) or not only_splits_names(text) for text in finding):
+                self._resolver.opened.add(path)
+                return True
+        return False
 
     def _holders(self, carrier: str) -> list[str]:
         """The files that import another one as a module."""

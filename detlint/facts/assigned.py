@@ -35,3 +35,32 @@ def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:
     """
     # What begins with a literal is searched for as fast as that.
     return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*=(?!=)" % (attribute, but), text))
+
+
+def replaces(text: bytes, name: bytes, *, anywhere: bool) -> bool:
+    """Whether a text may give what it imports, or a class, another attribute of a name: `core.scale = 3`, `setattr(core, key, value)`,
+    `patch("core.scale")`.
+
+    Args:
+        anywhere: whether it counts to give it to whatever else, if the name is written out.
+    """
+    if name in text:
+        heads = [found[1] for found in re.finditer(rb"(?<![\w.])(\w+)[\w.]*\.%s\b[^=\n()<>!]*=(?!=)" % name, text)]
+        if any(head != SELF and (anywhere or _has(text, head)) for head in heads):
+            return True
+        if re.search(rb"\bsys\.modules\b|\bpatch\b[\w.]*\(\s*(?:[\"'][\w.]*\.|[\w.]+\s*,\s*[\"'])%s[\"']" % name, text):
+            return True
+    named = rb"[\"']%s[\"']" % name
+    by_name = rb"\bsetattr\(\s*(\w+)[\w.]*\s*,\s*(?:%s|(?![\"']))|(?:\bvars\(\s*|\b)(\w+)[\w.]*(?:\)|\.__dict__)\s*(?:\.update\(|\[[^\]]*\]\s*=(?!=))"
+    if b"setattr(" not in text and b"vars(" not in text and b"__dict__" not in text:
+        return False
+    return any(_has(text, found[1] or found[2]) for found in re.finditer(by_name % named, text))
+
+
+def _has(text: bytes, name: bytes) -> bool:
+    """Whether a text imports something by a name, or has a class of that name."""
+    said = rb"^[ \t]*(?:(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[^\n(]*|[ \t]*\([^)]*)\b%s\b|class[ \t]+%s\b)" % (
+        name,
+        name,
+    )
+    return re.search(said, text, re.M) is not None
