@@ -13,6 +13,11 @@ _BY_NAME: Final = re.compile(
     rb"|\b(?:insert_child_to_cell|add_module|register_module)\(\s*(?:[\"'](\w+)[\"'])?"
 )
 """What sets an attribute by its name, and that name, if it is written out."""
+_OF_MODULE: Final = re.compile(
+    rb"\bsetattr\(\s*(\w+)[\w.]*\s*,\s*(?:[\"'](\w+)[\"'])?"
+    rb"|(?:\bvars\(\s*|\b)(\w+)[\w.]*(?:\)|\.__dict__)\s*(?:\.update\(|\[[^\]]*\]\s*=(?!=))"
+)
+"""What sets one of something with a name, or of what that has, and which."""
 
 
 def times(text: bytes, attribute: bytes) -> int:
@@ -50,11 +55,10 @@ def replaces(text: bytes, name: bytes, *, anywhere: bool) -> bool:
             return True
         if re.search(rb"\bsys\.modules\b|\bpatch\b[\w.]*\(\s*(?:[\"'][\w.]*\.|[\w.]+\s*,\s*[\"'])%s[\"']" % name, text):
             return True
-    named = rb"[\"']%s[\"']" % name
-    by_name = rb"\bsetattr\(\s*(\w+)[\w.]*\s*,\s*(?:%s|(?![\"']))|(?:\bvars\(\s*|\b)(\w+)[\w.]*(?:\)|\.__dict__)\s*(?:\.update\(|\[[^\]]*\]\s*=(?!=))"
     if b"setattr(" not in text and b"vars(" not in text and b"__dict__" not in text:
         return False
-    return any(_has(text, found[1] or found[2]) for found in re.finditer(by_name % named, text))
+    by_name = ((found[1] or found[3], found[2]) for found in _OF_MODULE.finditer(text))
+    return any(said in (None, name) and _has(text, head) for head, said in by_name)
 
 
 def _has(text: bytes, name: bytes) -> bool:
