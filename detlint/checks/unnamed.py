@@ -549,12 +549,19 @@ class Unnamed:
         """The files in the folder of a module, or of a package, but for itself; and those to which others lead in the folders above,
         as far as no run starts in these, or in the next one if there is nothing beside it."""
         folder, home = os.path.dirname(_place(module)), self._users.home(module)
-        beside = [path for path in self._inside(folder) if path != module.path]
+        beside = [path for path in self._inside(folder) if path != module.path and not self._is_empty(path)]
         yield from beside
         above = os.path.dirname(folder)
         while f"{above}{os.sep}".startswith(home) and (above + os.sep != home or not beside):
             yield from (path for path in self._inside(above) if self._users.importers(path))
             above, beside = os.path.dirname(above), [above]
+
+    def _is_empty(self, path: str) -> bool:
+        """Whether nothing stands in a file; one that makes a folder a package says that."""
+        if path.endswith(INIT):
+            return False
+        self._resolver.opened.add(path)
+        return self._texts.of(path) == b""
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
