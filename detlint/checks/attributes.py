@@ -90,6 +90,25 @@ class Attributes:
                     return True
         return False
 
+    def is_set_by_others(self, module: Module, owner: str, name: str) -> bool:
+        """Whether anything but a class itself may set an attribute of its objects: one that derives from it, or whoever has one.
+
+        Args:
+            owner: the class, by its name inside the module.
+        """
+        saying = self._users.saying(module, name, anywhere=False) if name.isascii() else None
+        if saying is None:
+            return True
+        own, sets = f"{module.path}::{owner}", re.compile(rb"(\w*)\.%s\b[^=\n()<>!]*=(?!=)" % name.encode())
+        for path in dict.fromkeys([module.path, *saying]):
+            self._resolver.opened.add(path)
+            for block in self._texts.blocks(path):
+                heads = {found[1] for found in sets.finditer(block.text)}
+                itself = path == module.path and block.name == _outermost(owner)
+                if heads - {b"self"} or (heads and not itself and self._is_related(path, block, own)):
+                    return True
+        return False
+
     def _is_closed(self, own: str) -> bool:
         """Whether all that a class derives from is known, and names the attributes that it reads."""
         for name in self._resolver.mro(own):

@@ -93,6 +93,7 @@ class Engine:
             lambda *at: self.verdicts.leaves_out(*at),
             users.texts.gives,
             users.texts.injects,
+            users.texts.swaps,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -101,6 +101,10 @@ class Exact:
         layer = self.matcher.resolver.layer(f"{module.path}::{name}") if text is not None else None
         return class_in(text, name) if text is not None and layer is not None else None
 
+    def is_set_by_others(self, module: Module, layer: ast.ClassDef, attribute: str) -> bool:
+        """Whether anything but a layer itself may set an attribute of it."""
+        return self._attributes.is_set_by_others(module, layer.name, attribute)
+
     def gives_whole(self, module: Module, name: str) -> bool:
         """Whether a layer of a file only ever gives whole numbers."""
         layer = self.class_of(module, name)
@@ -293,13 +297,17 @@ class _Numbers:
 
     def _kept(self, node: ast.expr) -> ast.expr:
         """What the layer always has as the attribute that an expression reads; itself for any other."""
-        name = dotted(node).removeprefix("self.") if self._layer is not None else ""
+        name = dotted(node).removeprefix("self.") if isinstance(node, ast.Attribute) else ""
+        if self._layer is None or not name:
+            return node
+        parts = [*ast.walk(self._layer)]
         set_by = [
             part.value
-            for part in (ast.walk(self._layer) if self._layer is not None else ())
+            for part in parts
             if isinstance(part, ast.Assign) and any(_is_part(target, name, ast.Store) for target in part.targets)
         ]
-        return set_by[0] if len(set_by) == 1 and isinstance(node, ast.Attribute) else node
+        once = len(set_by) == sum(_is_part(part, name, ast.Store) for part in parts) == 1
+        return set_by[0] if once and not self._exact.is_set_by_others(self._module, self._layer, name) else node
 
     def _is_mask(self, node: ast.expr | None) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from detlint.facts.loops import dotted
 from detlint.facts.parse import tree
 from detlint.program.texts import DEFINES, Block, Texts
 
@@ -43,33 +44,61 @@ def _replaced(text: bytes) -> dict[tuple[str, int], range]:
     """The names of such definitions, and where they begin, with their lines."""
     names = DEFINES.findall(text)
     body = getattr(tree(text), "body", ()) if len({*names}) < len(names) else ()
-    found = (node for number, node in enumerate(body) if _is_replaced(node, body[number + 1 :]))
+    own = frozenset(node.name for node in body if isinstance(node, _DEFINITIONS))
+    found = (node for number, node in enumerate(body) if _is_replaced(node, body[number + 1 :], own))
     return {(node.name, node.lineno): range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in found}
 
 
-def _is_replaced(statement: ast.stmt, behind: Sequence[ast.stmt]) -> bool:
-    """Whether a statement is such a definition. A decorator, or a metaclass, may keep what it is given."""
+def _is_replaced(statement: ast.stmt, behind: Sequence[ast.stmt], own: Collection[str]) -> bool:
+    """Whether a statement is such a definition. A decorator, or a metaclass, may keep what it is given.
+
+    Args:
+        own: the names of all definitions of the file, which may come to it when they are called.
+    """
     if not isinstance(statement, _DEFINITIONS) or statement.decorator_list:
         return False
     if isinstance(statement, ast.ClassDef) and statement.keywords:
         return False
     for other in behind:
         if isinstance(other, _DEFINITIONS) and other.name == statement.name:
-            return not any(_may_come_to(part, statement.name) for part in _at_once(other))
-        if _may_come_to(other, statement.name):
+            at_once = any(_may_come_to(part, statement.name, own) for part in _at_once(other))
+            return not (at_once or _calls_one(other, own))
+        if _may_come_to(other, statement.name, own):
             return False
     return False
 
 
 def _at_once(definition: _Definition) -> Iterator[ast.AST]:
-    """What a definition evaluates before its name means it."""
+    """What a definition evaluates before its name means it, but for what is defined in it."""
     if isinstance(definition, ast.ClassDef):
         own = (statement for statement in definition.body if not isinstance(statement, _DEFINITIONS))
         return chain(definition.decorator_list, definition.bases, definition.keywords, own)
     return chain(definition.decorator_list, [definition.args])
 
 
-def _may_come_to(node: ast.AST, name: str) -> bool:
-    """Whether a part of a file may use what has a name before it: it says that, or calls or imports something."""
-    acts = () if isinstance(node, _DEFINITIONS) else (ast.Call, ast.Import, ast.ImportFrom)
-    return any((type(part) is ast.Name and part.id == name) or type(part) in acts for part in ast.walk(node))
+def _all_at_once(definition: _Definition) -> Iterator[ast.AST]:
+    """What a definition evaluates before its name means it, and in a class what is defined in that."""
+    inside = definition.body if isinstance(definition, ast.ClassDef) else ()
+    inner = (_all_at_once(statement) for statement in inside if isinstance(statement, _DEFINITIONS))
+    return chain(_at_once(definition), chain.from_iterable(inner))
+
+
+def _may_come_to(node: ast.AST, name: str, own: Collection[str]) -> bool:
+    """Whether a part of a file may use what has a name before it: it says that, or calls or imports something; a definition says it,
+    or what another one of the file does when it is called at once: a decorator, for a default, in the body of a class."""
+    if any(type(part) is ast.Name and part.id == name for part in ast.walk(node)):
+        return True
+    if isinstance(node, _DEFINITIONS):
+        return _calls_one(node, own)
+    return any(type(part) in (ast.Call, ast.Import, ast.ImportFrom) for part in ast.walk(node))
+
+
+def _calls_one(definition: _Definition, own: Collection[str]) -> bool:
+    """Whether a definition calls another one of its file at once."""
+    nodes = [*chain.from_iterable(map(ast.walk, _all_at_once(definition)))]
+    inner = [
+        node for node in definition.body if isinstance(definition, ast.ClassDef) and isinstance(node, _DEFINITIONS)
+    ]
+    decorators = chain.from_iterable(each.decorator_list for each in (definition, *inner))
+    called = (*decorators, *(node.func for node in nodes if isinstance(node, ast.Call)))
+    return any(dotted(function).partition(".")[0] in own for function in called)

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
+from detlint.checks.by_name import LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
@@ -548,12 +549,19 @@ class Unnamed:
         """The files in the folder of a module, or of a package, but for itself; and those to which others lead in the folders above,
         as far as no run starts in these, or in the next one if there is nothing beside it."""
         folder, home = os.path.dirname(_place(module)), self._users.home(module)
-        beside = [path for path in self._inside(folder) if path != module.path]
+        beside = [path for path in self._inside(folder) if path != module.path and not self._is_empty(path)]
         yield from beside
         above = os.path.dirname(folder)
         while f"{above}{os.sep}".startswith(home) and (above + os.sep != home or not beside):
             yield from (path for path in self._inside(above) if self._users.importers(path))
             above, beside = os.path.dirname(above), [above]
+
+    def _is_empty(self, path: str) -> bool:
+        """Whether nothing stands in a file; one that makes a folder a package says that."""
+        if path.endswith(INIT):
+            return False
+        self._resolver.opened.add(path)
+        return self._texts.of(path) == b""
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
@@ -692,7 +700,21 @@ class Unnamed:
         if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
             return True
         holders = {path for carrier in carriers for path in self._holders(carrier)}
-        return any(_OTHERS.search(block.text) for path in sorted(holders) for block in self._texts.blocks(path))
+        for path in sorted(holders):
+            parts = self._texts.blocks(path)
+            if any(_OTHERS.search(block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
+                return True
+        return self._is_found_with_any(module)
+
+    def _is_found_with_any(self, module: Module) -> bool:
+        """Whether a part of the program imports modules by any names, and takes what has any names from there."""
+        for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
+            parts = self._texts.blocks(path) if path.endswith(".py") else ()
+            finding = (block.text for block in parts if finds_any(block.text, _OTHERS))
+            if any(locates(text) or not only_splits_names(text) for text in finding):
+                self._resolver.opened.add(path)
+                return True
+        return False
 
     def _holders(self, carrier: str) -> list[str]:
         """The files that import another one as a module."""

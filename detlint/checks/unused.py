@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
+from detlint.checks.by_name import gets_any
 from detlint.checks.match import Matcher
 from detlint.checks.wholes import without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
@@ -52,7 +53,12 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True,
     paths = (module.path, *importers)
     texts = ((p, users.texts.of(p) if wholes else without(users.texts, p)) for p in paths)
     doing = next(
-        (p for p, t in texts if t is None or _puts_together(t) or _gets_any(users, p, t, named, of_itself)), None
+        (
+            path
+            for path, text in texts
+            if text is None or _puts_together(text) or gets_any(text) or _gets_any(users, path, text, named, of_itself)
+        ),
+        None,
     )
     if doing is not None:
         users.resolver.opened.add(doing)  # whatever the others do

@@ -16,6 +16,8 @@ FINDS: Final = [
     "run_path",
     "iter_modules",
     "walk_packages",
+    "pydoc",
+    "resolve_name",
 ]
 """By what a program may come to files without their names."""
 _FOUND: Final = re.compile(rb"\b(?:%s)\b" % "|".join(FINDS).encode())

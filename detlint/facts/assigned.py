@@ -13,6 +13,11 @@ _BY_NAME: Final = re.compile(
     rb"|\b(?:insert_child_to_cell|add_module|register_module)\(\s*(?:[\"'](\w+)[\"'])?"
 )
 """What sets an attribute by its name, and that name, if it is written out."""
+_OF_MODULE: Final = re.compile(
+    rb"\bsetattr\(\s*(\w+)[\w.]*\s*,\s*(?:[\"'](\w+)[\"'])?"
+    rb"|(?:\bvars\(\s*|\b)(\w+)[\w.]*(?:\)|\.__dict__)\s*(?:\.update\(|\[[^\]]*\]\s*=(?!=))"
+)
+"""What sets one of something with a name, or of what that has, and which."""
 
 
 def times(text: bytes, attribute: bytes) -> int:
@@ -35,3 +40,31 @@ def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:
     """
     # What begins with a literal is searched for as fast as that.
     return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*=(?!=)" % (attribute, but), text))
+
+
+def replaces(text: bytes, name: bytes, *, anywhere: bool) -> bool:
+    """Whether a text may give what it imports, or a class, another attribute of a name: `core.scale = 3`, `setattr(core, key, value)`,
+    `patch("core.scale")`.
+
+    Args:
+        anywhere: whether it counts to give it to whatever else, if the name is written out.
+    """
+    if name in text:
+        heads = [found[1] for found in re.finditer(rb"(?<![\w.])(\w+)[\w.]*\.%s\b[^=\n()<>!]*=(?!=)" % name, text)]
+        if any(head != SELF and (anywhere or _has(text, head)) for head in heads):
+            return True
+        if re.search(rb"\bsys\.modules\b|\bpatch\b[\w.]*\(\s*(?:[\"'][\w.]*\.|[\w.]+\s*,\s*[\"'])%s[\"']" % name, text):
+            return True
+    if b"setattr(" not in text and b"vars(" not in text and b"__dict__" not in text:
+        return False
+    by_name = ((found[1] or found[3], found[2]) for found in _OF_MODULE.finditer(text))
+    return any(said in (None, name) and _has(text, head) for head, said in by_name)
+
+
+def _has(text: bytes, name: bytes) -> bool:
+    """Whether a text imports something by a name, or has a class of that name."""
+    said = rb"^[ \t]*(?:(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[^\n(]*|[ \t]*\([^)]*)\b%s\b|class[ \t]+%s\b)" % (
+        name,
+        name,
+    )
+    return re.search(said, text, re.M) is not None

@@ -21,6 +21,8 @@ _SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, a
 _BLOCKS: Final = frozenset({"body", "orelse", "finalbody"})
 """The fields of a node that may be blocks of statements."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+_MAY_CATCH: Final = (ast.Try, getattr(ast, "TryStar", ast.Try), ast.With, ast.AsyncWith)
+"""What may go on behind an error."""
 _Place = tuple[int, int]
 
 
@@ -319,14 +321,16 @@ class Spare:
             return
         block, number = self._blocks[where]  # type: ignore[index]
         anew = next((later for later in block[number + 1 :] if _binds(later, name)), None)
-        loop = self._loop(where, name) if anew is None else None
+        trying = [outer for outer in self._around(where) if isinstance(outer, _MAY_CATCH)] if anew is not None else []
+        loop = self._loop(where, name) if anew is None or trying else None
         for load in loads:
             around = self._around(load)
+            left = any(outer not in around for outer in trying)  # by an error, before it is bound anew
             before = where in around and not (isinstance(where, ast.For) and where.iter not in around)
             after = (
                 not before
                 and _at(where) < _at(load)
-                and (anew is None or _at(load) <= _end(anew.iter if isinstance(anew, ast.For) else anew))
+                and (anew is None or left or _at(load) <= _end(anew.iter if isinstance(anew, ast.For) else anew))
             )
             if after or (loop is not None and loop in around and not self._is_anew(name, around, where)):
                 yield load

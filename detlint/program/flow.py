@@ -210,7 +210,9 @@ class Words(NamedTuple):
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
     injects: Callable[[str, str], bool]
-    """Whether a name, which is asked first, may be put there among those that all files have."""
+    """Whether a name, which is asked first, may be put there among those that all files have, or given to a module."""
+    swaps: Callable[[str, str], bool]
+    """Whether something else may be put there in the place of a definition, whose name is asked first."""
 
 
 class Flow(Calls):
@@ -513,6 +515,14 @@ class _Run:
         if words.times_set(attribute, path) > 0 or words.sets(attribute, path):
             return True
         return module is not None and any(attribute in body.methods for body in module.classes.values())
+
+    def may_be_swapped(self, target: Value | None) -> bool:
+        """Whether something that the run has come to may put something else in the place of what is called, or its class."""
+        called = target.of if isinstance(target, Result) else target
+        names = called.name.partition("::")[2].split(".") if isinstance(called, Ref) else []
+        if isinstance(target, Result) or len(names) == 1:
+            names = [*names, "__init__", "__call__"]
+        return any(self.some_file(partial(self.flow.words.swaps, name)) for name in names)
 
     def forget_objects(self) -> None:
         """Nothing is used any more of what was built: the run stops, having done nothing that counts."""
@@ -1203,7 +1213,8 @@ class _Run:
             self.write(site, place)
             return
         target = self.target(index)
-        if (self.flow.raises.at(module, index) or self.hands_on_amiss(site)) and self.stop(f"line {site.span.line}"):
+        misfits = (self.flow.raises.at(module, index) and not self.may_be_swapped(target)) or self.hands_on_amiss(site)
+        if misfits and self.stop(f"line {site.span.line}"):
             self.result.visited.update(
                 home.path for home, _, _ in self.flow.callees(target)
             )  # to edit these may mend it

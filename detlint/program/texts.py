@@ -126,9 +126,20 @@ class Texts:
         return self._quotes(option, path) or self.times_set(option, path) > 0
 
     def injects(self, name: str, path: str) -> bool:
-        """Whether a file may put a name among the built-in ones, which all files have."""
+        """Whether a file may put a name among the built-in ones, which all files have, or give it to a module."""
         text = self.of(path)
-        return text is None or (_BUILTINS.search(text) is not None and says(text, name))
+        if text is None or (_BUILTINS.search(text) is not None and says(text, name)):
+            return True
+        return self.replaces(name, path, anywhere=False)
+
+    def swaps(self, name: str, path: str) -> bool:
+        """Whether a file may put something else in the place of a function, a class or a method of a name."""
+        return self.replaces(name, path, anywhere=True)
+
+    def replaces(self, name: str, path: str, *, anywhere: bool) -> bool:
+        """Whether a file may give a module, or a class, another attribute of a name, or, anywhere, whatever has one of that name."""
+        text = self.of(path)
+        return text is None or assigned.replaces(text, name.encode(), anywhere=anywhere)
 
     def _quotes(self, name: str, path: str) -> bool:
         """Whether a file has a text that is a name; so may what can't be read."""

@@ -318,12 +318,26 @@ class Users:
         return ends
 
     def starts(self, path: str) -> bool:
-        """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake."""
+        """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake, or calls
+        what the program has, whatever becomes of what that gives, where nothing imports it (`print(evaluate())`)."""
         head = self.resolver.modules.head(path)
         if head is None or head.starts != "script":
             return head is not None and head.starts != ""
         module = self.resolver.module(path)
-        return module is not None and any(site.function == 0 and site.use == "dropped" for site in module.sites)
+        top = [site for site in module.sites if site.function == 0] if module is not None else []
+        if module is None or any(site.use == "dropped" for site in top):
+            return module is not None
+        called = [site.target for site in top if site.kind == "call"]
+        return not self.is_imported(module) and any(self._is_run(module, target) for target in called)
+
+    def _is_run(self, module: Module, target: Value) -> bool:
+        """Whether what a file calls is a function of the program, or a method of an object of it: its classes may only be made."""
+        made = target.base if isinstance(target, Member) else target
+        while isinstance(made, (Member, Result)):
+            made = made.base if isinstance(made, Member) else made.of
+        named = self.resolver.name(module.path, made.name) if isinstance(made, Ref) else None
+        own = isinstance(named, Ref) and "::" in named.name and not named.name.endswith("::")
+        return own and (isinstance(target, Member) or not self.resolver.is_class(named.name))  # type: ignore[union-attr]
 
     def package(self, module: Module) -> str:
         """The folder of the outermost package that a file stands in; "" for none."""
