@@ -104,6 +104,8 @@ class Record(msgspec.Struct, array_like=True):
     files: dict[str, Row] = {}
     imports: dict[str, tuple[str, ...]] = {}
     followed: dict[str, list[Followed]] = {}
+    idle: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    """Files that start no run, as nothing counts of what their top level does: what that visits, and what it imports besides."""
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
     """Keys of files that do not belong to the program, but that names led into."""

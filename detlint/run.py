@@ -160,6 +160,7 @@ class _Part(msgspec.Struct):
     """What doing a part of the work gave."""
 
     followed: dict[str, list[Followed]] = {}
+    idle: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
     folders: list[str] = []
@@ -452,10 +453,15 @@ class Run:
         here = touched & files.keys()
         said = self._newly_said(before, here, states)
         found = self._said_by_them(before, here)
+        stirred = {
+            path
+            for path, (visited, imported) in before.idle.items()
+            if not (touched.isdisjoint(visited) and acting.isdisjoint(imported))
+        }
         followed = {
             path: runs
             for path, runs in before.followed.items()
-            if path not in touched
+            if path not in touched | stirred
             and all(touched.isdisjoint(run.visited | run.opened) and acting.isdisjoint(run.imported) for run in runs)
             and all(said.isdisjoint(run.asked) and not (found and run.may_turn_on(found)) for run in runs)
         }
@@ -470,8 +476,8 @@ class Run:
         folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
         same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
         return Record(
-            followed=followed, judged=judged, others={**before.others}, folders=folders, missed=[*before.missed],
-            hidden=before.hidden if same_names else {},
+            followed=followed, idle={path: rest for path, rest in before.idle.items() if path in followed}, judged=judged,
+            others={**before.others}, folders=folders, missed=[*before.missed], hidden=before.hidden if same_names else {},
         )  # fmt: skip
 
     def _said_by_them(self, before: Record, touched: Set[str]) -> set[tuple[str, str]]:
@@ -734,7 +740,8 @@ class Run:
         known = set(self.store.fresh)
         for path, runs in work:
             if runs is None:
-                part.followed[path] = self._followed(engine, path)
+                part.followed[path], idle = self._followed(engine, path)
+                part.idle |= {path: _rests_on(idle)} if idle else {}
             else:
                 part.judged[path] = self._judged(engine, path, runs)
         self.followed = self.followed or bool(part.followed)
@@ -784,17 +791,17 @@ class Run:
         file = self.store.files.get(path)
         return file.head if file is not None else None
 
-    def _followed(self, engine: Engine, path: str) -> list[Followed]:
+    def _followed(self, engine: Engine, path: str) -> tuple[list[Followed], list[Reach]]:
         self._fetch(engine, path)
         module = engine.resolver.module(path)
         if module is None:
-            return []
+            return [], []
         try:
-            reaches = engine.follow(module, self.named.get(path, ()))
-            return [_kept_of(reach, engine) for reach in reaches]
+            reaches, idle = engine.started(module, self.named.get(path, ()))
+            return [_kept_of(reach, engine) for reach in reaches], idle
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
-            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
+            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))], []
 
     def _fetch(self, engine: Engine, path: str) -> None:
         """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""
@@ -829,6 +836,7 @@ class Run:
     def _take(self, part: _Part) -> None:
         record = self.record
         record.followed.update(part.followed)
+        record.idle.update(part.idle)
         record.judged.update(part.judged)
         self.again.update(part.followed)
         self.anew.update(part.judged)
@@ -922,6 +930,13 @@ def _kept_of(reach: Reach, engine: Engine) -> Followed:
         reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
         engine.may_train(reach), reach.silent(), opened - visited, *_asked(engine),
     )  # fmt: skip
+
+
+def _rests_on(reaches: Sequence[Reach]) -> tuple[frozenset[str], frozenset[str]]:
+    """The files that some runs visit, and those that they import besides."""
+    visited = {path for reach in reaches for path in reach.visited}
+    imported = {path for reach in reaches for path in reach.imported}
+    return frozenset(visited), frozenset(imported - visited)
 
 
 def _asked(engine: Engine) -> tuple[tuple[str, ...], dict[str, list[str]]]:

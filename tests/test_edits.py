@@ -197,6 +197,28 @@ def test_a_call_that_raised_is_mended(project: Callable[..., Path], file: str, o
     assert report(*only) == report("--select", "DET406", "--no-cache")
 
 
+IDLE = {
+    "core.py": "import numpy as np\n\n\ndef fit():\n    print(scale)\n    print(np.random.rand())\n",
+    "opts.py": "import core\n\n\ndef prepare():\n    pass\n",
+    "train.py": "import core\nimport opts\n\nopts.prepare()\ncore.fit()\n",
+}
+
+
+def test_a_script_that_did_nothing_comes_to_act_by_an_edit_elsewhere(project: Callable[..., Path]) -> None:
+    root = project(**IDLE)
+    age(root, 0)
+    only = ("--select", "DET102", "--cache-dir", "cache")
+    (before,) = json.loads(report(*only))
+    assert before["severity"] == "note"  # the run ends at a name that nothing binds
+    (root / "opts.py").write_text(IDLE["opts.py"].replace("pass", "core.scale = 3"))
+    age(root, 1)
+    (after,) = json.loads(report(*only))
+    assert after["severity"] == "error"
+    (root / "opts.py").write_text(IDLE["opts.py"])
+    age(root, 2)
+    assert report(*only) == report("--select", "DET102", "--no-cache")
+
+
 LAYERS = """
 import mindspore
 from mindspore import nn, ops

@@ -127,18 +127,19 @@ class Engine:
         Args:
             declared: functions of it that are said to be entry points.
         """
-        reaches = self._followed(module, declared)
-        for reach in reaches:
-            self.documented.complete(reach)
-        return reaches
+        return self.started(module, declared)[0]
 
-    def _followed(self, module: Module, declared: Sequence[str]) -> list[Reach]:
+    def started(self, module: Module, declared: Sequence[str] = ()) -> tuple[list[Reach], list[Reach]]:
+        """The same, and what the top level does of a module that starts no run, as nothing of that counts."""
         found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
-        if found or module.path.endswith("__init__.py"):
-            return found
-        entry = script(module) if self.flow.acts(module) else None
-        reaches = self.flow.reach(entry) if entry is not None else []
-        return reaches if any(self._acts(module, reach) for reach in reaches) else []
+        idle = list[Reach]()
+        if not found and not module.path.endswith("__init__.py"):
+            entry = script(module) if self.flow.acts(module) else None
+            reaches = self.flow.reach(entry) if entry is not None else []
+            found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
+        for reach in found:
+            self.documented.complete(reach)
+        return found, idle
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""

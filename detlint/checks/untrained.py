@@ -47,7 +47,9 @@ class Untrained:
         self._in_library = unnamed.is_in_library
         words = sorted(catalog.words_with("trains") - {"train"})
         self._words = words
-        self._trains = re.compile(b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, rb"\b(?:%s)\b" % "|".join(words).encode()]))
+        self._trains = re.compile(
+            b"|".join([OPTIMIZERS, _TRAIN, _GRADIENTS, rb"\b(?:%s)\b" % "|".join(words).encode()])
+        )
         whole = (key for key, factory in catalog.factory_keys.items() if factory.names != "registered")
         self._code = TrainingCode(users, unnamed, [_TRAIN, *map(_used, words)], _of_inputs(catalog), whole)
         self._updates = {
