@@ -243,11 +243,11 @@ class Frozen:
         meant = module.facts.names.get(first) if module is not None else None
         found = self._resolver.name(path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
         home, _, inside = found.name.partition("::") if isinstance(found, Ref) and "::" in found.name else ("", "", "")
-        function = _function(self._users.texts.code(home) or b"", inside) if home else None
-        if function is None:
+        if not home:
             return False
         self._resolver.opened.add(home)
-        return self._is_frozen_in(home, function.body, function.args.args[0].arg, depth + 1)
+        function = _function(self._users.texts.code(home) or b"", inside)
+        return function is not None and self._is_frozen_in(home, function.body, function.args.args[0].arg, depth + 1)
 
     def _only_prepares(self, statement: ast.stmt, name: str) -> bool:
         """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights."""
