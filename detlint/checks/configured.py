@@ -32,10 +32,10 @@ class Configured:
     """Finds such parts.
 
     Args:
-        freezes: whether statements freeze what a name is before they do anything else with it.
+        freezes: whether statements of a file freeze what a name is before they do anything else with it.
     """
 
-    def __init__(self, users: Users, freezes: Callable[[Sequence[ast.stmt], str], bool]) -> None:
+    def __init__(self, users: Users, freezes: Callable[[str, Sequence[ast.stmt], str], bool]) -> None:
         self._users = users
         self._resolver = users.resolver
         self._freezes = freezes
@@ -81,23 +81,26 @@ class Configured:
         counted = {id(said) for said in _only_asked(node, str(name))}
         handed = 0
         for said, body in _calls(node, str(name)):
-            if not self._keeps_frozen(made, said, body, names[0], deepest):
+            if not self._keeps_frozen(path, made, said, body, names[0], deepest):
                 return False
             counted.add(id(said.args[0]))
             handed += 1
         return handed > 0 and all(id(n) in counted for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)
 
-    def _keeps_frozen(self, made: str, call: ast.Call, body: Sequence[ast.stmt], own: str, deepest: int) -> bool:
+    def _keeps_frozen(
+        self, path: str, made: str, call: ast.Call, body: Sequence[ast.stmt], own: str, deepest: int
+    ) -> bool:
         """Whether a call that is handed a description gives what is frozen at once, or is of a method that does so itself.
 
         Args:
+            path: the file of the method in which it stands.
             body: the statement with the call, and those behind it.
             own: the name of the object.
         """
         first = body[0]
         if isinstance(first, ast.Assign):
             name = dotted(first.targets[0]) if len(first.targets) == 1 else ""
-            return name != "" and self._freezes(body[1:], name)
+            return name != "" and self._freezes(path, body[1:], name)
         owner, _, method = dotted(call.func).rpartition(".")
         return owner == own and self._only_freezes(made, method, 1, deepest - 1)
 

@@ -309,22 +309,40 @@ class _Numbers:
         once = len(set_by) == sum(_is_part(part, name, ast.Store) for part in parts) == 1
         return set_by[0] if once and not self._exact.is_set_by_others(self._module, self._layer, name) else node
 
-    def _is_mask(self, node: ast.expr | None) -> bool:
-        """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""
+    def _is_mask(self, node: ast.expr | None, *, called: bool = True) -> bool:
+        """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums.
+
+        Args:
+            called: whether parameters count that are only called so.
+        """
         if isinstance(node, ast.Name):
             if self._is_changed(node.id):
                 return False
-            return self._is_called_mask(node.id) or self._is_mask(self._bound(node))
+            return (called and self._is_called_mask(node.id)) or self._is_mask(self._bound(node), called=called)
         if isinstance(node, ast.Compare):
             return all(isinstance(operator, _COMPARE) for operator in node.ops)
         if isinstance(node, ast.UnaryOp):
-            return isinstance(node.op, ast.Invert) and self._is_mask(node.operand)
-        if isinstance(node, ast.BinOp):
-            return isinstance(node.op, _JOIN) and self._is_mask(node.left) and self._is_mask(node.right)
+            return isinstance(node.op, ast.Invert) and self._is_mask(node.operand, called=called)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, _JOIN):
+            return self._is_mask(node.left, called=called) and self._is_mask(node.right, called=called)
         if isinstance(node, ast.Call) and self._called(node.func) in self._matcher.catalog.compares:
             return True
+        if factors := self._factors(node):
+            return all(self._is_mask(factor, called=False) for factor in factors)
         cast = self._cast(node)
-        return cast is not None and self._is_mask(cast)
+        return cast is not None and self._is_mask(cast, called=called)
+
+    def _factors(self, node: ast.expr | None) -> Sequence[ast.expr]:
+        """What an expression multiplies, or takes from ones (`1 - mask`): masks give masks then, but for what is only called so, since
+        what is predicted may be a share (`pred_mask * gt_mask`). Nothing for any other expression."""
+        if isinstance(node, ast.Call):
+            multiplies = self._called(node.func) in self._matcher.catalog.with_context("multiplies")
+            return node.args if multiplies and not node.keywords else ()
+        if not isinstance(node, ast.BinOp):
+            return ()
+        if isinstance(node.op, ast.Mult):
+            return (node.left, node.right)
+        return (node.right,) if isinstance(node.op, ast.Sub) and literal(node.left) == 1 else ()
 
     def _is_filled(self, call: ast.Call) -> bool:
         """Whether a call surely fills a tensor with zeros, or with ones, or takes each number from one of two such."""

@@ -15,10 +15,11 @@ from typing import Final
 
 from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
+from detlint.checks.guards import class_in
 from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
-from detlint.facts.model import Result, Site, is_made_by
+from detlint.facts.model import Ref, Result, Site, is_made_by
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
@@ -29,6 +30,8 @@ from detlint.program.users import Use, Users
 ASKS: Final = "requires_grad"
 FREEZES: Final = "requires_grad_"
 """A method of networks, and of tensors."""
+_DEEPEST: Final = 2
+"""Functions that hand a network on to one that freezes it."""
 _FREEZING: Final = re.compile(rb"\brequires_grad(?:\s*=\s*|_\(\s*(?:requires_grad\s*=\s*)?)False\b")
 
 
@@ -53,8 +56,10 @@ class Frozen:
         self._in_library = in_library
         catalog = users.resolver.catalog
         self._weights = catalog.words_with("weights")
+        self._named = catalog.words_with("named-weights")
         self._same = catalog.words_with("returns-self")
         self._loads = catalog.loading
+        self._idle = idle
         self._thawed = Thawed(users.resolver, idle)
         self._configured = Configured(users, self._is_frozen_in)
         self._decided: Answers[bool] = Answers(users)
@@ -75,23 +80,46 @@ class Frozen:
             method = function.name.rpartition(".")[2]
             # Whoever calls its other methods may make a network of its own by them.
             inside = method in BEGINNING or (method.startswith("_") and not method.startswith("__"))
-            return layer is not None and inside and self._are_all(module, function.owner)
+            if layer is None or not inside:
+                return False
+            part = self._kept_as(module, site) if method == "__init__" else ""
+            return self._are_all(module, function.owner) or (part != "" and self._are_all(module, function.owner, part))
         return bool(function.name) and is_made_by(function.returns, index) and self._are_all(module, function.name)
 
-    def _are_all(self, module: Module, name: str) -> bool:
-        """Whether all that a class or a function of a file makes is part of what is frozen."""
+    def _kept_as(self, module: Module, site: Site) -> str:
+        """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and
+        hands on no weights, which may be trained whatever becomes of them later; "" for none."""
+        text = self._users.texts.code(module.path)
+        names = [name for name, _ in self._names_of(module, site)]
+        kind, _, part = names[0].partition(".") if len(names) == 1 else ("", "", "")
+        owner = class_in(text, module.function_of(site).owner) if text is not None and kind == "self" else None
+        if owner is None or not part.isidentifier():
+            return ""
+        said = [node for node in ast.walk(owner) if isinstance(node, ast.Attribute)]
+        alone = sum(node.attr == part and not isinstance(node.ctx, ast.Load) for node in said) == 1
+        return part if alone and not any(node.attr in self._weights | self._named for node in said) else ""
+
+    def _are_all(self, module: Module, name: str, part: str = "") -> bool:
+        """Whether all that a class or a function of a file makes is part of what is frozen.
+
+        Args:
+            part: an attribute of the objects of that class: whether this is frozen where they are made.
+        """
 
         def find() -> bool:
             if not name.isidentifier() or self._may_be_used_otherwise(module, name):
                 return False
-            uses = [use for use in self._gradients.uses(module, name) or () if not self._is_of_made(use)]
-            return bool(uses) and all(self._makes_part(use) for use in uses)
+            found = self._gradients.uses(module, name) or ()
+            uses = [use for use in found if not self._is_of_made(use) and not self._is_of_idle(use)]
+            return bool(uses) and all(self._makes_part(use, part) for use in uses)
 
-        return self._decided.of((module.path, name), find, False)
+        return self._decided.of((module.path, name, part), find, False)
 
-    def _makes_part(self, use: Use) -> bool:
-        """Whether a use of a definition is a call, and what that makes only part of what is frozen."""
+    def _makes_part(self, use: Use, part: str = "") -> bool:
+        """Whether a use of a definition is a call, and what that makes only part of what is frozen, or an attribute of it frozen there."""
         is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
+        if part:
+            return is_call and self._is_frozen_there(use.module, use.module.sites[use.site], part)
         if is_yaml(use.module.path):
             return is_call and self._configured.holds(use.module, use.site)
         return is_call and self._is_part(use.module, use.site)
@@ -103,6 +131,12 @@ class Frozen:
         site = use.module.sites[use.site]
         target = self._resolver.normal(use.module.path, site.target, use.module.function_of(site))
         return isinstance(target, Result)
+
+    def _is_of_idle(self, use: Use) -> bool:
+        """Whether a use stands in a function or class that nothing runs."""
+        around = use.module.function_of(use.module.sites[use.site]).name if use.site >= 0 else ""
+        name = around.partition(".")[0]
+        return name.isidentifier() and self._idle(use.module, name)
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -116,23 +150,27 @@ class Frozen:
         saying = self._users.saying(module, name) if name.isascii() else None
         return saying is None or any(deriving(name).search(self._users.texts.of(path) or b"") for path in saying)
 
-    def _is_frozen_there(self, module: Module, site: Site) -> bool:
-        """Whether what a site makes gets a name, and is frozen behind it, before anything but its mode and its weights is set."""
+    def _is_frozen_there(self, module: Module, site: Site, part: str = "") -> bool:
+        """Whether what a site makes, or an attribute of it, gets a name, and is frozen behind it, before anything but its mode and its
+        weights is set."""
+        found = [*self._names_of(module, site)]
+        ends = f".{part}" if part else ""
+        return len(found) == 1 and self._is_frozen_in(module.path, found[0][1], found[0][0] + ends)
+
+    def _names_of(self, module: Module, site: Site) -> Iterator[tuple[str, Sequence[ast.stmt]]]:
+        """The name that what a site makes gets, with the statements behind that."""
         text = self._users.texts.code(module.path)
-        if text is None or not _FREEZING.search(text):
-            return False
         span = site.span
         place = (span.line, span.column, span.end_line, span.end_column)
-        for body in _blocks(text):
+        for body in _blocks(text) if text is not None else ():
             for number, statement in enumerate(body):
                 if (
                     isinstance(statement, ast.Assign)
                     and len(statement.targets) == 1
                     and self._makes(statement.value, place)
+                    and (name := dotted(statement.targets[0]))
                 ):
-                    name = dotted(statement.targets[0])
-                    return bool(name) and self._is_frozen_in(body[number + 1 :], name)
-        return False
+                    yield name, body[number + 1 :]
 
     def _makes(self, value: ast.expr, place: tuple[int, int, int, int]) -> bool:
         """Whether a value is what the call at a place gives, perhaps by methods that give the object itself."""
@@ -143,11 +181,16 @@ class Frozen:
         func = value.func
         return isinstance(func, ast.Attribute) and func.attr in self._same and self._makes(func.value, place)
 
-    def _is_frozen_in(self, body: Sequence[ast.stmt], name: str) -> bool:
-        """Whether the statements behind the one that makes a network freeze it, before anything else is done with it or may leave."""
+    def _is_frozen_in(self, path: str, body: Sequence[ast.stmt], name: str, depth: int = 0) -> bool:
+        """Whether the statements behind the one that makes a network freeze it, before anything else is done with it or may leave.
+
+        Args:
+            path: the file in which they stand.
+            depth: how many functions handed the network on to them.
+        """
         names = [name]
         for statement in body:
-            if any(self._freezes(statement, each) for each in names):
+            if any(self._freezes(path, statement, each, depth) for each in names):
                 return True
             other = self._renamed(statement, names)
             if other:
@@ -167,25 +210,44 @@ class Frozen:
             value = value.func.value
         return dotted(statement.targets[0]) if dotted(value) in names else ""
 
-    def _freezes(self, statement: ast.stmt, name: str) -> bool:
+    def _freezes(self, path: str, statement: ast.stmt, name: str, depth: int) -> bool:
         """Whether a statement freezes all weights of the network that a name is."""
         if isinstance(statement, ast.Expr):
-            return _sets_false(statement.value, name)
-        if not isinstance(statement, ast.For) or statement.orelse or not isinstance(statement.target, ast.Name):
+            return _sets_false(statement.value, name) or self._hands_to_freeze(path, statement.value, name, depth)
+        if not isinstance(statement, ast.For) or statement.orelse:
             return False
-        weights = statement.iter
+        weight = self._weight_of(statement, name)
+        return weight != "" and all(_freezes_one(part, weight) for part in statement.body)
+
+    def _weight_of(self, loop: ast.For, name: str) -> str:
+        """The name that each weight of a network gets in a loop over all of them: with their names, too (`for name, p in
+        net.named_parameters()`); "" for any other loop."""
+        weights, target, words = loop.iter, loop.target, self._weights
         if isinstance(weights, ast.Call) and isinstance(weights.func, ast.Attribute) and weights.func.attr == "values":
             weights = weights.func.value
+        elif isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            target, words = target.elts[1], self._named
         if not isinstance(weights, ast.Call) or not isinstance(weights.func, ast.Attribute):
+            return ""
+        of_all = not weights.args and not weights.keywords and weights.func.attr in words
+        is_it = of_all and dotted(weights.func.value) == name
+        return target.id if is_it and isinstance(target, ast.Name) else ""
+
+    def _hands_to_freeze(self, path: str, value: ast.expr, name: str, depth: int) -> bool:
+        """Whether an expression hands a network, and nothing else, to a function of the program that freezes it first of all."""
+        is_it = isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords
+        if not is_it or depth == _DEEPEST or dotted(value.args[0]) != name:  # type: ignore[attr-defined]
             return False
-        if (
-            weights.args
-            or weights.keywords
-            or weights.func.attr not in self._weights
-            or dotted(weights.func.value) != name
-        ):
+        first, dot, rest = dotted(value.func).partition(".")  # type: ignore[attr-defined]
+        module = self._resolver.module(path)
+        meant = module.facts.names.get(first) if module is not None else None
+        found = self._resolver.name(path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
+        home, _, inside = found.name.partition("::") if isinstance(found, Ref) and "::" in found.name else ("", "", "")
+        if not home:
             return False
-        return all(_freezes_one(part, statement.target.id) for part in statement.body)
+        self._resolver.opened.add(home)
+        function = _function(self._users.texts.code(home) or b"", inside)
+        return function is not None and self._is_frozen_in(home, function.body, function.args.args[0].arg, depth + 1)
 
     def _only_prepares(self, statement: ast.stmt, name: str) -> bool:
         """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights."""
@@ -215,6 +277,19 @@ class Frozen:
         for path in dict.fromkeys([*paths, *others]):
             self._resolver.opened.add(path)
             yield path, texts.of(path) or b""
+
+
+@lru_cache(maxsize=16)
+def _function(text: bytes, name: str) -> ast.FunctionDef | None:
+    """The one function of that name at the top level of a file, if it is a plain one and takes something; None for any other."""
+    body = (tree(text) or ast.Module([], [])).body
+    found = [node for node in body if getattr(node, "name", "") == name]
+    function = found[0] if len(found) == 1 and isinstance(found[0], ast.FunctionDef) else None
+    plain = function is not None and not function.decorator_list and not function.args.posonlyargs
+    generates = function is not None and any(
+        isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)
+    )
+    return function if function is not None and plain and not generates and function.args.args else None
 
 
 @lru_cache(maxsize=4)
