@@ -258,6 +258,63 @@ def test_a_framework_is_given_what_it_lacks(project: Callable[..., Path], file: 
     assert [after] == json.loads(report(*only, "--no-cache"))
 
 
+DISTANCE = "from mindspore import ops\n\n\ndef distance(x, y):\n    return ops.sum(x - y)\n"
+STAGES = "from losses import distance\n\n\ndef stage(x, y):\n    return distance(x, y)\n"
+RULES = """
+from mindspore import nn
+
+
+class Rule:
+    def __init__(self, net):
+        self.optimizer = nn.Adam(net.trainable_params(), lr=0.1)
+"""
+RUNS = """
+import mindspore
+from mindspore import nn
+
+import stages
+from rules import Rule
+
+net = nn.Dense(4, 4)
+rule = Rule(net)
+print(stages.stage(mindspore.ops.ones(4), mindspore.ops.ones(4)))
+"""
+OTHERS = """
+import mindspore
+from mindspore import nn
+
+import stages
+
+net = nn.Dense(4, 4)
+cell = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
+cell(mindspore.ops.ones((2, 4)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("rules.py", RULES.replace("lr=", "learning_rate=")),
+        ("run.py", RUNS.replace("rule = Rule(net)\n", "")),
+        ("other.py", f"{OTHERS}print(stages.stage(cell, cell))\n"),
+        ("more.py", "from losses import distance\n\n\ndef twice(x, y):\n    return 2 * distance(x, y)\n"),
+    ],
+    ids=["mended", "left out", "called", "called by another"],
+)
+def test_what_was_only_called_behind_an_error_is_called(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {"losses.py": DISTANCE, "stages.py": STAGES, "rules.py": RULES, "run.py": RUNS, "other.py": OTHERS}
+    root = project(**files, **{"more.py": "SIZE = 3\n"})
+    age(root, 0)
+    only = ("--select", "DET406", "--show-notes")
+    (before,) = json.loads(report(*only, "--cache-dir", "cache"))
+    assert before["severity"] == "note" and "surely raises" in detlint("explain", "losses.py:5").stdout
+    (root / file).write_text(now)
+    age(root, 1)
+    after = json.loads(report(*only, "--cache-dir", "cache"))
+    assert after == json.loads(report(*only, "--no-cache"))
+    assert [finding["severity"] for finding in after] == ["warning"]
+
+
 LACKING = "import torch\n\nSIZE = 3\n"
 MORE = "from noise import SIZE\n\n\ndef sized():\n    return SIZE\n"
 

@@ -542,6 +542,12 @@ class Constants:
     def _text(self, module: Module) -> bytes | None:
         return self._users.texts.of(module.path) if module.path.endswith(".py") else None
 
+    def calls(self, module: Module, function: Function) -> list[Use] | None:
+        """All calls of a function, or of a constructor; None where it may have others."""
+        if not function.name or self._may_be_called_by_base(module, function):
+            return None
+        return self._calls(module, function)
+
     def _calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function; None where it may have others."""
         if not self._are_all_in_sight(module, function):

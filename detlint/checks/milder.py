@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
+from detlint.catalog import Target
 from detlint.checks.constants import Constants
 from detlint.checks.leftover import Leftover
 from detlint.checks.levels import is_class
@@ -20,6 +22,8 @@ from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
+from detlint.facts.model import Function
+from detlint.program.answers import Answers
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -71,6 +75,7 @@ class Milder:
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._unapplied = Unapplied(users, unnamed, raising, self._is_for_nothing)
+        self._in_vain: Answers[bool] = Answers(users)
         self._root = root
 
     def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
@@ -130,6 +135,8 @@ class Milder:
             return f"as all files of settings of the project have it, {reason}; others decide by theirs"
         if self._raising.holds(module, index, match.entry.targets):
             return "nothing comes of it, as something around it surely raises: what is named there, or imported, isn't to be had"
+        if self._is_called_in_vain(module, index, match.entry.targets):
+            return "nothing comes to it, as something surely raises before each call of what it stands in"
         if self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
@@ -188,6 +195,19 @@ class Milder:
         owner = f"{module.path}::{module.function_of(module.sites[index]).owner}"
         runs = self._unnamed.running(owner)
         return self._unused.is_made_for_nothing(module, index, "", generator=False, counts=runs)
+
+    def _is_called_in_vain(self, module: Module, index: int, targets: Sequence[Target]) -> bool:
+        """Whether the function that a site stands in is called, and only behind what surely raises, or by functions of which that holds."""
+        function = module.function_of(module.sites[index])
+        key = (module.path, function.number, tuple(targets))
+        return self._in_vain.of(key, lambda: self._finds_out_calls(module, function, targets), False)
+
+    def _finds_out_calls(self, module: Module, function: Function, targets: Sequence[Target]) -> bool:
+        uses = self._own_calls.calls(module, function) if not self._unnamed.is_in_library(module) else None
+        return bool(uses) and all(
+            self._raising.holds(use.module, use.site, targets) or self._is_called_in_vain(use.module, use.site, targets)
+            for use in uses or ()
+        )
 
     def _is_only_applied(self, module: Module, index: int, runs: Runs) -> bool:
         """Whether a site stands in a layer, and all runs that come to its file load weights and train none."""
