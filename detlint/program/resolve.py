@@ -729,6 +729,10 @@ class Resolver:
         return self.catalog.with_context("collection")
 
     @cached_property
+    def _in_parts(self) -> frozenset[str]:
+        return self.catalog.with_context("returns-parts")
+
+    @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self.catalog.frameworks for name in framework.plain)
 
@@ -779,9 +783,14 @@ class Resolver:
 
     def _type_of_item(self, value: Member) -> str:
         """The class of one of several things that a function of the program returns, `model, sampler = make()`, or that the catalog
-        knows: `torch.cuda.default_generators[0]`."""
+        knows: `torch.cuda.default_generators[0]`, `load_dataset(name)["train"]`."""
         if isinstance(value.base, Ref) and value.base.name in self._collections:
             return self._returned_by(value.base.name)
+        whole: Value | None = value
+        while isinstance(whole, Member) and whole.attr.startswith("["):
+            whole = whole.base
+        if isinstance(whole, Result) and isinstance(whole.of, Ref) and whole.of.name in self._in_parts:
+            return self._returned_by(whole.of.name)
         of = value.base.of if isinstance(value.base, Result) else None
         if not isinstance(of, Ref) or "::" not in of.name:
             return ""
