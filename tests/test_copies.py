@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_no_copy(project: Project) -> None:
 
 # -- notebooks with the code of a script --------------------------------------------------------------------------
 
-PERCENT = '''# %% [markdown]
+PERCENT = """# %% [markdown]
 # # Noise
 
 # %%
@@ -102,7 +102,7 @@ noise = np.random.rand(
     4,
 )
 print(noise)  # the first rows
-'''
+"""
 PROSE = '''"""
 # Noise
 """

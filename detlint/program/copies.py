@@ -74,7 +74,9 @@ class Copies:
             cells = open_notebook(own).texts if own is not None else []
         except NotANotebook:
             return ""
-        same = script is not None and _plain(_MAGIC.sub("", "".join(cells))) == _plain(script.decode("utf-8", "replace"))
+        same = script is not None and _plain(_MAGIC.sub("", "".join(cells))) == _plain(
+            script.decode("utf-8", "replace")
+        )
         return there if same else ""
 
     def _above(self, path: str) -> Iterator[str]:
