@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -65,8 +65,11 @@ class _Language(msgspec.Struct):
 
 
 class _Metadata(msgspec.Struct):
+    """`accelerator` is Colab's: `GPU` or `TPU`, where a notebook is to be opened on one."""
+
     language_info: _Language | None = None
     kernelspec: _Language | None = None
+    accelerator: Any = None
 
 
 class _RawNotebook(msgspec.Struct):
@@ -88,12 +91,14 @@ class Notebook:
     Attributes:
         cells: where each begins.
         texts: the lines of each as people see them, without a margin that all have.
+        accelerator: the hardware on which it is to be opened, `gpu` or `tpu`; "" where it doesn't say.
         text: the same lines, joined, in UTF-8.
     """
 
-    def __init__(self, cells: tuple[Cell, ...], texts: list[str]) -> None:
+    def __init__(self, cells: tuple[Cell, ...], texts: list[str], accelerator: str = "") -> None:
         self.cells = cells
         self.texts = texts
+        self.accelerator = accelerator
 
     @cached_property
     def text(self) -> bytes:
@@ -122,7 +127,8 @@ def open_notebook(data: bytes) -> Notebook:
         cells.append(Cell(line, number, margin))
         texts.append(text)
         line += text.count("\n")
-    return Notebook(tuple(cells), texts)
+    said = str(raw.metadata.accelerator).lower() if raw.metadata is not None else ""
+    return Notebook(tuple(cells), texts, said if said in ("gpu", "tpu") else "")
 
 
 def _joined(texts: Iterable[str]) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import detlint, findings
+from conftest import detlint, findings, notebook
 
 Project = Callable[..., Path]
 
@@ -86,3 +86,89 @@ def test_what_cannot_be_read_is_no_copy(project: Project) -> None:
     root = project(**{"detlint.toml": "", "sub/main.py": "import torch\n"})
     (root / "sub" / "lost.py").symlink_to(root / "nowhere.py")
     assert [(row["code"], row["severity"]) for row in findings(".", isolated=False)] == [("DET001", "warning")]
+
+
+# -- notebooks with the code of a script --------------------------------------------------------------------------
+
+PERCENT = """# %% [markdown]
+# # Noise
+
+# %%
+import numpy as np
+
+# %%
+noise = np.random.rand(
+    3,
+    4,
+)
+print(noise)  # the first rows
+"""
+PROSE = '''"""
+# Noise
+"""
+
+import numpy as np
+
+"""shell
+pip install numpy
+"""
+
+
+def noise(n):
+    """Makes some."""
+    return np.random.rand(n, 4)
+
+
+print(noise(3))
+'''
+CELLS = ["#md # Noise", "!pip install numpy", "import numpy as np", "noise = np.random.rand(3, 4)\nprint(noise)"]
+CELLS_OF_PROSE = [
+    "import numpy as np",
+    "%pip install numpy",
+    'def noise(n):\n    """ Makes some. """\n    return np.random.rand(\n        n, 4\n    )',
+    "print(noise(3))",
+]
+
+
+@pytest.mark.parametrize(
+    ("script", "file", "cells"),
+    [
+        (PERCENT, "noise.ipynb", CELLS),
+        (PROSE, "ipynb/noise.ipynb", CELLS_OF_PROSE),
+    ],
+    ids=["Jupytext", "documentation"],
+)
+def test_a_notebook_with_the_code_of_a_script_is_a_copy(
+    severities: Callable[..., dict[str, set[str]]], script: str, file: str, cells: list[str]
+) -> None:
+    found = severities({"detlint.toml": "", "noise.py": script, file: notebook(*cells)})
+    assert found == {"noise.py": {"error"}, file: {"note"}}
+    assert severities({"detlint.toml": "", "noise.py": script, file: notebook(*cells)}, file) == {file: {"note"}}
+
+
+@pytest.mark.parametrize(
+    ("files", "cells"),
+    [
+        ({"noise.py": PERCENT}, [*CELLS, "np.random.shuffle(noise)"]),
+        ({"noise.py": PERCENT}, [*CELLS[:-1], CELLS[-1].replace("4", "5")]),
+        ({"noise.py": PERCENT.replace("print", "if noise.any():\n    print")}, CELLS),
+        ({"noise.py": "import numpy as np\nnp.random.seed(0)\n" + PERCENT}, CELLS),
+        ({"noise.py": PERCENT, "train.py": "import numpy as np\nnp.random.seed(0)\nimport noise\n"}, CELLS),
+        ({"sound.py": PERCENT}, CELLS),
+        ({"scripts/noise.py": PERCENT}, CELLS),
+    ],
+    ids=["more", "other numbers", "an if", "a script that seeds", "imported", "another name", "another folder"],
+)
+def test_what_is_no_notebook_of_a_script(
+    severities: Callable[..., dict[str, set[str]]], files: dict[str, str], cells: list[str]
+) -> None:
+    found = severities({"detlint.toml": "", "ipynb/noise.ipynb": notebook(*cells), **files})
+    assert "error" in found["ipynb/noise.ipynb"]
+
+
+def test_layout_of_a_script_is_no_other_code(severities: Callable[..., dict[str, set[str]]]) -> None:
+    """But indentation is: what a loop does is not what follows it."""
+    loop = "import numpy as np\nfor _ in range(3):\n    print('x')\n    print(np.random.rand())\n"
+    after = loop.replace("    print(np", "print(np")
+    assert severities({"detlint.toml": "", "a.py": loop, "a.ipynb": notebook(loop)})["a.ipynb"] == {"note"}
+    assert severities({"detlint.toml": "", "b.py": loop, "b.ipynb": notebook(after)})["b.ipynb"] == {"error"}

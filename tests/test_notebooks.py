@@ -42,6 +42,20 @@ def concise(*arguments: str | Path, stdin: bytes | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "told"), [("GPU", [["cuda"]]), ("TPU", []), ("NONE", []), (None, []), (["GPU"], [])]
+)
+def test_the_accelerator_of_the_metadata(project: Project, accelerator: Any, told: list[list[str]]) -> None:
+    """Colab writes it where a notebook is to be opened on one, and nothing in the code needs to."""
+    code = [
+        "from tensorflow import keras",
+        'model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile("adam", "mse")',
+    ]
+    text = notebook(*code, "model.fit([[1.0]], [[2.0]])", metadata={"accelerator": accelerator})
+    project(**{"a.ipynb": text})
+    assert [row["target"] for row in findings("--select", "DET607", "a.ipynb")] == told
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "import torch\n\ntorch.rand(3)",

@@ -230,7 +230,7 @@ class SeedRules:
             steps = [step for step, _ in groupby(steps)]  # an object is made, then called
             found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
-            yield replace(found, fix=_seeding(known, streams, self.settings.fix_style == "runtime"))
+            yield replace(found, fix=_seeding(known, streams, self.catalog, self.settings.fix_style == "runtime"))
 
     def entropy(self, seedings: Iterable[Seeding], path: tuple[Step, ...]) -> Iterator[Finding]:
         """The findings of seeds that differ in every run, one for each cause.
@@ -318,12 +318,23 @@ def _is_only_printed(finding: Finding, reach: Reach) -> bool:
     return any(block.kind == "main" and block.test == PRINTS for block in blocks)
 
 
-def _seeding(rule: Rule, streams: Sequence[str], runtime: bool) -> Recipe | None:
-    """How a run is seeded for some streams of a rule; None where no call is known for one of them."""
+def _seeding(rule: Rule, streams: Sequence[str], catalog: Catalog, runtime: bool) -> Recipe | None:
+    """How a run is seeded for some streams of a rule, without calls that another one makes needless; None where no call is known
+    for one of them."""
     statements = list(dict.fromkeys(rule.seeding.get(stream, "") for stream in streams))
+    for statement in statements[:]:
+        meant = {stream for stream in streams if rule.seeding.get(stream) == statement}
+        if any(meant <= _seeded_by(other, catalog) for other in statements if other != statement):
+            statements.remove(statement)
     if runtime and rule.runtime_seeding:
         statements = [rule.runtime_seeding]
     return Recipe("start-run", text="\n".join(statements), applicability="safe") if all(statements) else None
+
+
+def _seeded_by(statement: str, catalog: Catalog) -> set[str]:
+    """The streams that a call with a number seeds, in every release."""
+    entries = (catalog.entries[i] for i in catalog.calls.get(statement.partition("(")[0], ()))
+    return {stream for entry in entries if not (entry.when or entry.versions) for stream in entry.seeds}
 
 
 def _named(stream: str, seeding: Seeding) -> tuple[str, ...]:

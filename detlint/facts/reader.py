@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import Any, Final, Literal
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from detlint.catalog import Catalog, Factory
 from detlint.facts import assigned, certain, imported, loops, modes, sets, smoke, unbound
@@ -95,7 +95,9 @@ PLAIN: Final = frozenset({
 TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required"})
 
 
-def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple[Cell, ...] = ()) -> Facts:
+def read(
+    data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple[Cell, ...] = (), accelerator: str = ""
+) -> Facts:
     """The facts of one file.
 
     Args:
@@ -104,6 +106,7 @@ def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple
         package: whether it is an `__init__.py`.
         catalog: tells which names can make a site.
         cells: a notebook's cells of code.
+        accelerator: the word for the hardware on which a notebook is to be opened, besides those in its code.
 
     Never raises on account of the input: a file that can't be parsed has a `problem` and nothing else. Of a notebook, the
     cells that can't be parsed are left out.
@@ -116,9 +119,12 @@ def read(data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple
     if isinstance(tree, Problem):
         return Facts(module, cells=cells, problem=tree)
     try:
-        return _Reader(data, module, package, catalog).file(tree, cells, left_out)
+        facts = _Reader(data, module, package, catalog).file(tree, cells, left_out)
     except RecursionError:
         return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply"))
+    if accelerator and accelerator not in facts.mentions:
+        facts = structs.replace(facts, mentions=tuple(sorted({*facts.mentions, accelerator})))
+    return facts
 
 
 class _Reader:

@@ -77,17 +77,17 @@ class File(msgspec.Struct):
         """
         return self.text if self.text is not None else _content(self.path, self.size)
 
-    def code(self) -> tuple[bytes, tuple[Cell, ...]]:
-        """The Python or YAML to check; of a notebook, the joined code of its cells, and these.
+    def code(self) -> tuple[bytes, tuple[Cell, ...], str]:
+        """The Python or YAML to check; of a notebook, the joined code of its cells, these, and its accelerator.
 
         Raises:
             OSError: the file can't be read.
             NotANotebook: its name says that it is one.
         """
         if not is_notebook(self.path):
-            return self.read(), ()
+            return self.read(), (), ""
         notebook = open_notebook(self.read())
-        return notebook.code, notebook.cells
+        return notebook.code, notebook.cells, notebook.accelerator
 
     def hash(self, gate: Callable[[], YamlGate] | None = None) -> None:
         """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
@@ -257,7 +257,7 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
     from detlint.facts.reader import read
 
     try:
-        code, cells = file.code()
+        code, cells, accelerator = file.code()
         if len(code) > max_size:
             problem = Problem(f"is skipped: {len(code):,} bytes are more than max-file-size ({max_size:,})")
         elif is_yaml(file.path):
@@ -267,7 +267,7 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
         elif gate is not None and not gate.passes(code):
             return GATED
         else:
-            return encode(read(code, file.module, file.package, catalog, cells))
+            return encode(read(code, file.module, file.package, catalog, cells, accelerator))
     except NotANotebook as error:
         problem = error.problem
     except OSError as error:

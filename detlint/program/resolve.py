@@ -729,6 +729,10 @@ class Resolver:
         return self.catalog.with_context("collection")
 
     @cached_property
+    def _in_parts(self) -> frozenset[str]:
+        return self.catalog.with_context("returns-parts")
+
+    @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self.catalog.frameworks for name in framework.plain)
 
@@ -779,9 +783,11 @@ class Resolver:
 
     def _type_of_item(self, value: Member) -> str:
         """The class of one of several things that a function of the program returns, `model, sampler = make()`, or that the catalog
-        knows: `torch.cuda.default_generators[0]`."""
+        knows: `torch.cuda.default_generators[0]`, `load_dataset(name)["train"]`."""
         if isinstance(value.base, Ref) and value.base.name in self._collections:
             return self._returned_by(value.base.name)
+        if part := self._type_of_part(value):
+            return part
         of = value.base.of if isinstance(value.base, Result) else None
         if not isinstance(of, Ref) or "::" not in of.name:
             return ""
@@ -794,6 +800,29 @@ class Resolver:
                 returned = self.normal(path, function.returns, function)
                 self._returned[key] = self.type_of(self.member(returned, value.attr))
         return self._returned[key]
+
+    def _type_of_part(self, value: Member) -> str:
+        """The class of one of the things that a library gives back under names or numbers: what its first entry `returns`, if the
+        call gives the arguments that the one asks for which says so. Nothing is said of what is in such a thing."""
+        whole: Value | None = value
+        steps = list[str]()
+        while isinstance(whole, Member) and whole.attr.startswith("["):
+            steps.append(whole.attr)
+            whole = whole.base
+        if not (isinstance(whole, Result) and isinstance(whole.of, Ref) and whole.of.name in self._in_parts):
+            return ""
+        if "returns-with-more" in self.contexts(whole.of.name) and steps[-1] == "[0]":
+            steps.pop()
+        place = self.place(whole.site)
+        if place is None or len(steps) > 1:
+            return ""
+        given = {arg.name for arg in place[1].args}
+        for entry in (self.catalog.entries[i] for i in self.catalog.calls[whole.of.name]):
+            asked = {name: said.given for name, said in entry.when.items() if said.given is not None}
+            fits = not given & {"*", "**"} and all((name in given) is wanted for name, wanted in asked.items())
+            if "returns-parts" in entry.contexts and fits:
+                return self._returned_by(whole.of.name)
+        return ""
 
     def _returned_by(self, name: str) -> str:
         """The class of what a callable returns."""
