@@ -387,7 +387,7 @@ def _texts(paths: Iterable[str]) -> _Texts:
         text = _text(path)
         if path.lower().endswith(SETTINGS):
             texts.settings.append(text)
-        elif path.lower().endswith(TEXTS):
+        elif path.lower().endswith((*TEXTS, ".txt")):
             blocks, around = fenced(text)
             texts.blocks.append("\n".join(blocks))
             texts.fences.extend(blocks)
