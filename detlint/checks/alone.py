@@ -93,12 +93,13 @@ class Alone:
 
 def launching(texts: Texts, folder: str, options: Iterable[str]) -> list[str]:
     """The Python files below a folder that may start a script, or call what parses its options, with one of some: they say it but to
-    declare it."""
+    declare it. What notebooks say are documents."""
     given = [re.escape(option if option.startswith("-") else f"--{option}").encode() for option in options]
     words = sorted({way for option in options for way in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))})
     saying = texts.saying_any(words, folder) if given else []
     said = re.compile(rb"(?<![\w-])(?:%s)(?![\w-])" % b"|".join(given).replace(b"_", b"[-_]"))
-    return [path for path in saying if said.search(_DECLARED.sub(b"", texts.of(path) or b""))]
+    python = (path for path in saying if path.endswith(".py"))
+    return [path for path in python if said.search(_DECLARED.sub(b"", texts.of(path) or b""))]
 
 
 class _Run:

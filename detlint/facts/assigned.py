@@ -44,7 +44,7 @@ def holders(text: bytes, attribute: bytes) -> Iterator[bytes]:
     if attribute not in text:
         return
     for found in re.finditer(
-        rb"\.%s\b[ \t]*(?:(?:<<|>>|//|\*\*|[-+*/|&^@%%])?=(?!=)|(,)[\w.\[\], \t]*=(?!=))" % word, text
+        rb"\.%s\b[ \t]*(?:(?:<<|>>|//|\*\*|[-+*/|&^@%%])?=(?!=)|(,)[\w.\[\], \t]{0,200}=(?!=))" % word, text
     ):
         before = text[max(0, found.start() - _NEAR) : found.start()]
         holder = re.split(rb"\W", before)[-1]

@@ -151,7 +151,10 @@ def _written(text: str, key: str) -> Iterator[Const | None]:
         described = gap is not None and len(gap) > 1 and "=" not in gap
         if not (described and literal is not None and isinstance(literal.value, str)):
             yield literal
-    yield from _told(text, name, key.upper())
+    words = (key, key.replace("_", "-"), key.upper())
+    yield from _told(
+        "\n".join(line for line in text.split("\n") if any(word in line for word in words)), name, key.upper()
+    )
 
 
 def _told(text: str, name: str, variable: str) -> Iterator[Const | None]:
