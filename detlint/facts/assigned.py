@@ -53,6 +53,8 @@ def holders(text: bytes, attribute: bytes) -> Iterator[bytes]:
     for found in re.finditer(rb"[\"']%s[\"'](?=\s*[],:])|\b%s\s*=(?!=)" % (word, word), text):
         given = _GIVEN.search(text[max(0, found.start() - _NEAR) : found.start()])
         by_call = given is not None and given[1] is not None
+        if by_call and given is not None and given[1] == attribute:
+            continue  # a message about a value of that name
         if given is not None and (not by_call or text[found.end() : found.end() + 1] == b","):
             yield re.split(rb"\W", given[1] or given[2] or given[3] or b"")[-1]
 
