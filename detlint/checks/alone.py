@@ -27,16 +27,18 @@ LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
 """What starts several processes; Python files of a project may have it, too."""
 RANK_SIZE: Final = "RANK_SIZE"
 """The variable by which each process knows how many there are."""
-STARTS: Final = ("subprocess", "Popen", "system", "popen")
-"""By what a Python file may start a script, with options of its own."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
 _HEAD: Final = re.compile(rb"\bdef \w+\((?:[^()]|\([^()]*\))*\)")
 """Heads of functions: a parameter of that name is none of the options."""
 _RANKS: Final = re.compile(rb"\bRANK_SIZE[\"'\]]*\s*(?:[=:](?!=)|value:)\s*(?![\"']?1\b)")
 """What sets that variable to something else than one: in Python, or for a container."""
-_DECLARED: Final = re.compile(rb"(?:add_argument|DEFINE_\w+|option)\([^)]*")
+_DECLARED: Final = re.compile(rb"(?:\badd\w*|DEFINE_\w+|[oO]ption|\barg\w*)\([^)]*")
 """Where an option is declared, and not given."""
+_NAME: Final = re.compile(rb"[\"']--?([\w-]+)[\"']")
+"""How a declaration writes the names of an option."""
+_MADE: Final = rb"(?:update|replace|merge|set_defaults|[dD]ict|Namespace|Config|Settings)\((?:[^()]|\([^()]*\))*?"
+"""What makes settings of keywords, or sets them so."""
 _OFF: Final = frozenset(map(Const, (False, 0, None)))
 
 
@@ -64,7 +66,8 @@ class Alone:
             return
         run = _Run(reach, starts, self._users)
         asked = [run.options_of(place) for place in begun]
-        usual = {name: _alike(run.usual[name]) for found in asked for name in found}
+        known = {name: _alike(run.usual[name]) for found in asked for name in found}
+        usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
         for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
         reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
 
@@ -82,17 +85,21 @@ class Alone:
         found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
         found += launching(texts, folder, options)
         for option, usual in options.items():
-            saying = texts.saying(option, folder)
+            saying = texts.saying(option.lstrip("-"), folder)
             found += [path for path in saying if _has_other(texts.of(path) or b"", option, usual)]
         self._resolver.opened.update(found)
         return bool(found)
 
 
 def launching(texts: Texts, folder: str, options: Iterable[str]) -> list[str]:
-    """The Python files below a folder that may start a script with one of some options."""
-    given = [f"--{option}".encode() for option in options]
-    starting = texts.saying_any(STARTS, folder) if given else []
-    return [path for path in starting if any(o in _DECLARED.sub(b"", texts.of(path) or b"") for o in given)]
+    """The Python files below a folder that may start a script, or call what parses its options, with one of some: they say it but to
+    declare it. What notebooks say are documents."""
+    given = [re.escape(option if option.startswith("-") else f"--{option}").encode() for option in options]
+    words = sorted({way for option in options for way in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))})
+    saying = texts.saying_any(words, folder) if given else []
+    said = re.compile(rb"(?<![\w-])(?:%s)(?![\w-])" % b"|".join(given).replace(b"_", b"[-_]"))
+    python = (path for path in saying if path.endswith(".py"))
+    return [path for path in python if said.search(_DECLARED.sub(b"", texts.of(path) or b""))]
 
 
 class _Run:
@@ -149,6 +156,15 @@ class _Run:
             asked.add(name)
         return value
 
+    def other_names(self, name: str) -> set[str]:
+        """By what else the command line may give an option: `-d`, or what its parser has for its `dest`."""
+        texts = (self._users.texts.of(path) or b"" for path in self._paths)
+        declared = [found[0] for text in texts for found in _DECLARED.finditer(text)]
+        said = re.compile(rb"[\"'](?:--)?%s[\"']" % re.escape(name.encode()).replace(b"_", b"[-_]"))
+        names = [_NAME.findall(one) for one in declared if said.search(one)]
+        found = {word.decode("utf-8", "replace") for one in names for word in one}
+        return {f"-{word}" if len(word) == 1 else word.replace("-", "_") for word in found} - {name}
+
     def _usual(self, name: str) -> Const | None:
         modules = [module for path in self._paths if (module := self._users.resolver.module(path)) is not None]
         values = {module.facts.options[name].default for module in modules if name in module.facts.options}
@@ -194,8 +210,15 @@ def _alike(usual: Const) -> frozenset[Const]:
 
 
 def _has_other(text: bytes, name: str, usual: Collection[Const]) -> bool:
-    """Whether the top level of a file binds a name to a literal that isn't a usual value."""
-    said = re.finditer(rb"^%s[ \t]*(?::[ \w]+)?=[ \t]*(\w+)[ \t]*(?:#.*)?$" % re.escape(name.encode()), text, re.M)
+    """Whether the top level of a file binds a name to a literal that isn't a usual value, or a table has one under it."""
+    word = re.escape(name.encode())
+    tables = (
+        rb"[\"']%s[\"']\]?\s*[:=]\s*(True|[1-9]\d*)\b|\bdict\((?:[^()]|\([^()]*\))*?\b%s\s*=\s*(True|[1-9]\d*)\b"
+        % (word, word)
+    )
+    if any(literal((found[1] or found[2]).decode()) not in usual for found in re.finditer(tables, text)):
+        return True
+    said = re.finditer(rb"^%s[ \t]*(?::[ \w]+)?=[ \t]*(\w+)[ \t]*(?:#.*)?$" % word, text, re.M)
     values = (literal(found[1].decode("utf-8", "replace")) for found in said)
     return any(value not in usual for value in values if value is not None)
 
@@ -212,8 +235,10 @@ def _sets_other(text: bytes, name: str, usual: Const) -> bool:
         word,
     )
     given = rb"\b%s\s*(?::[ \w]+)?=\s*(?P<to>True|\d+)\b" % word
+    made = rb"%s\b%s\s*=\s*(?![\w.]*\.%s\b)(?P<to>[\w.]*)" % (_MADE, word, word)
     set_ = (found for found in re.finditer(sets, text) if not (found["more"] and _is_in_call(text, found.start())))
-    said = (*set_, *re.finditer(given, _HEAD.sub(b"", text)))
+    handed = (found for found in re.finditer(made, text) if found["to"] != raw)
+    said = (*set_, *re.finditer(given, _HEAD.sub(b"", text)), *handed)
     by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
     return by_name is not None or any(literal(found["to"].decode("utf-8", "replace")) != usual for found in said)
 

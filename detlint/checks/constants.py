@@ -26,6 +26,7 @@ from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opene
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.checks.wholes import spelled
+from detlint.facts import assigned
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
@@ -128,7 +129,11 @@ class Constants:
         for match in (*self._matcher.undecided(module, index, OPERATORS), *self._matcher.shuffles(module, index)):
             for parameter in match.entry.when:
                 written = self._matcher.written(module, index, match, parameter)
-                given = self._given_by_some(module, function, written.name) if isinstance(written, Param) else ()
+                taking, kept = function, written
+                if isinstance(written, Member) and written.base == Instance(f"{module.facts.module}.{function.owner}"):
+                    body, made = module.classes.get(function.owner), module.functions.get(f"{function.owner}.__init__")
+                    taking, kept = made or function, body.attributes.get(written.attr) if body and made else None
+                given = self._given_by_some(module, taking, kept.name) if isinstance(kept, Param) else ()
                 if any(isinstance(v, Const) and self._matcher.settled(match, {parameter: v}) for v in given):
                     yield match
                     break
@@ -279,6 +284,8 @@ class Constants:
             value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
         if isinstance(node, ast.Attribute):
             attributes.add(node.attr)
+            if value is not None and not self._is_own(module, function.owner, node.attr):
+                value = None
         return value if isinstance(value, Const) else None
 
     def _kept_parameter(
@@ -343,16 +350,23 @@ class Constants:
         return made
 
     def _sets_alone(self, module: Module, owner: str, node: ast.expr) -> bool:
-        """Whether only a class's own text sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
-        name, own = dotted(node).rpartition(".")[2], f"{module.path}::{owner}"
-        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
-        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
-        self._resolver.opened.update(home.path for home, _ in kin)
-        kin += self._heirs(module, owner)
+        """Whether only a class's own text sets an attribute on its `self`, and no user of a library."""
+        offered = self._offered and self._unnamed.is_offered(module, owner)
+        return not offered and self._is_own(module, owner, dotted(node).rpartition(".")[2])
+
+    def _is_own(self, module: Module, owner: str, name: str) -> bool:
+        """Whether a class alone sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
+        kin = [*self._bases(module, owner), *self._heirs(module, owner)]
         if any(name in home.classes[other].attributes for home, other in kin if other in home.classes):
             return False
-        offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not (offered or any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin)))
+        return not any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin))
+
+    def _bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
+        """The classes of the program that one derives from."""
+        bases = [base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}")[1:]]
+        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
+        self._resolver.opened.update(home.path for home, _ in kin)
+        return kin
 
     def _keeps_once(self, module: Module, owner: str, node: ast.expr) -> bool:
         """Whether a class sets an attribute in its constructor alone, and once: what it is, is all of its parameters."""
@@ -361,15 +375,15 @@ class Constants:
         return body is not None and keeps_once(body, dotted(node).rpartition(".")[2])
 
     def _is_set(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a file that says a class's name sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an
-        heir one of its own."""
+        """Whether a file sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an heir one of its own. Of
+        settings, only where the file says the class's name: else they are no object of it."""
         if any(name in home.classes[heir].attributes for home, heir in self._heirs(module, owner)):
             return True
-        word, texts = name.encode(), self._users.texts
-        sets = re.compile(rb"(?<!self)\.%s[ \t]*=(?!=)|setattr\([^)]*[\"']%s\b" % (word, word))
-        for path in texts.saying(owner.rpartition(".")[2], self._users.home(module)):
+        texts = self._users.texts
+        for path in texts.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)  # it may come to set it
-            if sets.search(texts.of(path) or b""):
+            holders = [*assigned.holders(texts.of(path) or b"", name.encode())]
+            if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
                 return True
         return False
 
@@ -405,9 +419,9 @@ class Constants:
         """What the constructor keeps of what it is given."""
         kept = module.classes[owner].attributes.get(name) if owner in module.classes else None
         made = module.functions.get(f"{owner}.__init__")
-        if any(name in home.classes[heir].attributes for home, heir in self._heirs(module, owner)):
-            return None
-        return self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
+        value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
+        alone = value is not None and self._is_own(module, owner, name) and not self._is_set(module, owner, name)
+        return value if alone else None
 
     def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function, or of one around it, give a parameter."""
@@ -764,6 +778,8 @@ class Constants:
 
 _SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
 """By what an object may set attributes of its own without their names."""
+_OF_SETTINGS: Final = re.compile(rb"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
+"""The names of what holds settings."""
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 

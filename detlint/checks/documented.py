@@ -26,12 +26,17 @@ CUDA: Final = "cuda"
 CPU: Final = "cpu"
 FALSE: Final = frozenset({"False", "false", "0", "None"})
 """What makes an option false."""
+_ASCENDS: Final = ("Ascend", "ascend", "ASCEND", "npu", "NPU")
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
 _OF_ASCEND: Final = re.compile(rb"\bascend_config\b|\b(?:ASCEND|HCCL)_[A-Z]|\b(?:import|from) (?:acl|moxing)\b")
 """What sets up something of its own, or of the cloud that has it."""
 _SAYS_ASCEND: Final = re.compile(rb"[\"'](?:Ascend|NPU)[\"']", re.I)
 """What else names that hardware may choose it: as a default, an item of a table, what `os.getenv` gives for want of a variable."""
+_CHOOSES_ASCEND: Final = re.compile(
+    rb"(?:device|target|platform|backend)\w*[\"'\]]*\s*[:=](?!=)\s*[\"'](?:Ascend|NPU)[\"']", re.I
+)
+"""What chooses it in settings in Python, or for a process that is started."""
 
 
 class Documented:
@@ -57,10 +62,10 @@ class Documented:
             return
         said = self._documents.around(reach.entry.module.path)
         files = reach.visited | reach.imported | {reach.entry.module.path}
-        named = said.gpu and self._is_left_open(said, files)
+        named = said.gpu and self._is_left_open(said, reach.entry.module.path, files)
         if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
-        elif said.cpu and self._is_left_open(said, files) and not self._speak_of_ascend(files):
+        elif said.cpu and self._is_left_open(said, reach.entry.module.path, files) and not self._speak_of_ascend(files):
             reach.held = {**reach.held, HARDWARE: "CPU"}
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
@@ -100,7 +105,7 @@ class Documented:
         if self._settings.targets or not any(map(self._names_framework, modules)):
             return False
         said = self._documents.around(script.path)
-        return said.gpu and self._is_left_open(said, [module.path for module in modules])
+        return said.gpu and self._is_left_open(said, script.path, [module.path for module in modules])
 
     def _names_framework(self, module: Module) -> bool:
         return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)
@@ -109,11 +114,22 @@ class Documented:
         """Whether a file imports no framework at all."""
         return self._matcher.catalog.switches.keys().isdisjoint(name.partition(".")[0] for name in module.facts.imports)
 
-    def _is_left_open(self, said: Said, paths: Iterable[str]) -> bool:
-        """Whether no settings, nor any of some files, say Ascend for who gives no option."""
+    def _is_left_open(self, said: Said, script: str, paths: Iterable[str]) -> bool:
+        """Whether no settings, nor any of some files, say Ascend for who gives no option. Files of their project that import no framework
+        may be such settings."""
         if any(target_of(value) == ASCEND for _, value in said.settings):
             return False
+        around = os.path.join(self._documents.home(script), "")
+        if any(self._sets_ascend(path) for path in self._texts.saying_any(_ASCENDS, around)):
+            return False
         return not any(_SAYS_ASCEND.search(_ASKS.sub(b"", self._texts.of(path) or b"")) for path in sorted(paths))
+
+    def _sets_ascend(self, path: str) -> bool:
+        """Whether a file that imports no framework chooses Ascend, as settings do, or what starts others."""
+        self._matcher.resolver.opened.add(path)
+        module = self._matcher.resolver.module(path)
+        chooses = _CHOOSES_ASCEND.search(self._texts.of(path) or b"") is not None
+        return chooses and module is not None and not self._names_framework(module)
 
     def _is_launched(self, script: str, options: Collection[str]) -> bool:
         """Whether a Python file of the project of a script may start it with some options, on whatever hardware."""

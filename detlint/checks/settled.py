@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from detlint.checks.guards import call_in, guarded
 from detlint.facts.loops import dotted
@@ -42,6 +42,30 @@ _PLAIN: Final = frozenset(
 """Modules from which tables of settings derive."""
 _TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
 """The names of classes whose objects may be such."""
+_OF_LIBRARIES: Final = re.compile(r"\b(?:Tap|Munch|DotMap|Struct|Box)\b")
+"""Those of libraries whose names say less."""
+_MAKES: Final = frozenset(
+    {
+        "dict",
+        "update",
+        "replace",
+        "_replace",
+        "evolve",
+        "merge",
+        "override",
+        "copy",
+        "model_copy",
+        "from_dict",
+        "from_pretrained",
+    }
+)
+"""What makes settings of keywords, or sets them so."""
+_DECLARES: Final = re.compile(
+    r"DEFINE|^(?:add|set|define|register)_|^set$|[oO]ption|[aA]rg|[fF]lag|[pP]aram|^update$|override"
+)
+"""What is told by a keyword which key it is about."""
+_KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
+"""The names of variables that go over keys."""
 _NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
@@ -198,7 +222,8 @@ class Settled:
 
     def _is_of_library(self, path: str, owner: str) -> bool:
         bases = self._users.resolver.mro(f"{path}::{owner}")[1:]
-        return any("::" not in base and base.partition(".")[0] not in _PLAIN for base in bases)
+        others = [base for base in bases if "::" not in base and base.partition(".")[0] not in _PLAIN]
+        return bool(others) and not any(_TABLES.search(base) or _OF_LIBRARIES.search(base) for base in others)
 
     def _is_of_framework(self, path: str, name: str) -> bool:
         module = self._users.resolver.module(path)
@@ -314,73 +339,94 @@ class _Writes:
         self._key = key
         self._is_of_framework = is_of_framework
         self._is_of_library = is_of_library
-        self._spelled = re.compile(rf"(?<![\w-])-*{key.replace('_', '[-_]')}\s*=(?!=)|\.{key}$")
+        name = key.replace("_", "[-_]")
+        self._spelled = re.compile(
+            rf"(?<![\w-])(?:-*{name}\s*=(?!=)|--{name}(?![\w-])|{name}[\"']?\s*:\s*[\w\"'\[-])|\.{key}(?:$|[ \t]+[^\s=:])"
+        )
 
     def of(self, parsed: ast.Module) -> Iterator[Const | None]:
-        own, harmless = self._own(parsed), self._harmless(parsed)
         values = _values(parsed)
+        own, harmless, telling = self._own(parsed), self._harmless(parsed, values), _telling(parsed)
         for node in ast.walk(parsed):
             if isinstance(node, ast.Attribute) and node.attr == self._key and not isinstance(node.ctx, ast.Load):
                 yield from self._written(values.get(id(node))) if id(node) not in own else ()
             elif (
                 isinstance(node, ast.Subscript)
                 and not isinstance(node.ctx, ast.Load)
-                and _text(node.slice) == self._key
+                and self._is_key(_text(node.slice))
             ):
                 yield from self._written(values.get(id(node)))
             elif isinstance(node, ast.keyword) and node.arg == self._key:
                 yield from self._written(node.value) if id(node) not in harmless else ()
             elif isinstance(node, ast.Dict):
                 for key, value in zip(node.keys, node.values, strict=True):
-                    yield from self._written(value) if key is not None and _text(key) == self._key else ()
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in harmless:
-                yield from (None,) if self._may_name(node.value) else ()
+                    yield from self._written(value) if key is not None and self._is_key(_text(key)) else ()
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in telling:
+                yield from (None,) if self._may_name(node.value, by_itself=id(node) not in harmless) else ()
             elif isinstance(node, _DEFINED) and id(node) not in own:
                 yield from (None,) if node.name == self._key else self._by_default(node)
             elif isinstance(node, ast.alias):
                 yield from (None,) if self._key in (node.asname, node.name) else ()
-            if isinstance(node, (ast.Module, ast.ClassDef)):
+            if isinstance(node, (ast.Module, ast.ClassDef)) or _is_of_settings(node):
                 yield from self._fields(node, values)
 
     def _own(self, parsed: ast.Module) -> set[int]:
         """The methods of classes that hold no settings, by their names, and what such a class keeps under that name, if it surely is
         none."""
-        owners = [n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name)]
+        owners = [
+            n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name) and not _takes_all(n)
+        ]
         inside = [n for owner in owners for n in ast.walk(owner)]
         kept = [n for owner in owners if self._is_of_library(owner.name) for n in ast.walk(owner)]
         of_self = {id(n) for n in kept if isinstance(n, ast.Attribute) and dotted(n.value) == "self"}
         return of_self | {id(n) for n in inside if isinstance(n, _DEFINED)}
 
-    def _harmless(self, parsed: ast.Module) -> set[int]:
-        """Strings that only ask for the key, values under other names, texts that document, and keywords that hand a variable of that
-        name on."""
-        found = set[int]()
+    def _harmless(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> set[int]:
+        """Strings that only ask for the key, values under other names, and keywords that hand a variable of that name on."""
+        found, bound = set[int](), self._binds(parsed, values)
         for node in ast.walk(parsed):
             if isinstance(node, ast.Call):
                 last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
                 asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
                 found.update(map(id, asking))
-                makes = last in ("dict", "update") or _SETTINGS.search(last) or _TABLES.search(last)
+                makes = last in _MAKES or _SETTINGS.search(last) or _TABLES.search(last)
                 theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
-                found.update(id(k) for k in node.keywords if not makes and (theirs or self._hands_on(k.value)))
-                found.update(id(k.value) for k in node.keywords)
+                open_ = bound and not last[:1].isupper()
+                found.update(
+                    id(k)
+                    for k in node.keywords
+                    if not makes and (theirs or self._hands_on(k.value, variables=not open_))
+                )
+                naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
+                found.update(id(k.value) for k in node.keywords if k.arg not in naming)
             elif isinstance(node, ast.Compare):
-                found.update(map(id, (node.left, *node.comparators)))
+                goes_over = isinstance(node.left, ast.Name) and node.left.id in _KEYS
+                found.update(map(id, (node.left, *(() if goes_over else node.comparators))))
             elif isinstance(node, ast.Subscript):
                 found.add(id(node.slice))
             elif isinstance(node, ast.Dict):
                 found.update(map(id, (*filter(None, node.keys), *node.values)))
-            elif isinstance(node, ast.Expr):
-                found.add(id(node.value))
         return found
 
-    def _hands_on(self, value: ast.expr) -> bool:
-        """Whether a value is the key of some table, or a variable of that name."""
-        return self._reads(value) or (isinstance(value, ast.Name) and value.id == self._key)
+    def _binds(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> bool:
+        """Whether something in a file binds a variable of the key's name to something else than what that is anyway: the name of
+        a loop, as one that tries settings has."""
+        stored = (n for n in ast.walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
+        bound = (values.get(id(n)) for n in stored if not isinstance(n.ctx, ast.Load))
+        return any(value is None or not self._reads(value) for value in bound)
 
-    def _may_name(self, text: str) -> bool:
-        """Whether a string may say the key to somebody who sets it: by itself, as an option, or with a value."""
-        return text.lstrip("-").replace("-", "_") == self._key or self._spelled.search(text) is not None
+    def _hands_on(self, value: ast.expr, variables: bool) -> bool:
+        """Whether a value is the key of some table, or a variable of that name."""
+        return self._reads(value) or (variables and isinstance(value, ast.Name) and value.id == self._key)
+
+    def _is_key(self, text: str) -> bool:
+        """Whether a string is the key, also below others (`model.clip`), or as an option."""
+        return text.lstrip("-").replace("__", ".").rpartition(".")[2].replace("-", "_") == self._key
+
+    def _may_name(self, text: str, by_itself: bool) -> bool:
+        """Whether a string may say the key to somebody who sets it: as an option, with a value, or by itself if that counts."""
+        alone = by_itself and text.lstrip("-").replace("-", "_") == self._key
+        return alone or self._spelled.search(text) is not None
 
     def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
@@ -408,12 +454,30 @@ class _Writes:
             if argument.arg == self._key and default is not None:
                 yield from self._written(default)
 
-    def _fields(self, node: ast.Module | ast.ClassDef, values: dict[int, ast.expr]) -> Iterator[Const | None]:
-        """What a class, or a file, has under that name."""
+    def _fields(
+        self, node: ast.Module | ast.ClassDef | _Function, values: dict[int, ast.expr]
+    ) -> Iterator[Const | None]:
+        """What a class, a file, or a function that is made settings, has under that name."""
         for statement in node.body:
             for target in ast.walk(statement) if not isinstance(statement, (*_DEFINED, ast.ClassDef)) else ():
                 if isinstance(target, ast.Name) and target.id == self._key and not isinstance(target.ctx, ast.Load):
                     yield from self._written(values.get(id(target)))
+
+
+def _telling(parsed: ast.Module) -> set[int]:
+    """Texts that document."""
+    return {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.Expr)}
+
+
+def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
+    """Whether a function's variables are settings: `@experiment.named_config`."""
+    decorators = node.decorator_list if isinstance(node, _DEFINED) else ()
+    return any(dotted(one).rpartition(".")[2].endswith("config") for one in decorators)
+
+
+def _takes_all(owner: ast.ClassDef) -> bool:
+    """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
+    return any(isinstance(node, ast.Name) and node.id == "locals" for node in ast.walk(owner))
 
 
 def _values(parsed: ast.Module) -> dict[int, ast.expr]:

@@ -20,6 +20,16 @@ _OF_MODULE: Final = re.compile(
 """What sets one of something with a name, or of what that has, and which."""
 
 
+_ALONE: Final = re.compile(rb"(?:^|\n)[ \t]*[\w.\[\], \t]*\Z")
+"""What may stand in a line before one of several targets."""
+_GIVEN: Final = re.compile(
+    rb"(?<!getattr)\(\s*([\w.\[\]]+)\s*,\s*\Z|(?:(\w*)\.__dict__|\bvars\(([^()]*)\))(?:\[|\.update\((?:[^()]*,)?\s*\{?)\s*\Z"
+)
+"""What may stand before the name of an attribute that is set by it, or handed to what does."""
+_NEAR: Final = 200
+"""How many characters before such a name are looked at."""
+
+
 def times(text: bytes, attribute: bytes) -> int:
     """How often an attribute of that name is set, of whatever it is."""
     return sum(1 for _ in _places(text, attribute))
@@ -30,6 +40,28 @@ def of_another(text: bytes, attribute: bytes) -> bool:
     if attribute in text and any(not text.endswith(SELF, 0, place) for place in _places(text, attribute, b"")):
         return True
     return any((found[1] or found[2] or attribute) == attribute for found in _BY_NAME.finditer(text))
+
+
+def holders(text: bytes, attribute: bytes) -> Iterator[bytes]:
+    """The names of the objects, but for `self`, of which an attribute may be set: directly, among other targets, or by its name, as
+    it is written out; b"" for what has no name."""
+    word = re.escape(attribute)
+    if attribute not in text:
+        return
+    for found in re.finditer(
+        rb"\.%s\b[ \t]*(?:(?:<<|>>|//|\*\*|[-+*/|&^@%%])?=(?!=)|(,)[\w.\[\], \t]{0,200}=(?!=))" % word, text
+    ):
+        before = text[max(0, found.start() - _NEAR) : found.start()]
+        holder = re.split(rb"\W", before)[-1]
+        if holder != SELF and (not found[1] or _ALONE.search(before)):
+            yield holder
+    for found in re.finditer(rb"[\"']%s[\"'](?=\s*[],:])|\b%s\s*=(?!=)" % (word, word), text):
+        given = _GIVEN.search(text[max(0, found.start() - _NEAR) : found.start()])
+        by_call = given is not None and given[1] is not None
+        if by_call and given is not None and given[1] == attribute:
+            continue  # a message about a value of that name
+        if given is not None and (not by_call or text[found.end() : found.end() + 1] == b","):
+            yield re.split(rb"\W", given[1] or given[2] or given[3] or b"")[-1]
 
 
 def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:

@@ -20,7 +20,8 @@ Table = Mapping[str, Const | None]
 """What the keys of a table have; None for what is no literal."""
 _LITERALS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "none": None, "null": None, "~": None}
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
-_QUOTES: Final = "\"'`,;)]}|"
+_QUOTES: Final = "\"'`*,;)]}|。，、；"
+_OPENING: Final = "\"'`*[{("
 
 
 class Chosen(NamedTuple):
@@ -45,14 +46,15 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
     found, having, left_out = set[Const | None](), set[str](), False
     lacking = list[Table]()
     for path, text in texts:
-        said = key in text or key.replace("_", "-") in text
+        said = key in text or key.replace("_", "-") in text or key.upper() in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
         for top, inside in tables:
             given = {held[key] for _, held in inside if key in held}
-            given.update(value for _, held in inside for text in held.values() for value in _in_text(text, key))
+            texts_in = (text for _, held in inside for text in held.items())
+            given.update(value for place, text in texts_in for value in _in_text(place, text, key))
             found |= given
             having.update(top if given else ())
             lacking += () if given else (top,)
@@ -124,7 +126,7 @@ def _inside(name: str, value: object) -> Iterator[tuple[str, dict[str, object]]]
 
 def _literals(table: Mapping[str, object]) -> Table:
     """The literals of a table, under names as code has them."""
-    return {str(name).replace("-", "_"): _literal(value) for name, value in table.items()}
+    return {str(name).lstrip("-").replace("-", "_"): _literal(value) for name, value in table.items()}
 
 
 def _literal(value: object) -> Const | None:
@@ -136,10 +138,10 @@ def _written(text: str, key: str) -> Iterator[Const | None]:
     """What commands, other settings, or code in a document, give a key."""
     name = re.escape(key).replace("_", "[-_]")
     for found in re.finditer(
-        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
+        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text, re.A
     ):
         gap, word = found[1], found[2]
-        value = word.strip(_QUOTES + "[{(")
+        value = word.strip(_QUOTES + _OPENING)
         if value == key.upper():
             continue  # as usage messages have it
         if gap is not None and (not value or value.startswith("-") or value == "\\") and not _NUMBER.fullmatch(value):
@@ -149,13 +151,46 @@ def _written(text: str, key: str) -> Iterator[Const | None]:
         described = gap is not None and len(gap) > 1 and "=" not in gap
         if not (described and literal is not None and isinstance(literal.value, str)):
             yield literal
+    words = (key, key.replace("_", "-"), key.upper())
+    yield from _told(
+        "\n".join(line for line in text.split("\n") if any(word in line for word in words)), name, key.upper()
+    )
 
 
-def _in_text(value: Const | None, key: str) -> Iterator[Const | None]:
-    """What a text among settings gives a key: a command, or an override."""
+def _told(text: str, name: str, variable: str) -> Iterator[Const | None]:
+    """What a text gives a key otherwise: `MODEL.CLIP True` in a command, sentences (`set clip to True`, `enable clip`), a variable
+    of the environment (`APP__CLIP=1`), or an override that takes it out (`~model.clip`).
+
+    Args:
+        name: the pattern of the key.
+        variable: how a variable of the environment has the key.
+    """
+    ways = (
+        rf"(?<=\.){name}[ \t]+(?!(?:to|as|is)\b)([^\s=:|\\-]\S*|-\d\S*)",
+        rf"(?<![\w-]){name}[\"'`*]*(?:[ \t]+(?:to|as|is)\b|[ \t]*[设置改]*[为成])[ \t]*(\S+)",
+        rf"(?:(?<!\w)|(?<=__)){variable}=(\S*)",
+    )
+    for number, way in enumerate(ways):
+        for found in re.finditer(way, text, re.A):
+            literal = _of_word(found[1].strip(_QUOTES + _OPENING).removesuffix("."))
+            if number != 1 or found[1][0] in _OPENING or not (literal and isinstance(literal.value, str)):
+                yield literal
+    turned_on = (
+        rf"(?:\b(?:enable|activate|(?:turn|switch) on) |开启|打开|启用)[ \t]*[\"'`*]*(?:[\w.]*\.)?{name}(?![\w-])"
+    )
+    yield from (Const(True) for _ in re.finditer(turned_on, text, re.A | re.I))
+    yield from (None for _ in re.finditer(rf"(?<![\w~])~(?:[\w/.]*\.)?{name}(?![\w-])", text, re.A))
+
+
+def _in_text(place: str, value: Const | None, key: str) -> Iterator[Const | None]:
+    """What a text among settings gives a key: a command, an override, or an item of a list before its value (`[model.clip, True]`)."""
     text = value.value if value is not None else None
-    if isinstance(text, str) and ("=" in text or "--" in text):
+    if not isinstance(text, str):
+        return
+    if "=" in text or "--" in text or f".{key} " in text:
         yield from _written(text, key)
+    elif place.startswith("[") and text.endswith(f".{key}"):
+        yield None
 
 
 def _of_word(word: str) -> Const | None:

@@ -15,10 +15,17 @@ from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
 
 TEXTS: Final = (".md", ".rst")
-SHELL: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".bat", ".cmd", ".ps1")
-NAMES: Final = frozenset({"dockerfile", "gnumakefile", "justfile", "makefile"})
+SHELL: Final = (
+    ".sh", ".bash", ".zsh", ".ksh", ".fish", ".slurm", ".sbatch", ".pbs", ".qsub", ".lsf", ".bat", ".cmd", ".ps1", ".mk", ".dockerfile",
+)  # fmt: skip
+NAMES: Final = frozenset({"dockerfile", "gnumakefile", "jenkinsfile", "justfile", "makefile", "procfile", "snakefile"})
 """Documents that have commands and no suffix."""
-SETTINGS: Final = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
+PREFIXES: Final = ("dockerfile.", "makefile.", "readme.", "usage.", "commands.", "options.", "args.")
+"""How such begin that have one which says nothing: `Dockerfile.gpu`, `args.txt`."""
+SETTINGS: Final = (
+    ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env", ".args", ".gin", ".json5", ".jsonc", ".jsonnet", ".properties",
+    ".j2", ".tmpl", ".template", ".example",
+)  # fmt: skip
 NOTEBOOKS: Final = ".ipynb"
 """They have commands for scripts, too."""
 DOCUMENTS: Final = (*TEXTS, *SHELL, *SETTINGS, NOTEBOOKS)
@@ -35,6 +42,8 @@ MOST_OF_NOTEBOOKS: Final = 1 << 22
 """How many bytes a notebook has that is searched for commands."""
 OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
 """Folders of others."""
+OF_SERVICES: Final = frozenset({".github", ".circleci", ".buildkite", ".vscode"})
+"""Hidden folders that have commands."""
 _ALL: Final = "+"
 
 _ASCEND: Final = re.compile(
@@ -336,7 +345,8 @@ def _in(folder: str) -> list[tuple[str, int, int]]:
 
 
 def _is_document(name: str) -> bool:
-    return name.lower().endswith(DOCUMENTS) or name.lower() in NAMES
+    lower = name.lower()
+    return lower.endswith(DOCUMENTS) or lower in NAMES or lower.startswith(PREFIXES)
 
 
 def _most_of(path: str) -> int:
@@ -363,7 +373,9 @@ def _below(home: str) -> _Files | None:
                     scripts.append(entry.path)
                 elif _is_document(entry.name):
                     documents.append((entry.path, *_size_and_date(entry)))
-                elif entry.is_dir(follow_symlinks=False) and entry.name[0] != "." and entry.name not in OF_OTHERS:
+                elif entry.name[0] == "." and entry.name not in OF_SERVICES:
+                    continue
+                elif entry.is_dir(follow_symlinks=False) and entry.name not in OF_OTHERS:
                     waiting.append(entry.path)
     return _Files(tuple(sorted(documents)), tuple(sorted(scripts)))
 
@@ -375,7 +387,7 @@ def _texts(paths: Iterable[str]) -> _Texts:
         text = _text(path)
         if path.lower().endswith(SETTINGS):
             texts.settings.append(text)
-        elif path.lower().endswith(TEXTS):
+        elif path.lower().endswith((*TEXTS, ".txt")):
             blocks, around = fenced(text)
             texts.blocks.append("\n".join(blocks))
             texts.fences.extend(blocks)

@@ -62,7 +62,7 @@ class Starts(NamedTuple):
     def values(self, option: str) -> set[Const | None]:
         """What an option is set to in files of settings; None for what isn't a literal. A text with spaces describes it."""
         word = re.escape(option).replace("_", "[-_]")
-        said = re.compile(rf"(?:^|[\s{{,])[\"']?{word}[\"']?[ \t]*[:=][ \t]*([^\n,}}#]*)", re.M)
+        said = re.compile(rf"(?:^|[\s{{,.])[\"']?{word}[\"']?[ \t]*[:=][ \t]*([^\n,}}#]*)", re.M)
         texts = [found[1].strip() for text in self.settings for found in said.finditer(text)]
         plain = [text for text in texts[:MENTIONS] if not (text[:1] in ("'", '"') and " " in text)]
         return {literal(text) for text in plain} | ({None} if len(texts) > MENTIONS else set())
@@ -147,7 +147,7 @@ def _gives(line: Line, script: str, option: str, usual: Collection[Const]) -> bo
         for command in line.commands
         if command is not None and _may_start(command, script)
         for name, value in command.options.items()
-        if name == option or (len(name) >= SHORTEST and option.startswith(name))
+        if name == option.lstrip("-") or (len(name) >= SHORTEST and option.startswith(name))
     ]
     if given:
         return any(value is None or literal(value) not in usual for value in given)
@@ -157,7 +157,7 @@ def _gives(line: Line, script: str, option: str, usual: Collection[Const]) -> bo
 def _says_other(text: str, option: str, usual: Collection[Const]) -> bool:
     """Whether a text names an option without setting it to what it usually is."""
     word = re.escape(option).replace("_", "[-_]")
-    said = re.finditer(rf"(?<!\w){word}(?!\w)[\"'`]?(?:[ \t]*[:=][ \t]*|[ \t]+)?([\w.\"'-]*)", text)
+    said = re.finditer(rf"(?<!\w){word}(?!\w)[\"'`]?(?:[ \t]*[:=][ \t]*|[ \t]+)?([\w.\"'-]*)", text, re.A)
     return any(literal(found[1].rstrip(".")) not in usual for found in said)
 
 
