@@ -207,6 +207,8 @@ class Words(NamedTuple):
     """Whether objects of a class, whose name is asked first, may be made there without that."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
+    keeps_from: Callable[[Module, int], bool]
+    """Whether nothing comes to a draw at a site of a module, by what all calls of the program give, and all files of settings have."""
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
     injects: Callable[[str, str], bool]
@@ -1725,6 +1727,9 @@ class _Run:
         first = self.first.get(stream)
         here = Draws(place, self.path, self.way, self.process_of)
         if held != "drawn" or first not in found:
+            if self.flow.words.keeps_from(place.module, place.site):
+                self.result.unlikely.setdefault(stream, msgspec.structs.replace(here, count=1))
+                return
             self.state.streams[stream] = "drawn"
             self.first[stream] = first = place
             found.setdefault(place, here)
