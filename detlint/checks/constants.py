@@ -49,7 +49,7 @@ from detlint.facts.model import (
 from detlint.program.answers import Answers
 from detlint.program.calls import left_out
 from detlint.program.resolve import Module
-from detlint.program.truth import result, truth
+from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
@@ -228,9 +228,11 @@ class Constants:
     def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
+        leaf = partial(self._asked, module, function, found, attributes)
         if self._settled is not None and _asks_for_type(test):
-            return None
-        holds = truth(test, partial(self._asked, module, function, found, attributes))
+            holds = _differs(test, leaf)
+        else:
+            holds = truth(test, leaf)
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 
@@ -797,6 +799,14 @@ def _asks_for_type(test: ast.expr) -> bool:
     compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
     asked = [side for node in compares if isinstance(node.ops[0], (ast.Is, ast.IsNot)) for side in node.comparators]
     return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in asked)
+
+
+def _differs(test: ast.expr, leaf: Leaf) -> bool | None:
+    """What a test comes to that asks whether something is True, or False, where it surely isn't the same number; else None."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    equal = truth(ast.Compare(test.left, [ast.Eq()], test.comparators), leaf)
+    return isinstance(test.ops[0], ast.IsNot) if equal is False else None
 
 
 def _is_of_call(value: Value | None) -> TypeGuard[Result]:

@@ -91,6 +91,7 @@ class Engine:
             users.texts.times_set,
             users.texts.looks_up,
             lambda *at: self.verdicts.leaves_out(*at),
+            lambda *at: self.verdicts.keeps_from(*at),
             users.texts.gives,
             users.texts.injects,
             users.texts.swaps,

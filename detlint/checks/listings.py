@@ -229,7 +229,9 @@ class _Order(msgspec.Struct):
         if callee.startswith("?."):
             if last in self.catalog.all_drawing_words:
                 return DECIDES
-            return NOTHING if last in LOOKS or last.startswith("assert") else KEPT
+            if last in LOOKS or last.startswith("assert"):
+                return NOTHING
+            return self._by_methods(last)
         if (inside := self._inside(callee)) is not None:
             return inside
         if not callee or last in ("sorted", "natsorted", "len", "set", "sort") or last.endswith(ERRORS):
@@ -294,6 +296,42 @@ class _Order(msgspec.Struct):
             return None
         there = replace(self, module=module, function=function, index=-1, seen=set(), handed=_Handed(self, uses))
         return max(map(there._held, sorted(given)))
+
+    def _by_methods(self, name: str) -> int:
+        """What the methods of that name do with the order of what they are given, which the function calls of objects of the program's
+        classes: whichever of their parameters that is."""
+        calls = [
+            site
+            for site in self.module.sites
+            if site.function == self.function.number and isinstance(site.target, Member) and site.target.attr == name
+        ]
+        found = [self._method(site) for site in calls]
+        if not found or self.handed is not None:
+            return KEPT
+        done = NOTHING
+        for method, site in zip(found, calls, strict=True):
+            if method is None:
+                return KEPT
+            module, function = method
+            parameters = module.detail(function).parameters[1:]
+            there = replace(
+                self, module=module, function=function, index=-1, seen=set(), handed=_Handed(self, [site.use])
+            )
+            done = max([done, *(there._held(parameter.name) for parameter in parameters)])
+        return done
+
+    def _method(self, site: Site) -> tuple[Module, Function] | None:
+        """The method that a call of an object's runs, if it is one of the program's, which nothing replaces or wraps, and its file tells
+        what it does with its parameters."""
+        assert isinstance(site.target, Member)
+        resolver = self.matcher.resolver
+        base = resolver.normal(self.module.path, site.target.base, self.function)
+        path, colon, owner = resolver.type_of(base).partition("::")
+        module = resolver.module(path) if colon else None
+        function = module.functions.get(f"{owner}.{site.target.attr}") if module is not None else None
+        if module is None or function is None or not module.body.lists or module.detail(function).decorators:
+            return None
+        return module, function
 
     def _defined(self, callee: str) -> tuple[Module, Function] | None:
         """The function of the program that a name stands for, if its file tells what it does with its parameters."""

@@ -91,6 +91,11 @@ class Milder:
             return ""
         return self._by_training(module, index, match, runs, through) or self._by_uses(module, index, match, through)
 
+    def keeps_from(self, module: Module, index: int, match: Match) -> bool:
+        """Whether the calls of the program itself, with what all files of settings of it have, keep the flow from a match."""
+        own = self._own_calls.rule_out(module, index, match)
+        return own != "" or self._settled_calls.rule_out(module, index, match) != ""
+
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""
         passed = bool(through)

@@ -44,6 +44,7 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
+UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -189,7 +190,8 @@ class SeedRules:
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """The findings of one entry point."""
         found = chain(
-            self._unseeded(reach),
+            self._unseeded(reach, reach.unseeded),
+            self._unlikely(reach),
             self.entropy(reach.seedings, _path(reach, ())),
             self._optional(reach),
             self._late(reach),
@@ -199,10 +201,16 @@ class SeedRules:
         for finding in found:
             yield finding.with_severity("note") if tests or _is_only_printed(finding, reach) else finding
 
-    def _unseeded(self, reach: Reach) -> Iterator[Finding]:
+    def _unlikely(self, reach: Reach) -> Iterator[Finding]:
+        """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
+        draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
+        for finding in self._unseeded(reach, draws):
+            yield replace(finding, message=f"{finding.message}; {UNLIKELY}").with_severity("note")
+
+    def _unseeded(self, reach: Reach, unseeded: Mapping[str, Draws]) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
         by_rule: dict[str, list[tuple[str, Draws]]] = {}
-        for stream, draws in reach.unseeded.items():
+        for stream, draws in unseeded.items():
             rule = self.rule_of.get(stream)
             if rule is not None:
                 by_rule.setdefault(rule.code, []).append((stream, draws))

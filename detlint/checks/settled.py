@@ -66,6 +66,8 @@ _DECLARES: Final = re.compile(
 """What is told by a keyword which key it is about."""
 _KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
 """The names of variables that go over keys."""
+TRUTH: Final = Const("bool()")
+"""Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 _NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
@@ -96,6 +98,9 @@ class Settled:
 
     def value(self, module: Module, value: Value | None) -> Const | None:
         """What a value that is looked up in settings always is; None where that isn't known, or for any other."""
+        if isinstance(value, Ref):  # of a table that another file has: `from config import config`
+            table, _, key = value.name.rpartition(".")
+            value = Member(Ref(table), key)
         if isinstance(value, Member) and _holds_settings(value.base):
             return self._of(module, Lookup(_key(value.attr), _table_of(value.base)))
         of = value.of if isinstance(value, Result) else None
@@ -195,8 +200,11 @@ class Settled:
             values.add(asked.default)
         elif not chosen.values or (chosen.left_out and not strict):
             return None
+        converted = TRUTH in values
+        values.discard(TRUTH)
         only = values.pop() if len(values) == 1 else None
-        return only if only is not None and not _may_be_more(only) else None
+        text = converted and only is not None and isinstance(only.value, str)
+        return only if only is not None and not text and not _may_be_more(only) else None
 
     def _folder(self, module: Module) -> str:
         """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
@@ -430,7 +438,9 @@ class _Writes:
 
     def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
-        if value is None or not self._reads(value):
+        if isinstance(value, ast.Call) and dotted(value.func) == "bool" and any(map(self._reads, value.args)):
+            yield TRUTH
+        elif value is None or not self._reads(value):
             found = constant(value.value) if isinstance(value, ast.Constant) else None
             yield found if isinstance(found, Const) else None
         elif isinstance(value, ast.Call):

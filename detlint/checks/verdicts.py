@@ -154,6 +154,11 @@ class Verdicts:
             return self._unread.holds(module, module.sites[index])
         return self._milder.is_part_of_nothing(module, index)
 
+    def keeps_from(self, module: Module, index: int) -> bool:
+        """Whether nothing comes to a draw, by what all calls of the program give, and all files of settings of it have."""
+        drawing = (match for match in self._matcher.matches(module, index) if match.entry.draws)
+        return any(self._milder.keeps_from(module, index, match) for match in drawing)
+
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""
         first, dot, rest = name.partition(".")

@@ -137,6 +137,7 @@ class _Reader:
         "_shows",
         "_shuffles",
         "anew",
+        "bindings",
         "bodies",
         "bound",
         "builders",
@@ -256,6 +257,8 @@ class _Reader:
         """What is called so was handed the value that is asked for."""
         self.tree: ast.Module | None = None
         """The whole file; of a notebook, None."""
+        self.bindings: tuple[ast.AST | None, Counter[str]] | None = None
+        """How often a function binds each of its names, or the file where that is None."""
         self.bound: set[str] | None = set()
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
         self.excerpt: bool | None = None
@@ -1020,9 +1023,10 @@ class _Reader:
             self.ordered.update(loops.alone(test, holds=False))
         under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
         before = len(self.steps)
+        held = [self.held(test) for test in tests] if len(tests) > 1 and type(test) is ast.Compare else []
         over = self.branch("tests" if under_tests else "if", test, bodies)
-        if len(tests) > 1 and type(test) is ast.Compare and len(self.steps) > before:
-            self.unfold(tests)
+        if held and len(self.steps) > before:
+            self.unfold(tests, held)
         if not rest and self.steps is self.outermost and type(bodies[0][-1]) is ast.Return and len(bodies) == 2:
             mode = self.decided_by_mode(test, holds=False)
             if mode is not None:
@@ -1086,6 +1090,8 @@ class _Reader:
                 if asked is None and len(all_steps) == 2:
                     asked = self.flag(test, all_steps) or self.argument(test, all_steps)
                     asked = asked or self.choice(test) or self.worded(test)
+                if asked is None and len(all_steps) == 2:
+                    asked = seeds = self.held(test)
             elif kind == "main":
                 only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
                 asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
@@ -1208,17 +1214,47 @@ class _Reader:
         texts = all(type(literal) is ast.Constant and type(literal.value) is str for literal in literals)
         return self.expression_value(test) if texts else None
 
-    def unfold(self, tests: list[ast.expr]) -> None:
-        """Nest the arms of the `if` that was just read, where each asks what text a parameter is: a call takes one of them."""
+    def held(self, test: ast.expr) -> Value | None:
+        """What an `if` asks of a name that only ever stands for one value, as a script has its settings at the top: `kind == "walks"`,
+        `not quick`. Who edits the script may choose another one, as with an option."""
+        asked = test.operand if type(test) is ast.UnaryOp and type(test.op) is ast.Not else test
+        if type(asked) is ast.Compare and len(asked.ops) == 1 and type(asked.comparators[0]) is ast.Constant:
+            asked = asked.left
+        if type(asked) is not ast.Name or type(self.scope.names.get(asked.id)) is not Const:
+            return None
+        return self.expression_value(test) if self.is_bound_once(asked.id) else None
+
+    def is_bound_once(self, name: str) -> bool:
+        """Whether one place alone binds a name, in the function, or in the file for one of its top level, and nothing does so out of
+        sight."""
+        if self.scope.kind == "class" or _BY_NAME.search(self.data):
+            return False
+        if self.bindings is None or self.bindings[0] is not self.definition:
+            nodes = [*ast.walk(self.definition or self.tree)] if self.definition or self.tree else []
+            stored = [n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is not ast.Load]
+            outer = [name for n in nodes if type(n) is ast.Global or type(n) is ast.Nonlocal for name in n.names]
+            self.bindings = self.definition, Counter([*stored, *outer])
+        return self.bindings[1][name] == 1
+
+    def unfold(self, tests: list[ast.expr], held: list[Value | None]) -> None:
+        """Nest the arms of the `if` that was just read, where each asks what text a parameter is, or what a name stands for: a call, or
+        the file, takes one of them.
+
+        Args:
+            held: what they ask of such names.
+        """
         branch = self.steps[-1]
         if type(branch) is not Branch or branch.kind != "if" or branch.test is not None:
             return
-        asked = [self.worded(test) for test in tests] if len(tests) < len(branch.arms) <= MOST_WORDS else []
-        if not asked or None in asked:
+        if not len(tests) < len(branch.arms) <= MOST_WORDS:
+            return
+        asked = [kept or self.worded(test) for test, kept in zip(tests, held, strict=True)]
+        if None in asked:
             return
         *arms, rest = branch.arms
-        for test, arm in zip(reversed(asked), reversed(arms), strict=True):
-            rest = (Branch("if", test, (arm, rest)),) if arm or rest else ()
+        for number in reversed(range(len(arms))):
+            span = _span(tests[number]) if held[number] is not None else None
+            rest = (Branch("if", asked[number], (arms[number], rest), span),) if arms[number] or rest else ()
         self.steps[-1:] = rest
 
     def may_draw(self, steps: tuple[Step, ...]) -> bool:

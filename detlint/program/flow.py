@@ -207,6 +207,8 @@ class Words(NamedTuple):
     """Whether objects of a class, whose name is asked first, may be made there without that."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
+    keeps_from: Callable[[Module, int], bool]
+    """Whether nothing comes to a draw at a site of a module, by what all calls of the program give, and all files of settings have."""
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
     injects: Callable[[str, str], bool]
@@ -461,6 +463,9 @@ class _Run:
                 merged = merged.rest
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
+        if as_loaded:  # what the weights drew that are overwritten needed no seed
+            late = {stream: (seeding, [d.rest for d in before if d.rest]) for stream, (seeding, before) in result.late.items()}
+            result.late = {stream: found for stream, found in late.items() if found[1]}
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         del self.values  # which asks the run: Python frees what refers to each other late
         return [result, *self.others, *pools]
@@ -1737,6 +1742,9 @@ class _Run:
         first = self.first.get(stream)
         here = Draws(place, self.path, self.way, self.process_of)
         if held != "drawn" or first not in found:
+            if self.flow.words.keeps_from(place.module, place.site):
+                self.result.unlikely.setdefault(stream, msgspec.structs.replace(here, count=1))
+                return
             self.state.streams[stream] = "drawn"
             self.first[stream] = first = place
             found.setdefault(place, here)
