@@ -48,7 +48,7 @@ from detlint.facts.model import (
 from detlint.program.answers import Answers
 from detlint.program.calls import left_out
 from detlint.program.resolve import Module
-from detlint.program.truth import result, truth
+from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
@@ -118,6 +118,11 @@ class Constants:
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
 
+    def keep_from(self, module: Module, index: int) -> str:
+        """Why no call of the function around it ever comes to a site; "" where one may."""
+        function = module.function_of(module.sites[index])
+        return self._kept_from(module, function, index) if function.name else ""
+
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
         `shuffle`, or one that trains the model that it is handed."""
@@ -169,7 +174,18 @@ class Constants:
         if test := self._ruled_out(module, function, index):
             return f"`{test}` decides against it, by what every call gives"
         out_of_way = partial(self._out_of_way, module, function)
-        return self._left_out.of((module.path, function.number), out_of_way, "")
+        reason = self._left_out.of((module.path, function.number), out_of_way, "")
+        made = self._maker(module, function) if not reason else None
+        if made is None:
+            return reason
+        return self._left_out.of((module.path, made.number), partial(self._out_of_way, module, made), "")
+
+    def _maker(self, module: Module, function: Function) -> Function | None:
+        """The constructor without which there is no object that a method could be called on; None where there may be one."""
+        made = module.functions.get(f"{function.owner}.__init__") if function.owner else None
+        if made is None or made is function or module.detail(function).decorators:
+            return None
+        return made if not self._has_heirs(module, function.owner) else None
 
     def _out_of_way(self, module: Module, function: Function) -> str:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
@@ -222,9 +238,10 @@ class Constants:
     def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
-        if self._settled is not None and _asks_for_type(test):
+        leaf = partial(self._asked, module, function, found, attributes)
+        if self._settled is not None and _asks_for_type(test, leaf):
             return None
-        holds = truth(test, partial(self._asked, module, function, found, attributes))
+        holds = truth(test, leaf)
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 
@@ -759,11 +776,15 @@ def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
 
 
-def _asks_for_type(test: ast.expr) -> bool:
-    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other."""
-    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
-    asked = [side for node in compares if isinstance(node.ops[0], (ast.Is, ast.IsNot)) for side in node.comparators]
-    return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in asked)
+def _asks_for_type(test: ast.expr, leaf: Leaf) -> bool:
+    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            asked = next((s.value for s in node.comparators if isinstance(s, ast.Constant)), None)
+            value = result(node.left, leaf) if asked is True else None
+            if isinstance(asked, bool) and (value is None or value.value):
+                return True
+    return False
 
 
 def _is_of_call(value: Value | None) -> TypeGuard[Result]:

@@ -140,6 +140,10 @@ class Milder:
             return "it stands in a layer of which nothing calls any object"
         return ""
 
+    def is_settled_otherwise(self, module: Module, index: int) -> bool:
+        """Whether no run comes to a site as all files of settings of the project have it."""
+        return self._settings.library != "strict" and self._settled_calls.keep_from(module, index) != ""
+
     def _stop_of_training(self, runs: Runs, through: list[Outcome]) -> str:
         """Where all runs end that may come to a backward pass, of those that come to a site, or to its file if none does; "" where one
         goes on. Those that only evaluate, or apply weights that they load, come to none."""

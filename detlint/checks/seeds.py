@@ -174,16 +174,24 @@ class SeedRules:
 
     Args:
         idle: whether nothing uses the generator that a site makes.
+        otherwise: whether a run comes to a site only by other settings than the project's.
     """
 
     def __init__(
-        self, catalog: Catalog, settings: Settings, root: str, matcher: Matcher, idle: Callable[[Module, int], bool]
+        self,
+        catalog: Catalog,
+        settings: Settings,
+        root: str,
+        matcher: Matcher,
+        idle: Callable[[Module, int], bool],
+        otherwise: Callable[[Module, int], bool],
     ) -> None:
         self.catalog = catalog
         self.settings = settings
         self.root = root
         self.matcher = matcher
         self.idle = idle
+        self.otherwise = otherwise
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
@@ -230,6 +238,8 @@ class SeedRules:
             steps = [step for step, _ in groupby(steps)]  # an object is made, then called
             found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
+            if count == 1 and self.otherwise(draws.first.module, draws.first.site):
+                found = found.with_severity("note")
             yield replace(found, fix=_seeding(known, streams, self.settings.fix_style == "runtime"))
 
     def entropy(self, seedings: Iterable[Seeding], path: tuple[Step, ...]) -> Iterator[Finding]:

@@ -147,6 +147,10 @@ class Verdicts:
         """Whether nothing uses the generator of random numbers that a site makes."""
         return self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
 
+    def is_settled_otherwise(self, module: Module, index: int) -> bool:
+        """Whether a run comes to a site only by other settings than all files of the project have."""
+        return self._milder.is_settled_otherwise(module, index)
+
     def leaves_out(self, module: Module, index: int) -> bool:
         """Whether what a site makes is never used: the part of a layer that only methods use which nothing calls, or a transform
         that nobody hands any data."""

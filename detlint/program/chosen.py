@@ -30,9 +30,15 @@ class Chosen(NamedTuple):
     """Each value once; None for what isn't known."""
     left_out: bool = False
     """Whether there is a table that lacks the key beside others of the same keys that have it, or that is the one which is asked."""
+    started: bool = False
+    """Whether a text has a command that starts a script."""
+    spoken: bool = False
+    """Whether a text says the key without giving it anything: it may tell the reader to."""
 
 
 UNKNOWN: Final = Chosen((None,))
+_COMMAND: Final = re.compile(r"\bpython[\d.]*[ \t]+(?:-\S+[ \t]+)*[\w./$\{}-]+\.py\b")
+"""What starts a script."""
 
 
 def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
@@ -43,11 +49,13 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         table: the key of the table in which code looks for it; "" where that isn't known.
     """
     found, having, left_out = set[Const | None](), set[str](), False
-    lacking = list[Table]()
+    lacking, started, spoken = list[Table](), False, False
     for path, text in texts:
         said = key in text or key.replace("_", "-") in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
+            started |= not is_table(path) and _COMMAND.search(text) is not None
+            spoken |= said and not is_table(path) and _says_more(text, key)
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
         for top, inside in tables:
@@ -58,7 +66,7 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
             lacking += () if given else (top,)
             left_out |= any(name == table and key not in held for name, held in inside if table)
     left_out |= any(not having.isdisjoint(top) for top in lacking)
-    return Chosen(tuple(sorted(found, key=repr)), left_out)
+    return Chosen(tuple(sorted(found, key=repr)), left_out, started, spoken)
 
 
 def is_table(path: str) -> bool:
@@ -132,12 +140,23 @@ def _literal(value: object) -> Const | None:
     return found if isinstance(found, Const) else None
 
 
+def _says_more(text: str, key: str) -> bool:
+    """Whether a text says a key anywhere but where it gives it something."""
+    word = rf"(?<![\w-])-*{re.escape(key).replace('_', '[-_]')}(?![\w-])"
+    return len(re.findall(word, text, re.I)) > len(list(_giving(text, key)))
+
+
+def _giving(text: str, key: str) -> Iterator[re.Match[str]]:
+    """Where a text gives a key something."""
+    name = re.escape(key).replace("_", "[-_]")
+    return re.finditer(
+        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
+    )
+
+
 def _written(text: str, key: str) -> Iterator[Const | None]:
     """What commands, other settings, or code in a document, give a key."""
-    name = re.escape(key).replace("_", "[-_]")
-    for found in re.finditer(
-        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
-    ):
+    for found in _giving(text, key):
         gap, word = found[1], found[2]
         value = word.strip(_QUOTES + "[{(")
         if value == key.upper():
