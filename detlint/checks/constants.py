@@ -57,6 +57,8 @@ DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
 _ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
 """By what a class is built without its name."""
+_IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
+"""What takes names from another file."""
 _CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 
 
@@ -185,7 +187,22 @@ class Constants:
         made = module.functions.get(f"{function.owner}.__init__") if function.owner else None
         if made is None or made is function or module.detail(function).decorators:
             return None
-        return made if not self._has_heirs(module, function.owner) else None
+        if self._has_heirs(module, function.owner) or not self._is_only_said_to_call(module, function.owner):
+            return None
+        return made
+
+    def _is_only_said_to_call(self, module: Module, owner: str) -> bool:
+        """Whether a class is said nowhere but where it is defined, imported or called, by the texts, as not all else is a site."""
+        word = re.escape(owner.encode())
+        renamed, uncalled = re.compile(rb"\b%s[ \t]+as\b" % word), re.compile(rb"\b%s\b(?!\()" % word)
+        for home in self._saying(module, owner):
+            text = self._text(home)
+            self._resolver.opened.add(home.path)
+            if text is None or renamed.search(text):
+                return False
+            if len(uncalled.findall(_IMPORTED.sub(b"", text))) > (home is module):
+                return False
+        return True
 
     def _out_of_way(self, module: Module, function: Function) -> str:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""

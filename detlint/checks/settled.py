@@ -417,7 +417,12 @@ class _Writes:
     def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing. Its truth
         is the same where it is off."""
-        if isinstance(value, ast.Call) and dotted(value.func) == "bool" and len(value.args) == 1 and self._reads(value.args[0]):
+        if (
+            isinstance(value, ast.Call)
+            and dotted(value.func) == "bool"
+            and len(value.args) == 1
+            and self._reads(value.args[0])
+        ):
             yield Const(False)
         elif value is None or not self._reads(value):
             found = constant(value.value) if isinstance(value, ast.Constant) else None

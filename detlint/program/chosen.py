@@ -54,8 +54,8 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         said = key in text or key.replace("_", "-") in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
-            started |= not is_table(path) and _COMMAND.search(text) is not None
-            spoken |= said and not is_table(path) and _says_more(text, key)
+            started = started or not is_table(path) and _COMMAND.search(text) is not None
+            spoken |= not is_table(path) and _says_more(text, key)
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
         for top, inside in tables:
@@ -141,17 +141,22 @@ def _literal(value: object) -> Const | None:
 
 
 def _says_more(text: str, key: str) -> bool:
-    """Whether a text says a key anywhere but where it gives it something."""
+    """Whether a text says a key anywhere but where it gives it something, or an option that may be short for it."""
     word = rf"(?<![\w-])-*{re.escape(key).replace('_', '[-_]')}(?![\w-])"
-    return len(re.findall(word, text, re.I)) > len(list(_giving(text, key)))
+    short = any(map(key.startswith, _options(text) - {key}))
+    return short or len(re.findall(word, text, re.I)) > len(list(_giving(text, key)))
+
+
+@lru_cache(maxsize=512)
+def _options(text: str) -> frozenset[str]:
+    """The options that a text says, as code has their names."""
+    return frozenset(found.replace("-", "_") for found in re.findall(r"(?<![\w-])--(\w[\w-]*)", text))
 
 
 def _giving(text: str, key: str) -> Iterator[re.Match[str]]:
     """Where a text gives a key something."""
     name = re.escape(key).replace("_", "[-_]")
-    return re.finditer(
-        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text
-    )
+    return re.finditer(rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text)
 
 
 def _written(text: str, key: str) -> Iterator[Const | None]:
