@@ -54,7 +54,7 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         said = key in text or key.replace("_", "-") in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
-            started = started or not is_table(path) and _COMMAND.search(text) is not None
+            started = started or (not is_table(path) and _COMMAND.search(text) is not None)
             spoken |= not is_table(path) and _says_more(text, key)
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
