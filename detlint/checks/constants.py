@@ -59,6 +59,8 @@ DEEPEST: Final = 3
 _WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
 _ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
 """By what a class is built without its name."""
+_IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
+"""What takes names from another file."""
 _CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 
 
@@ -175,7 +177,33 @@ class Constants:
         if test := self._ruled_out(module, function, index):
             return f"`{test}` decides against it, by what every call gives"
         out_of_way = partial(self._out_of_way, module, function)
-        return self._left_out.of((module.path, function.number), out_of_way, "")
+        reason = self._left_out.of((module.path, function.number), out_of_way, "")
+        made = self._maker(module, function) if not reason else None
+        if made is None:
+            return reason
+        return self._left_out.of((module.path, made.number), partial(self._out_of_way, module, made), "")
+
+    def _maker(self, module: Module, function: Function) -> Function | None:
+        """The constructor without which there is no object that a method could be called on; None where there may be one."""
+        made = module.functions.get(f"{function.owner}.__init__") if function.owner else None
+        if made is None or made is function or module.detail(function).decorators:
+            return None
+        if self._has_heirs(module, function.owner) or not self._is_only_said_to_call(module, function.owner):
+            return None
+        return made
+
+    def _is_only_said_to_call(self, module: Module, owner: str) -> bool:
+        """Whether a class is said nowhere but where it is defined, imported or called, by the texts, as not all else is a site."""
+        word = re.escape(owner.encode())
+        renamed, uncalled = re.compile(rb"\b%s[ \t]+as\b" % word), re.compile(rb"\b%s\b(?!\()" % word)
+        for home in self._saying(module, owner):
+            text = self._text(home)
+            self._resolver.opened.add(home.path)
+            if text is None or renamed.search(text):
+                return False
+            if len(uncalled.findall(_IMPORTED.sub(b"", text))) > (home is module):
+                return False
+        return True
 
     def _out_of_way(self, module: Module, function: Function) -> str:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
@@ -229,10 +257,8 @@ class Constants:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
         leaf = partial(self._asked, module, function, found, attributes)
-        if self._settled is not None and _asks_for_type(test):
-            holds = _differs(test, leaf)
-        else:
-            holds = truth(test, leaf)
+        by_type = self._settled is not None and _asks_for_type(test, leaf)
+        holds = _differs(test, leaf) if by_type else truth(test, leaf)
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 
@@ -794,11 +820,15 @@ def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
 
 
-def _asks_for_type(test: ast.expr) -> bool:
-    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other."""
-    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
-    asked = [side for node in compares if isinstance(node.ops[0], (ast.Is, ast.IsNot)) for side in node.comparators]
-    return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in asked)
+def _asks_for_type(test: ast.expr, leaf: Leaf) -> bool:
+    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            asked = next((s.value for s in node.comparators if isinstance(s, ast.Constant)), None)
+            value = result(node.left, leaf) if asked is True else None
+            if isinstance(asked, bool) and (value is None or value.value):
+                return True
+    return False
 
 
 def _differs(test: ast.expr, leaf: Leaf) -> bool | None:

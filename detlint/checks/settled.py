@@ -25,15 +25,15 @@ from detlint.program.truth import truth
 from detlint.program.users import Users
 
 _SETTINGS: Final = re.compile(
-    r"(?:^|_)(?:cfg|conf|config|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
+    r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
 )
 """The names of what holds settings."""
 _LOADING: Final = re.compile(
     r"(?:^|[._])(?:safe_load|yaml|OmegaConf|EasyDict|Dict|AttrDict|DictConfig|Munch)(?:[._]|$)"
 )
 """What makes such, beside what is called so."""
-_READERS: Final = ("yaml", "OmegaConf", "hydra", "json")
-"""What a project says that reads files of settings."""
+_READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
+"""What a project says that reads files of settings, or commands."""
 _LENIENT: Final = ("addict", "OmegaConf", "__missing__", "defaultdict", "__getattr__")
 """What a project says in which an attribute that a table lacks may be had all the same."""
 _PLAIN: Final = frozenset(
@@ -69,6 +69,8 @@ _KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", 
 TRUTH: Final = Const("bool()")
 """Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 _NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
+_STR: Final = ast.Name("str")
+"""The type of an option that says none."""
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -87,20 +89,29 @@ class Lookup(NamedTuple):
     """Whether it only asks if the key is there."""
 
 
+class _Given(NamedTuple):
+    """What the code of a project gives a key."""
+
+    values: frozenset[Const | None] = frozenset()
+    """None for what isn't known."""
+    declared: bool = False
+    """Whether it is an option of a command line."""
+
+
 class Settled:
     """Finds what such files decide."""
 
     def __init__(self, users: Users, documents: Documents) -> None:
         self._users = users
         self._documents = documents
-        self._given: Answers[frozenset[Const | None]] = Answers(users)
+        self._given: Answers[_Given] = Answers(users)
         self._said: Answers[bool] = Answers(users)
 
     def value(self, module: Module, value: Value | None) -> Const | None:
         """What a value that is looked up in settings always is; None where that isn't known, or for any other."""
         if isinstance(value, Ref):  # of a table that another file has: `from config import config`
-            table, _, key = value.name.rpartition(".")
-            value = Member(Ref(table), key)
+            table, _, attr = value.name.rpartition(".")
+            value = Member(Ref(table), attr)
         if isinstance(value, Member) and _holds_settings(value.base):
             return self._of(module, Lookup(_key(value.attr), _table_of(value.base)))
         of = value.of if isinstance(value, Result) else None
@@ -187,9 +198,9 @@ class Settled:
         chosen = self._documents.chosen(folder, asked.key, asked.table)
         if None in chosen.values or len(chosen.values) > 1:
             return None
-        given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), frozenset())
-        values = {*chosen.values, *given}
-        if None in values:
+        given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), _Given())
+        values = {*chosen.values, *given.values}
+        if None in values or (given.declared and (chosen.spoken or not chosen.started)):
             return None
         if asked.is_there and chosen.values and not chosen.left_out:
             return Const(True)
@@ -198,7 +209,7 @@ class Settled:
             return Const(False) if not values and chosen.left_out and strict else None
         if chosen.left_out and asked.default is not None:
             values.add(asked.default)
-        elif not chosen.values or (chosen.left_out and not strict):
+        elif not (chosen.values or given.declared) or (chosen.left_out and not strict):
             return None
         converted = TRUTH in values
         values.discard(TRUTH)
@@ -215,18 +226,19 @@ class Settled:
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
         return any(path.endswith((".py", ".ipynb")) for path in self._users.texts.saying_any(words, folder))
 
-    def _given_by_code(self, folder: str, key: str) -> frozenset[Const | None]:
-        """What the code below a folder gives a key; None for what isn't known."""
-        found = set[Const | None]()
+    def _given_by_code(self, folder: str, key: str) -> _Given:
+        """What the code below a folder gives a key."""
+        found, declared = set[Const | None](), False
         for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
                 self._users.resolver.opened.add(path)
                 parsed = tree(self._users.texts.code(path) or b"")
                 writes = _Writes(key, partial(self._is_of_library, path), partial(self._is_of_framework, path))
                 found.update(writes.of(parsed) if parsed is not None else (None,))
+                declared |= writes.declared
             if None in found:
                 break
-        return frozenset(found)
+        return _Given(frozenset(found), declared)
 
     def _is_of_library(self, path: str, owner: str) -> bool:
         bases = self._users.resolver.mro(f"{path}::{owner}")[1:]
@@ -351,11 +363,17 @@ class _Writes:
         self._spelled = re.compile(
             rf"(?<![\w-])(?:-*{name}\s*=(?!=)|--{name}(?![\w-])|{name}[\"']?\s*:\s*[\w\"'\[-])|\.{key}(?:$|[ \t]+[^\s=:])"
         )
+        self.declared = False
+        """Whether a parser has it as an option."""
 
     def of(self, parsed: ast.Module) -> Iterator[Const | None]:
         values = _values(parsed)
         own, harmless, telling = self._own(parsed), self._harmless(parsed, values), _telling(parsed)
         for node in ast.walk(parsed):
+            if isinstance(node, ast.Call) and self._declares(node):
+                self.declared = True
+                telling.update(map(id, node.args))
+                yield _usual(node)
             if isinstance(node, ast.Attribute) and node.attr == self._key and not isinstance(node.ctx, ast.Load):
                 yield from self._written(values.get(id(node))) if id(node) not in own else ()
             elif (
@@ -373,8 +391,8 @@ class _Writes:
                 yield from (None,) if self._may_name(node.value, by_itself=id(node) not in harmless) else ()
             elif isinstance(node, _DEFINED) and id(node) not in own:
                 yield from (None,) if node.name == self._key else self._by_default(node)
-            elif isinstance(node, ast.alias):
-                yield from (None,) if self._key in (node.asname, node.name) else ()
+            elif isinstance(node, ast.ImportFrom):  # a module is no setting
+                yield from (None,) if any(self._key in (name.asname, name.name) for name in node.names) else ()
             if isinstance(node, (ast.Module, ast.ClassDef)) or _is_of_settings(node):
                 yield from self._fields(node, values)
 
@@ -409,7 +427,8 @@ class _Writes:
                 found.update(id(k.value) for k in node.keywords if k.arg not in naming)
             elif isinstance(node, ast.Compare):
                 goes_over = isinstance(node.left, ast.Name) and node.left.id in _KEYS
-                found.update(map(id, (node.left, *(() if goes_over else node.comparators))))
+                compared = [n for side in node.comparators for n in (side, *getattr(side, "elts", ()))]
+                found.update(map(id, (node.left, *(() if goes_over else compared))))
             elif isinstance(node, ast.Subscript):
                 found.add(id(node.slice))
             elif isinstance(node, ast.Dict):
@@ -422,6 +441,15 @@ class _Writes:
         stored = (n for n in ast.walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
         bound = (values.get(id(n)) for n in stored if not isinstance(n.ctx, ast.Load))
         return any(value is None or not self._reads(value) for value in bound)
+
+    def _declares(self, call: ast.Call) -> bool:
+        """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
+        if getattr(call.func, "attr", "") != "add_argument":
+            return False
+        names = [_text(arg) for arg in call.args]
+        return all(name.startswith("-") for name in names) and any(
+            name.lstrip("-").replace("-", "_") == self._key for name in names if name.startswith("--")
+        )
 
     def _hands_on(self, value: ast.expr, variables: bool) -> bool:
         """Whether a value is the key of some table, or a variable of that name."""
@@ -475,8 +503,10 @@ class _Writes:
 
 
 def _telling(parsed: ast.Module) -> set[int]:
-    """Texts that document."""
-    return {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.Expr)}
+    """Texts that document, or are only compared and shown."""
+    documenting = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.Expr)}
+    helping = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.keyword) and node.arg == "help"}
+    return documenting | helping | set(_shown(parsed))
 
 
 def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
@@ -488,6 +518,33 @@ def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
 def _takes_all(owner: ast.ClassDef) -> bool:
     """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
     return any(isinstance(node, ast.Name) and node.id == "locals" for node in ast.walk(owner))
+
+
+def _shown(parsed: ast.Module) -> Iterator[int]:
+    """The texts that the functions of a file keep under names which it only compares, or puts into other texts."""
+    nodes = [*ast.walk(parsed)]
+    told = [n.value for n in nodes if isinstance(n, ast.FormattedValue)]
+    told += [side for n in nodes if isinstance(n, ast.Compare) for side in (n.left, *n.comparators)]
+    harmless = {id(n) for n in told}
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in harmless}
+    given_out = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    for node in (inner for n in nodes if isinstance(n, _DEFINED) for inner in ast.walk(n)):
+        names = [getattr(t, "id", "") for t in node.targets] if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.Assign) and "" not in names and used.union(given_out).isdisjoint(names):
+            yield id(node.value)
+
+
+def _usual(call: ast.Call) -> Const | None:
+    """What an option is that nobody gives, where it is declared; None where that isn't known, as of a text that becomes something else."""
+    said = {keyword.arg: keyword.value for keyword in call.keywords}
+    if not said.keys().isdisjoint({None, "dest", "required"}):
+        return None
+    action = _text(said["action"]) if "action" in said else "store"
+    default = said.get("default", ast.Constant({"store_true": False, "store_false": True}.get(action)))
+    found = constant(default.value) if isinstance(default, ast.Constant) and action else None
+    if not isinstance(found, Const) or (isinstance(found.value, str) and dotted(said.get("type", _STR)) != "str"):
+        return None
+    return found
 
 
 def _values(parsed: ast.Module) -> dict[int, ast.expr]:

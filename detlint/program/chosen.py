@@ -31,9 +31,15 @@ class Chosen(NamedTuple):
     """Each value once; None for what isn't known."""
     left_out: bool = False
     """Whether there is a table that lacks the key beside others of the same keys that have it, or that is the one which is asked."""
+    started: bool = False
+    """Whether a text has a command that starts a script."""
+    spoken: bool = False
+    """Whether a text says the key without giving it anything: it may tell the reader to."""
 
 
 UNKNOWN: Final = Chosen((None,))
+_COMMAND: Final = re.compile(r"\bpython[\d.]*[ \t]+(?:-\S+[ \t]+)*[\w./$\{}-]+\.py\b")
+"""What starts a script."""
 
 
 def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
@@ -44,11 +50,13 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         table: the key of the table in which code looks for it; "" where that isn't known.
     """
     found, having, left_out = set[Const | None](), set[str](), False
-    lacking = list[Table]()
+    lacking, started, spoken = list[Table](), False, False
     for path, text in texts:
         said = key in text or key.replace("_", "-") in text or key.upper() in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
+            started = started or (not is_table(path) and _COMMAND.search(text) is not None)
+            spoken |= not is_table(path) and _says_more(text, key)
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
         for top, inside in tables:
@@ -60,7 +68,7 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
             lacking += () if given else (top,)
             left_out |= any(name == table and key not in held for name, held in inside if table)
     left_out |= any(not having.isdisjoint(top) for top in lacking)
-    return Chosen(tuple(sorted(found, key=repr)), left_out)
+    return Chosen(tuple(sorted(found, key=repr)), left_out, started, spoken)
 
 
 def is_table(path: str) -> bool:
@@ -134,12 +142,30 @@ def _literal(value: object) -> Const | None:
     return found if isinstance(found, Const) else None
 
 
+def _says_more(text: str, key: str) -> bool:
+    """Whether a text says a key anywhere but where it gives it something, or an option that may be short for it."""
+    word = rf"(?<![\w-])-*{re.escape(key).replace('_', '[-_]')}(?![\w-])"
+    short = any(map(key.startswith, _options(text) - {key}))
+    return short or len(re.findall(word, text, re.A | re.I)) > len(list(_giving(text, key)))
+
+
+@lru_cache(maxsize=512)
+def _options(text: str) -> frozenset[str]:
+    """The options that a text says, as code has their names."""
+    return frozenset(found.replace("-", "_") for found in re.findall(r"(?<![\w-])--(\w[\w-]*)", text))
+
+
+def _giving(text: str, key: str) -> Iterator[re.Match[str]]:
+    """Where a text gives a key something."""
+    name = re.escape(key).replace("_", "[-_]")
+    return re.finditer(
+        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text, re.A
+    )
+
+
 def _written(text: str, key: str) -> Iterator[Const | None]:
     """What commands, other settings, or code in a document, give a key."""
-    name = re.escape(key).replace("_", "[-_]")
-    for found in re.finditer(
-        rf"(?:(?<![\w-])--?{name}(?![\w-])([ \t=]*)|(?<![\w-]){name}[\"'`]*[ \t]*[:=][ \t]*)(\S*)", text, re.A
-    ):
+    for found in _giving(text, key):
         gap, word = found[1], found[2]
         value = word.strip(_QUOTES + _OPENING)
         if value == key.upper():
@@ -153,7 +179,9 @@ def _written(text: str, key: str) -> Iterator[Const | None]:
             yield literal
     words = (key, key.replace("_", "-"), key.upper())
     yield from _told(
-        "\n".join(line for line in text.split("\n") if any(word in line for word in words)), name, key.upper()
+        "\n".join(line for line in text.split("\n") if any(word in line for word in words)),
+        re.escape(key).replace("_", "[-_]"),
+        key.upper(),
     )
 
 
