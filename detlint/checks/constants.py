@@ -223,10 +223,8 @@ class Constants:
         """What a test in a function always comes to; None where that isn't known."""
         attributes = set[str]()
         leaf = partial(self._asked, module, function, found, attributes)
-        if self._settled is not None and _asks_for_type(test):
-            holds = _differs(test, leaf)
-        else:
-            holds = truth(test, leaf)
+        comes_to = _differs if self._settled is not None and _asks_for_type(test) else truth
+        holds = comes_to(test, leaf)
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 

@@ -88,8 +88,7 @@ class Milder:
 
     def keeps_from(self, module: Module, index: int, match: Match) -> bool:
         """Whether the calls of the program itself, with what all files of settings of it have, keep the flow from a match."""
-        own = self._own_calls.rule_out(module, index, match)
-        return own != "" or self._settled_calls.rule_out(module, index, match) != ""
+        return self._settled_calls.rule_out(module, index, match) != ""
 
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""

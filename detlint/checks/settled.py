@@ -75,8 +75,8 @@ class Settled:
     def value(self, module: Module, value: Value | None) -> Const | None:
         """What a value that is looked up in settings always is; None where that isn't known, or for any other."""
         if isinstance(value, Ref):  # of a table that another file has: `from config import config`
-            table, _, key = value.name.rpartition(".")
-            value = Member(Ref(table), key)
+            named, _, last = value.name.rpartition(".")
+            value = Member(Ref(named), last)
         if isinstance(value, Member) and _holds_settings(value.base):
             return self._of(module, Lookup(_key(value.attr), _table_of(value.base)))
         of = value.of if isinstance(value, Result) else None

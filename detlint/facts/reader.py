@@ -1224,7 +1224,8 @@ class _Reader:
         if self.scope.kind == "class" or _BY_NAME.search(self.data):
             return False
         if self.bindings is None or self.bindings[0] is not self.definition:
-            nodes = [*ast.walk(self.definition or self.tree)] if self.definition or self.tree else []
+            around = self.definition or self.tree
+            nodes = [*ast.walk(around)] if around is not None else []
             stored = [n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is not ast.Load]
             outer = [name for n in nodes if type(n) is ast.Global or type(n) is ast.Nonlocal for name in n.names]
             self.bindings = self.definition, Counter([*stored, *outer])

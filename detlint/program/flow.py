@@ -462,7 +462,10 @@ class _Run:
             if merged is not None:
                 result.unseeded[stream] = msgspec.structs.replace(merged, sure=stream not in self.perhaps)
         if as_loaded:  # what the weights drew that are overwritten needed no seed
-            late = {stream: (seeding, [d.rest for d in before if d.rest]) for stream, (seeding, before) in result.late.items()}
+            late = {
+                stream: (seeding, [d.rest for d in before if d.rest])
+                for stream, (seeding, before) in result.late.items()
+            }
             result.late = {stream: found for stream, found in late.items() if found[1]}
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         return [result, *self.others, *pools]
