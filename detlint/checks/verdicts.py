@@ -158,12 +158,8 @@ class Verdicts:
         return self._milder.is_part_of_nothing(module, index)
 
     def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether nothing comes to a draw, by what all calls of the program give, and all files of settings of it have."""
-        return self._never.of((module.path, index), partial(self._is_kept_from, module, index), False)
-
-    def _is_kept_from(self, module: Module, index: int) -> bool:
-        drawing = (match for match in self._matcher.matches(module, index) if match.entry.draws)
-        return any(self._milder.keeps_from(module, index, match) for match in drawing)
+        """Whether nothing comes to a draw, by what all files of settings of the program have."""
+        return self._never.of((module.path, index), partial(self._milder.keeps_from, module, index), False)
 
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""
