@@ -122,6 +122,11 @@ class Constants:
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
 
+    def keep_from(self, module: Module, index: int) -> bool:
+        """Whether the flow never comes to a site, by what the calls of the function around it always give."""
+        function = module.function_of(module.sites[index])
+        return bool(function.name) and self._kept_from(module, function, index) != ""
+
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
         `shuffle`, or one that trains the model that it is handed."""

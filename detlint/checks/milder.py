@@ -91,10 +91,10 @@ class Milder:
             return ""
         return self._by_training(module, index, match, runs, through) or self._by_uses(module, index, match, through)
 
-    def keeps_from(self, module: Module, index: int, match: Match) -> bool:
-        """Whether the calls of the program itself, with what all files of settings of it have, keep the flow from a match."""
-        own = self._own_calls.rule_out(module, index, match)
-        return own != "" or self._settled_calls.rule_out(module, index, match) != ""
+    def keeps_from(self, module: Module, index: int) -> bool:
+        """Whether what all files of settings of the program have keeps the flow from a site, where its calls alone do not: of these the
+        flow knows itself."""
+        return not self._own_calls.keep_from(module, index) and self._settled_calls.keep_from(module, index)
 
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from detlint.catalog import TRANSFORM
 from detlint.checks import listings
@@ -29,6 +30,7 @@ from detlint.checks.unread import IN_PLACE, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member, Ref
+from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -74,6 +76,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._device_tests = device_tests
+        self._never: Answers[bool] = Answers(users)
         self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
@@ -155,9 +158,8 @@ class Verdicts:
         return self._milder.is_part_of_nothing(module, index)
 
     def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether nothing comes to a draw, by what all calls of the program give, and all files of settings of it have."""
-        drawing = (match for match in self._matcher.matches(module, index) if match.entry.draws)
-        return any(self._milder.keeps_from(module, index, match) for match in drawing)
+        """Whether nothing comes to a draw, by what all files of settings of the program have."""
+        return self._never.of((module.path, index), partial(self._milder.keeps_from, module, index), False)
 
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""

@@ -208,7 +208,7 @@ class Words(NamedTuple):
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
     keeps_from: Callable[[Module, int], bool]
-    """Whether nothing comes to a draw at a site of a module, by what all calls of the program give, and all files of settings have."""
+    """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
     injects: Callable[[str, str], bool]
