@@ -141,8 +141,11 @@ class Milder:
         return ""
 
     def is_settled_otherwise(self, module: Module, index: int) -> bool:
-        """Whether no run comes to a site as all files of settings of the project have it."""
-        return self._settings.library != "strict" and self._settled_calls.keep_from(module, index) != ""
+        """Whether no run comes to a site of a plain function as all files of settings of the project have it. What calls alone decide,
+        the flow of a run has decided, which also sees what sets an attribute of some object."""
+        if self._settings.library == "strict" or module.function_of(module.sites[index]).owner:
+            return False
+        return self._settled_calls.keep_from(module, index) != "" and not self._own_calls.keep_from(module, index)
 
     def _stop_of_training(self, runs: Runs, through: list[Outcome]) -> str:
         """Where all runs end that may come to a backward pass, of those that come to a site, or to its file if none does; "" where one
