@@ -27,13 +27,14 @@ LOCATORS: Final = ("pydoc", "resolve_name")
 """The words by which texts are found that do."""
 
 
+@lru_cache(maxsize=256)
 def gets_any(text: bytes) -> bool:
     """Whether a text may ask a module that it has for what has a name that isn't written out."""
     if any(word in text for word in _WORDS) and _GETTERS.search(text) is not None:
         return True
     if any(word.encode() in text for word in LOCATORS) and locates(text):
         return True
-    if _FINDS_ANY.search(text) is not None:
+    if (b"import_module" in text or b"__import__" in text) and _FINDS_ANY.search(text) is not None:
         return True
     if b"__dict__" in text and any(_imports(text, name) for name in {*_GETS_ENTRY.findall(text)}):
         return True

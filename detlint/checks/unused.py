@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
@@ -68,6 +69,7 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True,
     return False
 
 
+@lru_cache(maxsize=256)
 def _puts_together(text: bytes) -> bool:
     if not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
         return False
