@@ -9,29 +9,21 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, NamedTuple
 
+from detlint.checks.given import TRUTH, Writes, names_tables
 from detlint.checks.guards import call_in, guarded
+from detlint.checks.lookups import Lookup, holds_settings, key_of, looked_up, table_of
 from detlint.facts.loops import dotted
-from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Span, Value
+from detlint.facts.model import Const, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
-from detlint.facts.reader import constant
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.truth import truth
 from detlint.program.users import Users
 
-_SETTINGS: Final = re.compile(
-    r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
-)
-"""The names of what holds settings."""
-_LOADING: Final = re.compile(
-    r"(?:^|[._])(?:safe_load|yaml|OmegaConf|EasyDict|Dict|AttrDict|DictConfig|Munch)(?:[._]|$)"
-)
-"""What makes such, beside what is called so."""
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
 """What a project says that reads files of settings, or commands."""
 _LENIENT: Final = ("addict", "OmegaConf", "__missing__", "defaultdict", "__getattr__")
@@ -40,53 +32,8 @@ _PLAIN: Final = frozenset(
     {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
 )
 """Modules from which tables of settings derive."""
-_TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
-"""The names of classes whose objects may be such."""
-_OF_LIBRARIES: Final = re.compile(r"\b(?:Tap|Munch|DotMap|Struct|Box)\b")
-"""Those of libraries whose names say less."""
-_MAKES: Final = frozenset(
-    {
-        "dict",
-        "update",
-        "replace",
-        "_replace",
-        "evolve",
-        "merge",
-        "override",
-        "copy",
-        "model_copy",
-        "from_dict",
-        "from_pretrained",
-    }
-)
-"""What makes settings of keywords, or sets them so."""
-_DECLARES: Final = re.compile(
-    r"DEFINE|^(?:add|set|define|register)_|^set$|[oO]ption|[aA]rg|[fF]lag|[pP]aram|^update$|override"
-)
-"""What is told by a keyword which key it is about."""
-_KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
-"""The names of variables that go over keys."""
-TRUTH: Final = Const("bool()")
-"""Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 _NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
-_STR: Final = ast.Name("str")
-"""The type of an option that says none."""
-_DEEPEST: Final = 3
-"""So many names may stand for one another."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-class Lookup(NamedTuple):
-    """What code looks up in settings."""
-
-    key: str
-    table: str = ""
-    """The key before."""
-    default: Const | None = None
-    """What is had where the key is missing."""
-    is_there: bool = False
-    """Whether it only asks if the key is there."""
 
 
 class _Given(NamedTuple):
@@ -112,8 +59,8 @@ class Settled:
         if isinstance(value, Ref):  # of a table that another file has: `from config import config`
             table, _, attr = value.name.rpartition(".")
             value = Member(Ref(table), attr)
-        if isinstance(value, Member) and _holds_settings(value.base):
-            return self._of(module, Lookup(_key(value.attr), _table_of(value.base)))
+        if isinstance(value, Member) and holds_settings(value.base):
+            return self._of(module, Lookup(key_of(value.attr), table_of(value.base)))
         of = value.of if isinstance(value, Result) else None
         if not (isinstance(of, Member) and of.attr == "get" and isinstance(value, Result) and value.site >= 0):
             return None
@@ -122,7 +69,7 @@ class Settled:
         default = args[1].value if len(args) == 2 else Const(None)
         if not (isinstance(key, Const) and isinstance(key.value, str) and isinstance(default, Const)):
             return None
-        return self._of(module, Lookup(key.value, _table_of(of.base), default)) if _holds_settings(of.base) else None
+        return self._of(module, Lookup(key.value, table_of(of.base), default)) if holds_settings(of.base) else None
 
     def written(self, module: Module, function: _Function, node: ast.expr) -> Const | None:
         """The same of an expression of a function, or of a test whether a key is there."""
@@ -233,7 +180,7 @@ class Settled:
             if path.endswith((".py", ".ipynb")):
                 self._users.resolver.opened.add(path)
                 parsed = tree(self._users.texts.code(path) or b"")
-                writes = _Writes(key, partial(self._is_of_library, path), partial(self._is_of_framework, path))
+                writes = Writes(key, partial(self._is_of_library, path), partial(self._is_of_framework, path))
                 found.update(writes.of(parsed) if parsed is not None else (None,))
                 declared |= writes.declared
             if None in found:
@@ -243,7 +190,7 @@ class Settled:
     def _is_of_library(self, path: str, owner: str) -> bool:
         bases = self._users.resolver.mro(f"{path}::{owner}")[1:]
         others = [base for base in bases if "::" not in base and base.partition(".")[0] not in _PLAIN]
-        return bool(others) and not any(_TABLES.search(base) or _OF_LIBRARIES.search(base) for base in others)
+        return bool(others) and not any(map(names_tables, others))
 
     def _is_of_framework(self, path: str, name: str) -> bool:
         module = self._users.resolver.module(path)
@@ -251,308 +198,6 @@ class Settled:
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._users.resolver.catalog.roots
 
 
-def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | None:
-    """What an expression of a function looks up in settings; None for any other."""
-    if isinstance(node, ast.Name):
-        bound = _bound_once(function, node.id) if depth < _DEEPEST else None
-        return looked_up(function, bound, depth + 1) if bound is not None else None
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        return _lookup(node.value, node.attr)
-    if isinstance(node, ast.Subscript):
-        return _lookup(node.value, _text(node.slice))
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
-        found = _lookup(node.comparators[0], _text(node.left))
-        return found._replace(is_there=True) if found is not None else None
-    if isinstance(node, ast.Call) and not node.keywords:
-        return _called(node)
-    return None
-
-
-def _called(node: ast.Call) -> Lookup | None:
-    """`config.get(key, default)`, `getattr(config, key, default)`, `hasattr(config, key)`."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-        holder, args = node.func.value, node.args
-    elif dotted(node.func) in ("getattr", "hasattr") and node.args:
-        holder, args = node.args[0], node.args[1:]
-    else:
-        return None
-    found = _lookup(holder, _text(args[0])) if args else None
-    if found is None or len(args) > 2:
-        return None
-    if dotted(node.func) == "hasattr":
-        return found._replace(is_there=True)
-    if len(args) == 1:
-        return found._replace(default=Const(None)) if dotted(node.func) != "getattr" else found
-    default = constant(args[1].value) if isinstance(args[1], ast.Constant) else None
-    return found._replace(default=default) if isinstance(default, Const) else None
-
-
-def _lookup(holder: ast.expr, key: str) -> Lookup | None:
-    parts = _parts(holder)
-    return (
-        Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(_SETTINGS.search, parts)) else None
-    )
-
-
-def _parts(node: ast.expr) -> list[str]:
-    """The names by which a table is come to, from the first one; none where there is anything else."""
-    if isinstance(node, ast.Name):
-        return [node.id]
-    key = node.attr if isinstance(node, ast.Attribute) else _text(node.slice) if isinstance(node, ast.Subscript) else ""
-    before = _parts(node.value) if key and isinstance(node, (ast.Attribute, ast.Subscript)) else []
-    return [*before, key] if before else []
-
-
-def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _bound_once(function: _Function, name: str) -> ast.expr | None:
-    """What a function binds a name to, if it does so in one place alone."""
-    nodes = [*ast.walk(function)]
-    stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-    if len(stored) != 1 or any(isinstance(n, ast.arg) and n.arg == name for n in nodes):
-        return None
-    return next((n.value for n in nodes if isinstance(n, ast.Assign) and n.targets == stored), None)
-
-
-def _holds_settings(base: Value | None) -> bool:
-    """Whether a value is a table of settings, by its name, or by what it comes of."""
-    if isinstance(base, Member):
-        return _SETTINGS.search(_key(base.attr)) is not None or _holds_settings(base.base)
-    if isinstance(base, (Param, Instance)):
-        return _SETTINGS.search(base.name) is not None
-    if isinstance(base, Ref):
-        return _SETTINGS.search(base.name.rpartition(".")[2]) is not None
-    called = base.of if isinstance(base, Result) else None
-    name = called.name.rpartition("::")[2] if isinstance(called, Ref) else ""
-    return _LOADING.search(name) is not None or _SETTINGS.search(name.rpartition(".")[2]) is not None
-
-
 def _may_be_more(value: Const) -> bool:
     """Whether code may make something else of a text than that, as of `"False"` or `"0"`."""
     return isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
-
-
-def _key(attr: str) -> str:
-    return attr[1:-1] if attr.startswith("[") else attr
-
-
-def _table_of(base: Value | None) -> str:
-    return _table(base.attr) if isinstance(base, Member) else ""
-
-
-def _table(name: str) -> str:
-    """The key of the table that is asked, if that is no name for all settings."""
-    return "" if _SETTINGS.search(_key(name)) else _key(name)
-
-
-class _Writes:
-    """Finds what code gives a key: `config.key = ...`, `dict(key=...)`, `{"key": ...}`, an option, a field of a class.
-
-    Args:
-        is_of_library: whether a class of the file derives from one that a library makes objects of, and no tables: a layer, a data set.
-        is_of_framework: whether a name of the file is a module of a framework, or something in one.
-    """
-
-    def __init__(self, key: str, is_of_library: Callable[[str], bool], is_of_framework: Callable[[str], bool]) -> None:
-        self._key = key
-        self._is_of_framework = is_of_framework
-        self._is_of_library = is_of_library
-        name = key.replace("_", "[-_]")
-        self._spelled = re.compile(
-            rf"(?<![\w-])(?:-*{name}\s*=(?!=)|--{name}(?![\w-])|{name}[\"']?\s*:\s*[\w\"'\[-])|\.{key}(?:$|[ \t]+[^\s=:])"
-        )
-        self.declared = False
-        """Whether a parser has it as an option."""
-
-    def of(self, parsed: ast.Module) -> Iterator[Const | None]:
-        values = _values(parsed)
-        own, harmless, telling = self._own(parsed), self._harmless(parsed, values), _telling(parsed)
-        for node in ast.walk(parsed):
-            if isinstance(node, ast.Call) and self._declares(node):
-                self.declared = True
-                telling.update(map(id, node.args))
-                yield _usual(node)
-            if isinstance(node, ast.Attribute) and node.attr == self._key and not isinstance(node.ctx, ast.Load):
-                yield from self._written(values.get(id(node))) if id(node) not in own else ()
-            elif (
-                isinstance(node, ast.Subscript)
-                and not isinstance(node.ctx, ast.Load)
-                and self._is_key(_text(node.slice))
-            ):
-                yield from self._written(values.get(id(node)))
-            elif isinstance(node, ast.keyword) and node.arg == self._key:
-                yield from self._written(node.value) if id(node) not in harmless else ()
-            elif isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    yield from self._written(value) if key is not None and self._is_key(_text(key)) else ()
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in telling:
-                yield from (None,) if self._may_name(node.value, by_itself=id(node) not in harmless) else ()
-            elif isinstance(node, _DEFINED) and id(node) not in own:
-                yield from (None,) if node.name == self._key else self._by_default(node)
-            elif isinstance(node, ast.ImportFrom):  # a module is no setting
-                yield from (None,) if any(self._key in (name.asname, name.name) for name in node.names) else ()
-            if isinstance(node, (ast.Module, ast.ClassDef)) or _is_of_settings(node):
-                yield from self._fields(node, values)
-
-    def _own(self, parsed: ast.Module) -> set[int]:
-        """The methods of classes that hold no settings, by their names, and what such a class keeps under that name, if it surely is
-        none."""
-        owners = [
-            n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name) and not _takes_all(n)
-        ]
-        inside = [n for owner in owners for n in ast.walk(owner)]
-        kept = [n for owner in owners if self._is_of_library(owner.name) for n in ast.walk(owner)]
-        of_self = {id(n) for n in kept if isinstance(n, ast.Attribute) and dotted(n.value) == "self"}
-        return of_self | {id(n) for n in inside if isinstance(n, _DEFINED)}
-
-    def _harmless(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> set[int]:
-        """Strings that only ask for the key, values under other names, and keywords that hand a variable of that name on."""
-        found, bound = set[int](), self._binds(parsed, values)
-        for node in ast.walk(parsed):
-            if isinstance(node, ast.Call):
-                last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
-                asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
-                found.update(map(id, asking))
-                makes = last in _MAKES or _SETTINGS.search(last) or _TABLES.search(last)
-                theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
-                open_ = bound and not last[:1].isupper()
-                found.update(
-                    id(k)
-                    for k in node.keywords
-                    if not makes and (theirs or self._hands_on(k.value, variables=not open_))
-                )
-                naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
-                found.update(id(k.value) for k in node.keywords if k.arg not in naming)
-            elif isinstance(node, ast.Compare):
-                goes_over = isinstance(node.left, ast.Name) and node.left.id in _KEYS
-                compared = [n for side in node.comparators for n in (side, *getattr(side, "elts", ()))]
-                found.update(map(id, (node.left, *(() if goes_over else compared))))
-            elif isinstance(node, ast.Subscript):
-                found.add(id(node.slice))
-            elif isinstance(node, ast.Dict):
-                found.update(map(id, (*filter(None, node.keys), *node.values)))
-        return found
-
-    def _binds(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> bool:
-        """Whether something in a file binds a variable of the key's name to something else than what that is anyway: the name of
-        a loop, as one that tries settings has."""
-        stored = (n for n in ast.walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
-        bound = (values.get(id(n)) for n in stored if not isinstance(n.ctx, ast.Load))
-        return any(value is None or not self._reads(value) for value in bound)
-
-    def _declares(self, call: ast.Call) -> bool:
-        """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
-        if getattr(call.func, "attr", "") != "add_argument":
-            return False
-        names = [_text(arg) for arg in call.args]
-        return all(name.startswith("-") for name in names) and any(
-            name.lstrip("-").replace("-", "_") == self._key for name in names if name.startswith("--")
-        )
-
-    def _hands_on(self, value: ast.expr, variables: bool) -> bool:
-        """Whether a value is the key of some table, or a variable of that name."""
-        return self._reads(value) or (variables and isinstance(value, ast.Name) and value.id == self._key)
-
-    def _is_key(self, text: str) -> bool:
-        """Whether a string is the key, also below others (`model.clip`), or as an option."""
-        return text.lstrip("-").replace("__", ".").rpartition(".")[2].replace("-", "_") == self._key
-
-    def _may_name(self, text: str, by_itself: bool) -> bool:
-        """Whether a string may say the key to somebody who sets it: as an option, with a value, or by itself if that counts."""
-        alone = by_itself and text.lstrip("-").replace("-", "_") == self._key
-        return alone or self._spelled.search(text) is not None
-
-    def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
-        """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
-        if isinstance(value, ast.Call) and dotted(value.func) == "bool" and any(map(self._reads, value.args)):
-            yield TRUTH
-        elif value is None or not self._reads(value):
-            found = constant(value.value) if isinstance(value, ast.Constant) else None
-            yield found if isinstance(found, Const) else None
-        elif isinstance(value, ast.Call):
-            yield from self._written(value.args[1]) if len(value.args) > 1 else (Const(None),)
-
-    def _reads(self, value: ast.expr) -> bool:
-        """Whether a value is the key of some table."""
-        if isinstance(value, ast.Call):
-            asks = getattr(value.func, "attr", "") == "get" and bool(value.args) and not value.keywords
-            return asks and _text(value.args[0]) == self._key
-        if isinstance(value, ast.Attribute):
-            return value.attr == self._key
-        return isinstance(value, ast.Subscript) and _text(value.slice) == self._key
-
-    def _by_default(self, function: _Function) -> Iterator[Const | None]:
-        """What a function takes by default under that name, which it may make settings of."""
-        arguments = function.args
-        named = [*arguments.posonlyargs, *arguments.args]
-        defaults = zip(reversed(named), reversed(arguments.defaults), strict=False)
-        for argument, default in (*defaults, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
-            if argument.arg == self._key and default is not None:
-                yield from self._written(default)
-
-    def _fields(
-        self, node: ast.Module | ast.ClassDef | _Function, values: dict[int, ast.expr]
-    ) -> Iterator[Const | None]:
-        """What a class, a file, or a function that is made settings, has under that name."""
-        for statement in node.body:
-            for target in ast.walk(statement) if not isinstance(statement, (*_DEFINED, ast.ClassDef)) else ():
-                if isinstance(target, ast.Name) and target.id == self._key and not isinstance(target.ctx, ast.Load):
-                    yield from self._written(values.get(id(target)))
-
-
-def _telling(parsed: ast.Module) -> set[int]:
-    """Texts that document, or are only compared and shown."""
-    documenting = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.Expr)}
-    helping = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.keyword) and node.arg == "help"}
-    return documenting | helping | set(_shown(parsed))
-
-
-def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
-    """Whether a function's variables are settings: `@experiment.named_config`."""
-    decorators = node.decorator_list if isinstance(node, _DEFINED) else ()
-    return any(dotted(one).rpartition(".")[2].endswith("config") for one in decorators)
-
-
-def _takes_all(owner: ast.ClassDef) -> bool:
-    """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
-    return any(isinstance(node, ast.Name) and node.id == "locals" for node in ast.walk(owner))
-
-
-def _shown(parsed: ast.Module) -> Iterator[int]:
-    """The texts that the functions of a file keep under names which it only compares, or puts into other texts."""
-    nodes = [*ast.walk(parsed)]
-    told = [n.value for n in nodes if isinstance(n, ast.FormattedValue)]
-    told += [side for n in nodes if isinstance(n, ast.Compare) for side in (n.left, *n.comparators)]
-    harmless = {id(n) for n in told}
-    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in harmless}
-    given_out = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    for node in (inner for n in nodes if isinstance(n, _DEFINED) for inner in ast.walk(n)):
-        names = [getattr(t, "id", "") for t in node.targets] if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.Assign) and "" not in names and used.union(given_out).isdisjoint(names):
-            yield id(node.value)
-
-
-def _usual(call: ast.Call) -> Const | None:
-    """What an option is that nobody gives, where it is declared; None where that isn't known, as of a text that becomes something else."""
-    said = {keyword.arg: keyword.value for keyword in call.keywords}
-    if not said.keys().isdisjoint({None, "dest", "required"}):
-        return None
-    action = _text(said["action"]) if "action" in said else "store"
-    default = said.get("default", ast.Constant({"store_true": False, "store_false": True}.get(action)))
-    found = constant(default.value) if isinstance(default, ast.Constant) and action else None
-    if not isinstance(found, Const) or (isinstance(found.value, str) and dotted(said.get("type", _STR)) != "str"):
-        return None
-    return found
-
-
-def _values(parsed: ast.Module) -> dict[int, ast.expr]:
-    """What is assigned to targets, by their identity."""
-    found = dict[int, ast.expr]()
-    for node in ast.walk(parsed):
-        if isinstance(node, ast.Assign):
-            found.update((id(target), node.value) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            found[id(node.target)] = node.value
-    return found
