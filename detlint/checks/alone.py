@@ -10,10 +10,11 @@ from functools import partial
 from typing import Final
 
 from detlint.checks.conditions import CallArgument, bind
-from detlint.checks.guards import Guarded, guarded
+from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
+from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
@@ -22,7 +23,6 @@ from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
-BEGINS: Final = "starts-communication"
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
 """What starts several processes; Python files of a project may have it, too."""
 RANK_SIZE: Final = "RANK_SIZE"
@@ -74,7 +74,7 @@ class Alone:
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""
         found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
-        return any(BEGINS in effect.entry.contexts for effects in found for effect in effects)
+        return any(STARTS_COMMUNICATION in effect.entry.contexts for effects in found for effect in effects)
 
     def _launches(self, folder: str, options: Usual) -> bool:
         """Whether a file below a folder speaks of what starts several processes, says how many there are, starts something with
@@ -108,7 +108,7 @@ class _Run:
     def __init__(self, reach: Reach, starts: Starts, users: Users) -> None:
         self._starts = starts
         self._users = users
-        self._paths = sorted(reach.visited | reach.imported | {reach.entry.module.path})
+        self._paths = sorted(reach.files)
         self._modules = {place.module.path: place.module for place in reach.places}
         self.usual: dict[str, Const] = {}
         """The options that were asked for and are known."""
@@ -116,10 +116,8 @@ class _Run:
     def options_of(self, place: Place) -> set[str]:
         """The options one of which has to be given another value than usual for a run to come to a site; none where it may come there
         without that."""
-        module, site = place.module, place.module.sites[place.site]
-        function = module.function_of(site)
-        text = self._users.texts.code(module.path) if module.path.endswith(".py") and function.name else None
-        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        module, function = place.module, place.module.function_of(place.module.sites[place.site])
+        found = on_the_way(self._users.texts, module, place.site)
         if found is None:
             return set()
         for guard in found.guards:

@@ -17,7 +17,7 @@ from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once
+from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -242,8 +242,7 @@ class Constants:
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
-        text = self._text(module)
-        found = guarded(text, function.name.partition(".")[0], module.sites[index].span) if text is not None else None
+        found = on_the_way(self._users.texts, module, index)
         if found is None or found.function.name != function.name.rpartition(".")[2]:
             return ""
         for guard in found.guards:
@@ -253,8 +252,7 @@ class Constants:
 
     def always(self, module: Module, index: int, test: ast.expr) -> bool:
         """Whether a test always holds in the function of a site, by what every call gives."""
-        text, function = self._text(module), module.function_of(module.sites[index])
-        found = guarded(text, function.name.partition(".")[0], module.sites[index].span) if text is not None else None
+        function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
         own = found is not None and found.function.name == function.name.rpartition(".")[2]
         return own and found is not None and self._truth(module, function, found, test) is True
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from functools import partial
 from typing import Final
 
-from detlint.checks.guards import Guarded, guarded
+from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -47,11 +47,10 @@ class DeviceTests:
 
     def keeps_from(self, module: Module, index: int, targets: Sequence[str]) -> str:
         """The test that keeps all runs on some hardware from a site, in the function around it; "" where none surely does."""
-        site, function = module.sites[index], module.function_of(module.sites[index])
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") and function.name else None
+        text = self._users.texts.of(module.path)
         if text is None or not any(name.encode() in text for name in self._names):
             return ""
-        found = guarded(text, function.name.partition(".")[0], site.span)
+        found = on_the_way(self._users.texts, module, index)
         if found is None:
             return ""
         for guard in found.guards:

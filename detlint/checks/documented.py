@@ -9,7 +9,7 @@ from typing import Final
 
 from detlint.catalog import HARDWARE
 from detlint.checks.alone import launching
-from detlint.checks.guards import guarded
+from detlint.checks.guards import on_the_way
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings
@@ -61,7 +61,7 @@ class Documented:
         if not any(self._names_framework(module) for module in modules.values()):
             return
         said = self._documents.around(reach.entry.module.path)
-        files = reach.visited | reach.imported | {reach.entry.module.path}
+        files = reach.files
         named = said.gpu and self._is_left_open(said, reach.entry.module.path, files)
         if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
@@ -82,16 +82,14 @@ class Documented:
 
     def _is_given(self, reach: Reach, flag: str) -> bool:
         """Whether a file that a run comes to may say itself what an option is."""
-        files = {reach.entry.module.path, *reach.visited, *reach.imported}
+        files = reach.files
         found = next((path for path in sorted(files) if self._texts.gives(flag, path)), None)
         reach.visited |= reach.imported if found is None else {found}  # what it rests on
         return found is not None
 
     def _options_around(self, module: Module, index: int) -> set[str]:
         """The options, as attributes of what holds them, that have to be true for a function to come to a site of it."""
-        site, function = module.sites[index], module.function_of(module.sites[index])
-        text = self._texts.of(module.path) if module.path.endswith(".py") and function.name else None
-        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
+        found = on_the_way(self._texts, module, index)
         tests = [dotted(guard.test) for guard in found.guards if guard.wanted] if found is not None else []
         return {test.rpartition(".")[2] for test in tests if "." in test and not test.startswith("self.")}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from detlint.catalog import Entry
@@ -24,7 +24,7 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import Member, Ref
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
-from detlint.program.users import Use
+from detlint.program.users import Callers, Use
 
 SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
@@ -40,10 +40,6 @@ _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
 _ALONE: Final = frozenset({"self", "input", "tensor"})
 """What a sum is of, as the parameter of an entry; others are added to it."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-Callers = Callable[[Module, str], Sequence[Use] | None]
-"""The uses of a function in the program; None where there may be others."""
 
 
 class Exact:

@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 from detlint.facts.model import Span
 from detlint.facts.parse import tree
+from detlint.program.resolve import Module
+from detlint.program.texts import Texts
 
 _LEAVE: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -59,6 +61,14 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
     """
     text, before = _definition(data, name, span)
     return _find(_statements(text), (span.line - before, span.column), [], [])
+
+
+def on_the_way(texts: Texts, module: Module, index: int) -> Guarded | None:
+    """The tests on the way to a site of a module, in the innermost function around it; None at the top level, and where that can't be read,
+    as in a notebook."""
+    site, function = module.sites[index], module.function_of(module.sites[index])
+    text = texts.of(module.path) if module.path.endswith(".py") and function.name else None
+    return guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
 
 
 def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | None:

@@ -15,7 +15,7 @@ from detlint.facts.loops import INSIDE, NUMBERED, SUM, WRITTEN, YIELDED
 from detlint.facts.model import ANEW, Const, Detail, Either, Function, Member, Ref, Site, is_made_by
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
-from detlint.program.users import Use
+from detlint.program.users import Callers
 
 ERRORS: Final = ("Error", "Exception", "Warning")
 # Methods that show what they are given, or only look at it, by their names.
@@ -45,8 +45,6 @@ DEEPEST: Final = 4
 """Through so many functions that give it back a listing is followed."""
 
 
-Callers = Callable[[Module, str], Sequence[Use] | None]
-"""The uses of a function in the program; None where there may be others."""
 Unsaid = Callable[[Module, int, str, int], bool]
 """Whether a name is said so many times, all in the `__main__` block in which a site stands."""
 

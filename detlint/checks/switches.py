@@ -14,6 +14,7 @@ from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
 from detlint.config import Settings
 from detlint.facts.model import Span
+from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
 from detlint.program.resolve import Module
 
@@ -206,7 +207,7 @@ def _communication(
     reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
-    started = _with_context("starts-communication", reach, matcher)
+    started = _with_context(STARTS_COMMUNICATION, reach, matcher)
     # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
     decided = "hccl-deterministic" in reach.switches
     if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final
 
@@ -15,7 +15,7 @@ from detlint.facts.model import KEPT, Site
 from detlint.facts.spare import Layout, Role, Spare
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
-from detlint.program.users import Use
+from detlint.program.users import Callers
 
 OUT: Final = "out"
 """The parameter by which a call is told where to put its result."""
@@ -23,7 +23,6 @@ _BY_NAME: Final = re.compile(rb"\b(?:locals|vars|(?<!\.)eval|exec)\(|f_locals")
 """What may read names that aren't written out."""
 DEEPEST: Final = 2
 """Through so many functions that give it back an object is followed."""
-Callers = Callable[[Module, str], Sequence[Use] | None]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 IN_PLACE: Final = "_"
 """How the names of methods end that change the tensor that they are called on."""

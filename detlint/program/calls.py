@@ -47,6 +47,7 @@ ONLY_DIFFERENTIATES: Final = "only-differentiates"
 OF_INPUTS: Final = "of-inputs"
 """Such gradients that are surely none of weights."""
 PASSES_BACK: Final = "passes-back"
+STARTS_COMMUNICATION: Final = "starts-communication"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
 BARE: Final = "<bare>"

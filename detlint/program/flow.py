@@ -58,6 +58,7 @@ from detlint.program.calls import (
     ONLY_DIFFERENTIATES,
     PASSES_BACK,
     PREPARES,
+    STARTS_COMMUNICATION,
     TRAINING_CELL,
     Callee,
     Calls,
@@ -1439,7 +1440,7 @@ class _Run:
         elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
-        if "starts-communication" in entry.contexts:
+        if STARTS_COMMUNICATION in entry.contexts:
             self.result.communicates = True
             known = effect.name.partition(".")[0] in self.resolver.catalog.adding
             self.result.adds_up = self.result.adds_up or not known

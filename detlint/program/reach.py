@@ -191,6 +191,11 @@ class Reach(msgspec.Struct):
     imported: set[str] = set()
     """Those whose top level it runs. They may be visited too."""
 
+    @property
+    def files(self) -> set[str]:
+        """The files that the run comes to, that of the entry point too."""
+        return {self.entry.module.path, *self.visited, *self.imported}
+
     def see(self, path: str, inside: bool) -> None:
         """Note that the run runs functions of a file, or its top level, which do nothing of interest."""
         (self.visited if inside else self.imported).add(path)

@@ -44,6 +44,10 @@ class Use(NamedTuple):
     called: bool
 
 
+Callers = Callable[[Module, str], Sequence[Use] | None]
+"""Gives the uses of a function in the program; None where there may be others."""
+
+
 class _Said(msgspec.Struct):
     """What a file calls and hands on, by the last component of the names."""
 
