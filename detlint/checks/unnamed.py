@@ -372,7 +372,7 @@ class Unnamed:
         defined = name in other.facts.names or name in other.functions or name in other.classes
         if has == own and self._hands_on(other, name):
             return True
-        word, alias = whole(name), re.compile(rb"\b%s\s+as\b" % name.encode())
+        word, alias = whole(name), re.compile(rb"\b%s\s+as\s+(\w+)" % name.encode())
         for block in self._texts.blocks(path):
             text = self._used(other, block, block.text, word) if word.search(block.text) else b""
             if not word.search(text):
@@ -380,7 +380,9 @@ class Unnamed:
             imports = [found for found in IMPORT.findall(text) if word.search(found)]
             passes_on = bool(imports) and has == own and path.endswith(INIT)
             closed = passes_on and (self._is_closed(other) or self._is_left_there(other, module, name))
-            if (passes_on and not closed) or (has == own and any(map(alias.search, imports))):
+            renamed = {new for statement in imports for new in alias.findall(statement)} if has == own else set()
+            kept = closed and not any(self._is_said_beside(other, new.decode("utf-8", "replace")) for new in renamed)
+            if (passes_on and not closed) or (renamed and not kept):
                 return True
             rest = IMPORT.sub(b"", text)
             if closed:
@@ -393,6 +395,12 @@ class Unnamed:
             if named and not self._is_dark(other, block, asking):
                 return True
         return False
+
+    def _is_said_beside(self, package: Module, name: str) -> bool:
+        """Whether a package says a name, which it gives what it imports, once more, or another file of the program says it."""
+        if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(package.path)):
+            return True
+        return any(path != package.path for path in self._texts.saying(name, self._users.home(package)))
 
     def _hands_on(self, module: Module, name: str) -> bool:
         """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight, or puts names together."""
