@@ -741,7 +741,8 @@ class Run:
         for path, runs in work:
             if runs is None:
                 part.followed[path], idle = self._followed(engine, path)
-                part.idle |= {path: _rests_on(idle)} if idle else {}
+                if idle:
+                    part.idle[path] = _rests_on(idle)
             else:
                 part.judged[path] = self._judged(engine, path, runs)
         self.followed = self.followed or bool(part.followed)

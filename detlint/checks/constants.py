@@ -620,8 +620,8 @@ class Constants:
         if uses is None and handed:
             return None
         for use in uses or ():
-            if not self._offered and self._is_of_idle(use):
-                continue
+            if not self._offered and use.around and self._unnamed.holds(use.module, use.around):
+                continue  # nothing runs it
             if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
                 calls.append(use)
                 continue
@@ -631,12 +631,6 @@ class Constants:
             if not (isinstance(site.target, Result) and site.target.site >= 0):
                 calls.append(use)
         return calls
-
-    def _is_of_idle(self, use: Use) -> bool:
-        """Whether a use stands in a function or class that nothing runs."""
-        around = use.module.function_of(use.module.sites[use.site]).name if use.site >= 0 else ""
-        name = around.partition(".")[0]
-        return bool(name) and "<" not in name and self._unnamed.holds(use.module, name)
 
     def _built(self, module: Module, owner: str) -> list[Use] | None:
         """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs

@@ -110,7 +110,8 @@ class Frozen:
             if not name.isidentifier() or self._may_be_used_otherwise(module, name):
                 return False
             found = self._gradients.uses(module, name) or ()
-            uses = [use for use in found if not self._is_of_made(use) and not self._is_of_idle(use)]
+            others = (use for use in found if not self._is_of_made(use))
+            uses = [use for use in others if not (use.around and self._idle(use.module, use.around))]
             return bool(uses) and all(self._makes_part(use, part) for use in uses)
 
         return self._decided.of((module.path, name, part), find, False)
@@ -131,12 +132,6 @@ class Frozen:
         site = use.module.sites[use.site]
         target = self._resolver.normal(use.module.path, site.target, use.module.function_of(site))
         return isinstance(target, Result)
-
-    def _is_of_idle(self, use: Use) -> bool:
-        """Whether a use stands in a function or class that nothing runs."""
-        around = use.module.function_of(use.module.sites[use.site]).name if use.site >= 0 else ""
-        name = around.partition(".")[0]
-        return name.isidentifier() and self._idle(use.module, name)
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -235,10 +230,11 @@ class Frozen:
 
     def _hands_to_freeze(self, path: str, value: ast.expr, name: str, depth: int) -> bool:
         """Whether an expression hands a network, and nothing else, to a function of the program that freezes it first of all."""
-        is_it = isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords
-        if not is_it or depth == _DEEPEST or dotted(value.args[0]) != name:  # type: ignore[attr-defined]
+        if not isinstance(value, ast.Call) or len(value.args) != 1 or value.keywords or depth == _DEEPEST:
             return False
-        first, dot, rest = dotted(value.func).partition(".")  # type: ignore[attr-defined]
+        if dotted(value.args[0]) != name:
+            return False
+        first, dot, rest = dotted(value.func).partition(".")
         module = self._resolver.module(path)
         meant = module.facts.names.get(first) if module is not None else None
         found = self._resolver.name(path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None

@@ -108,9 +108,8 @@ def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
 
 def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:
     """The text of the definition of the top level that a site stands in, and how many lines are before it; b"" for none."""
-    said = (
-        found.start() for found in re.finditer(rb"%s\b" % re.escape(name.encode()), data)
-    )  # literals are found fast
+    # What begins with a literal is searched for as fast as that.
+    said = (found.start() for found in re.finditer(rb"%s\b" % re.escape(name.encode()), data))
     begins = ((data.rfind(b"\n", 0, at) + 1, at) for at in said)
     heads = (start for start, at in begins if _DEFINES.fullmatch(data, start, at))
     begun = [(start, data.count(b"\n", 0, start)) for start in heads]

@@ -90,16 +90,23 @@ def _parts(node: ast.expr) -> list[str]:
 
 
 def text_of(node: ast.expr) -> str:
+    """The text that an expression is; "" for any other."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _bound_once(function: _Function, name: str) -> ast.expr | None:
     """What a function binds a name to, if it does so in one place alone."""
+    bound = assignments(function, name)
+    return bound[0].value if len(bound) == 1 else None
+
+
+def assignments(function: _Function, name: str) -> list[ast.Assign]:
+    """The assignments by which a function binds a name; none where anything else binds it too."""
     nodes = [*ast.walk(function)]
     stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-    if len(stored) != 1 or any(isinstance(n, ast.arg) and n.arg == name for n in nodes):
-        return None
-    return next((n.value for n in nodes if isinstance(n, ast.Assign) and n.targets == stored), None)
+    bound = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stored]
+    is_argument = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
+    return bound if len(bound) == len(stored) and not is_argument else []
 
 
 def holds_settings(base: Value | None) -> bool:
@@ -116,10 +123,12 @@ def holds_settings(base: Value | None) -> bool:
 
 
 def key_of(attr: str) -> str:
+    """The key that a step to a value asks for: `clip` for `clip` and for `[clip]`."""
     return attr[1:-1] if attr.startswith("[") else attr
 
 
 def table_of(base: Value | None) -> str:
+    """The key of the table in which something is asked for; "" where that is no part of another one, or has a name for all settings."""
     return _table(base.attr) if isinstance(base, Member) else ""
 
 

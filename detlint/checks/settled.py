@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from detlint.checks.given import TRUTH, Writes, names_tables
 from detlint.checks.guards import call_in, guarded
-from detlint.checks.lookups import Lookup, holds_settings, key_of, looked_up, table_of
+from detlint.checks.lookups import Lookup, assignments, holds_settings, key_of, looked_up, table_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
@@ -119,14 +119,9 @@ class Settled:
             top: the definition of the top level that it is in.
             lines: how many are before it in its file.
         """
-        nodes = [*ast.walk(function)]
-        stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-        bound = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stored]
-        if len(bound) != len(stored) or any(isinstance(n, ast.arg) and n.arg == name for n in nodes):
-            return None
         text, leaf = self._users.texts.of(module.path) or b"", partial(self.written, module, function)
         left = list[ast.expr]()
-        for node in bound:
+        for node in assignments(function, name):
             line = node.lineno + lines
             found = guarded(text, top, Span(line, node.col_offset, line, node.col_offset + 1))
             tests = found.guards if found is not None else ()

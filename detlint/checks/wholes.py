@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from detlint.checks.by_name import LOCATORS
 from detlint.program.texts import IMPORT, Texts
 
 FINDS: Final = [
@@ -16,8 +17,7 @@ FINDS: Final = [
     "run_path",
     "iter_modules",
     "walk_packages",
-    "pydoc",
-    "resolve_name",
+    *LOCATORS,
 ]
 """By what a program may come to files without their names."""
 _FOUND: Final = re.compile(rb"\b(?:%s)\b" % "|".join(FINDS).encode())

@@ -56,7 +56,7 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
             started = started or (not is_table(path) and _COMMAND.search(text) is not None)
-            spoken |= not is_table(path) and _says_more(text, key)
+            spoken = spoken or (not is_table(path) and _says_more(text, key))
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))
             continue
         for top, inside in tables:

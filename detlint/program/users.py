@@ -43,6 +43,13 @@ class Use(NamedTuple):
     """The site that calls it, or is handed it; -1: somewhere else in the file."""
     called: bool
 
+    @property
+    def around(self) -> str:
+        """The definition of its file's top level in which it stands; "" for none, and for a lambda."""
+        name = self.module.function_of(self.module.sites[self.site]).name if self.site >= 0 else ""
+        top = name.partition(".")[0]
+        return top if top.isidentifier() else ""
+
 
 Callers = Callable[[Module, str], Sequence[Use] | None]
 """Gives the uses of a function in the program; None where there may be others."""
@@ -340,8 +347,9 @@ class Users:
         while isinstance(made, (Member, Result)):
             made = made.base if isinstance(made, Member) else made.of
         named = self.resolver.name(module.path, made.name) if isinstance(made, Ref) else None
-        own = isinstance(named, Ref) and "::" in named.name and not named.name.endswith("::")
-        return own and (isinstance(target, Member) or not self.resolver.is_class(named.name))  # type: ignore[union-attr]
+        if not isinstance(named, Ref) or "::" not in named.name or named.name.endswith("::"):
+            return False
+        return isinstance(target, Member) or not self.resolver.is_class(named.name)
 
     def package(self, module: Module) -> str:
         """The folder of the outermost package that a file stands in; "" for none."""
