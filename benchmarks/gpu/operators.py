@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 def digest(tensor: torch.Tensor) -> str:
     content = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-    return hashlib.sha1(bytes(content.tolist())).hexdigest()
+    return hashlib.sha1(content.numpy().tobytes()).hexdigest()
 
 
 def different(run: Callable[[], list[torch.Tensor]], times: int) -> dict[str, Any]:

@@ -197,3 +197,176 @@ def mode(device: torch.device, n: int) -> Case:
 def kthvalue(device: torch.device, n: int) -> Case:
     x = few(device, n, 3).float()
     return Case(lambda: torch.kthvalue(x, n // 2, 0).indices, [])
+
+
+@sample("torch.nanmedian", "dim, with ties")
+def nanmedian(device: torch.device, n: int) -> Case:
+    x = few(device, n, 3).float()
+    return Case(lambda: torch.nanmedian(x, 0).indices, [])
+
+
+@sample("torch.topk", "whole numbers with ties")
+def topk(device: torch.device, n: int) -> Case:
+    x = few(device, n, 3)
+    return Case(lambda: torch.topk(x, n // 2).indices, [])
+
+
+@sample("torch.put", "accumulate")
+def put(device: torch.device, n: int) -> Case:
+    start, source, index = torch.zeros(7).to(device), leaf(device, n).detach(), few(device, n)
+    return Case(lambda: torch.put(start, index, source, accumulate=True), [])
+
+
+@sample("torch.put", "the same places several times")
+def overwrite(device: torch.device, n: int) -> Case:
+    start, source, index = torch.zeros(7).to(device), leaf(device, n).detach(), few(device, n)
+    return Case(lambda: torch.put(start, index, source), [])
+
+
+@sample("torch.index_put", "the same places several times")
+def index_put(device: torch.device, n: int) -> Case:
+    start, source, index = torch.zeros(7).to(device), leaf(device, n).detach(), few(device, n)
+    return Case(lambda: torch.index_put(start, (index,), source), [])
+
+
+@sample("torch.index_copy", "the same places several times")
+def index_copy(device: torch.device, n: int) -> Case:
+    start, source, index = torch.zeros(7).to(device), leaf(device, n).detach(), few(device, n)
+    return Case(lambda: torch.index_copy(start, 0, index, source), [])
+
+
+def _scatter(reduce: str | None) -> Make:
+    def make(device: torch.device, n: int) -> Case:
+        start, source, index = torch.ones(7).to(device), (1 + torch.randn(n) / n).to(device), few(device, n)
+        if reduce is None:
+            return Case(lambda: torch.scatter(start, 0, index, source), [])
+        return Case(lambda: torch.scatter(start, 0, index, source, reduce=reduce), [])
+
+    return make
+
+
+for _reduce in (None, "add", "multiply"):
+    sample("torch.scatter", _reduce or "the same places several times")(_scatter(_reduce))
+
+
+@sample("torch.scatter_reduce", "mean")
+def scatter_mean(device: torch.device, n: int) -> Case:
+    start, source, index = torch.zeros(7).to(device), leaf(device, n).detach(), few(device, n)
+    return Case(lambda: torch.scatter_reduce(start, 0, index, source, "mean"), [])
+
+
+@sample("torch.index_select")
+def index_select(device: torch.device, n: int) -> Case:
+    x, index = leaf(device, 7, 4), few(device, n)
+    return Case(lambda: torch.index_select(x, 0, index), [x])
+
+
+@sample("torch.nn.functional.embedding")
+def embedding(device: torch.device, n: int) -> Case:
+    table, words = leaf(device, 7, 16), few(device, n)
+    return Case(lambda: F.embedding(words, table), [table])
+
+
+@sample("torch.nn.functional.cross_entropy", "images")
+def cross_entropy(device: torch.device, n: int) -> Case:
+    side = max(2, round((n / 2) ** 0.5))
+    scores, goal = leaf(device, 2, 5, side, side), torch.randint(5, (2, side, side)).to(device)
+    return Case(lambda: F.cross_entropy(scores, goal), [scores])
+
+
+@sample("torch.nn.functional.max_unpool2d", "overlapping windows")
+def max_unpool2d(device: torch.device, n: int) -> Case:
+    x = leaf(device, 2, max(1, n // 64), 11, 11).detach()
+    pooled, places = F.max_pool2d(x, 3, stride=1, return_indices=True)
+    values = torch.randn_like(pooled)
+    return Case(lambda: F.max_unpool2d(values, places, 3, stride=1, output_size=(11, 11)), [])
+
+
+def _pad(mode: str, sides: int, dimensions: int) -> Make:
+    def make(device: torch.device, n: int) -> Case:
+        x = leaf(device, 2, max(1, n // 9**dimensions), *([9] * dimensions))
+        return Case(lambda: F.pad(x, (8,) * sides, mode=mode), [x])
+
+    return make
+
+
+for _mode, _sides in (("reflect", 4), ("reflect", 6), ("replicate", 2), ("replicate", 4), ("replicate", 6)):
+    sample("torch.nn.functional.pad", f"{_mode}, {_sides // 2}-D")(_pad(_mode, _sides, _sides // 2))
+
+
+@sample("torch.nn.functional.adaptive_avg_pool3d", "overlapping windows")
+def adaptive_avg_pool3d(device: torch.device, n: int) -> Case:
+    x = leaf(device, 1, max(1, n // 512), 11, 11, 11)
+    return Case(lambda: F.adaptive_avg_pool3d(x, 7), [x])
+
+
+@sample("torch.nn.functional.adaptive_max_pool3d", "overlapping windows")
+def adaptive_max_pool3d(device: torch.device, n: int) -> Case:
+    x = leaf(device, 1, max(1, n // 512), 11, 11, 11)
+    return Case(lambda: F.adaptive_max_pool3d(x, 7), [x])
+
+
+@sample("torch.nn.functional.fractional_max_pool3d")
+def fractional_max_pool3d(device: torch.device, n: int) -> Case:
+    channels = max(1, n // 512)
+    x, regions = leaf(device, 1, channels, 15, 15, 15), torch.rand(1, channels, 3).to(device)
+    return Case(lambda: F.fractional_max_pool3d(x, 3, output_size=9, _random_samples=regions), [x])
+
+
+@sample("torch.nn.functional.interpolate", "bilinear, antialias")
+def antialias(device: torch.device, n: int) -> Case:
+    x, side = leaf(device, 2, 3, 64, 64), max(2, round(n**0.5) // 8)
+    return Case(lambda: F.interpolate(x, size=(side, side), mode="bilinear", antialias=True), [x])
+
+
+@sample("torch.nn.functional.interpolate", "nearest")
+def nearest(device: torch.device, n: int) -> Case:
+    x, side = leaf(device, 2, 3, 6, 6), max(2, round(n**0.5))
+    return Case(lambda: F.interpolate(x, size=(side, side), mode="nearest"), [x])
+
+
+def _convolution(dimensions: int, transposed: bool) -> Make:
+    def make(device: torch.device, n: int) -> Case:
+        x = leaf(device, 8, 16, *([max(4, round((n / 8) ** (1 / dimensions)))] * dimensions))
+        kind = ("conv_transpose" if transposed else "conv") + f"{dimensions}d"
+        weight, run = leaf(device, 16, 16, *([3] * dimensions)), getattr(F, kind)
+        return Case(lambda: run(x, weight, padding=1), [x, weight])
+
+    return make
+
+
+for _dimensions in (1, 2, 3):
+    sample(f"torch.nn.functional.conv{_dimensions}d")(_convolution(_dimensions, transposed=False))
+    sample(f"torch.nn.functional.conv_transpose{_dimensions}d")(_convolution(_dimensions, transposed=True))
+
+
+@sample("torch.nn.functional.scaled_dot_product_attention", "float32")
+def attention(device: torch.device, n: int) -> Case:
+    query, key, value = (torch.randn(2, 4, max(8, n // 128), 64).to(device).requires_grad_() for _ in range(3))
+    return Case(lambda: F.scaled_dot_product_attention(query, key, value), [query, key, value])
+
+
+@sample("torch.nn.functional.scaled_dot_product_attention", "bfloat16")
+def attention_bfloat16(device: torch.device, n: int) -> Case:
+    shape = 2, 4, max(8, n // 128), 64
+    query, key, value = (torch.randn(shape).to(device, torch.bfloat16).requires_grad_() for _ in range(3))
+    return Case(lambda: F.scaled_dot_product_attention(query, key, value), [query, key, value])
+
+
+@sample("torch.matmul")
+def matmul(device: torch.device, n: int) -> Case:
+    first, second = leaf(device, 64, max(64, n // 16)), leaf(device, max(64, n // 16), 64)
+    return Case(lambda: first @ second, [first, second])
+
+
+@sample("torch.nn.LSTM")
+def lstm(device: torch.device, n: int) -> Case:
+    layer, x = torch.nn.LSTM(16, 32, 2).to(device), torch.randn(64, max(2, n // 1024), 16).to(device)
+    return Case(lambda: layer(x)[0], [*layer.parameters()])
+
+
+@sample("torch.sparse.mm")
+def sparse(device: torch.device, n: int) -> Case:
+    places, values = torch.stack([few(device, n), few(device, n, 64)]), leaf(device, n).detach()
+    table, dense = torch.sparse_coo_tensor(places, values, (7, 64)), leaf(device, 64, 8).detach()
+    return Case(lambda: torch.sparse.mm(table, dense), [])

@@ -88,7 +88,7 @@ def diffuse(device: torch.device, steps: int) -> nn.Module:
 def digest(network: nn.Module) -> str:
     found = hashlib.sha1()
     for value in network.state_dict().values():
-        found.update(bytes(value.cpu().contiguous().flatten().view(torch.uint8).tolist()))
+        found.update(value.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return found.hexdigest()
 
 
