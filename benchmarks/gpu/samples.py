@@ -279,7 +279,7 @@ def max_unpool2d(device: torch.device, n: int) -> Case:
     x = leaf(device, 2, max(1, n // 64), 11, 11).detach()
     pooled, places = F.max_pool2d(x, 3, stride=1, return_indices=True)
     values = torch.randn_like(pooled)
-    return Case(lambda: F.max_unpool2d(values, places, 3, stride=1, output_size=(11, 11)), [])
+    return Case(lambda: F.max_unpool2d(values, places, [3, 3], stride=[1, 1], output_size=(11, 11)), [])
 
 
 def _pad(mode: str, sides: int, dimensions: int) -> Make:

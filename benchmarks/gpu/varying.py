@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -67,7 +68,9 @@ def main() -> None:
     optimizer = torch.optim.SGD([image, numbers], 0.1)
     for _ in range(4):
         optimizer.zero_grad()
-        loss = (PROGRAMS[options.name](image, numbers, places) * 0.01).tanh().square().mean() + 0.01 * numbers.std()
+        loss: Any = (
+            PROGRAMS[options.name](image, numbers, places) * 0.01
+        ).tanh().square().mean() + 0.01 * numbers.std()
         loss.backward()
         optimizer.step()
         print(f"loss {loss.item():.17g}")

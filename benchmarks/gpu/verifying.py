@@ -62,14 +62,17 @@ def main() -> None:
         print("No GPU here: nothing was run.")
         return
     print("| program | varies at | as it is | named | cause | under detlint |\n|---|---|---|---|---|---|")
-    for name in options.names:
-        arguments = [str(PROGRAM), name, "--device", options.device]
-        as_is, enforced = verified("--as-is", *arguments), verified(*arguments)
-        line, where = varies(name)
-        what, cause = named(as_is)
-        print(
-            f"| {name} | :{line}, {where} | {as_is['outcome']} | {what} | {cause} | {enforced['outcome']} |", flush=True
-        )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for line in pool.map(lambda name: row(name, options.device), options.names):
+            print(line, flush=True)
+
+
+def row(name: str, device: str) -> str:
+    arguments = [str(PROGRAM), name, "--device", device]
+    as_is, enforced = verified("--as-is", *arguments), verified(*arguments)
+    line, where = varies(name)
+    what, cause = named(as_is)
+    return f"| {name} | :{line}, {where} | {as_is['outcome']} | {what} | {cause} | {enforced['outcome']} |"
 
 
 if __name__ == "__main__":
