@@ -25,17 +25,49 @@ def test_runs_that_do_the_same_are_equal(tmp_path: Path) -> None:
     assert told["processes"][0]["rows"][0] > 100
 
 
-def test_a_forward_kernel_is_named_with_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["kernel", "api"])
+def test_digests_made_on_a_device_give_the_rows_that_others_give(tmp_path: Path, level: str) -> None:
+    text = model(layer="Backward.apply(Forward.apply(x)) * 0 + 1", steps=3)
+    rows = {}
+    for digest in ("host", "device"):
+        told = pair(tmp_path / digest, text, digest=digest, level=level)
+        rows[digest] = told["processes"][0]["rows"]
+    assert rows["host"] == rows["device"]
+
+
+def test_a_function_may_have_more_kernels_than_rows_wait_for_a_device(tmp_path: Path) -> None:
+    class Long(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:
+            for _ in range(4200):
+                x = x + 1
+            return x
+
+        @staticmethod
+        def backward(ctx: object, gradient: torch.Tensor) -> torch.Tensor:
+            return gradient * 1
+
+    for name in "ab":
+        with trace(tmp_path / name, digest="device"):
+            Long.apply(torch.ones(2, requires_grad=True)).sum().backward()  # type: ignore[no-untyped-call]
+    told = compared(tmp_path / "a", tmp_path / "b")
+    assert told["equal"]
+    assert told["processes"][0]["rows"][0] > 4200
+
+
+@pytest.mark.parametrize("digest", ["host", "device"])
+def test_a_forward_kernel_is_named_with_its_line(tmp_path: Path, digest: str) -> None:
     text = model(layer="Forward.apply(x)")
-    story = pair(tmp_path, text)["story"]
+    story = pair(tmp_path, text, digest=digest)["story"]
     assert (story["cause"], story["operator"], story["backward"]) == ("kernel", "noisy.forward.default", False)
     assert line(text, "layer") in [place["line"] for place in story["stack"]]
     assert [given["differs"] for given in story["inputs"]] == [False]
 
 
-def test_a_backward_kernel_is_named_with_the_line_of_its_forward_pass(tmp_path: Path) -> None:
+@pytest.mark.parametrize("digest", ["host", "device"])
+def test_a_backward_kernel_is_named_with_the_line_of_its_forward_pass(tmp_path: Path, digest: str) -> None:
     text = model(layer="Backward.apply(x)")
-    story = pair(tmp_path, text)["story"]
+    story = pair(tmp_path, text, digest=digest)["story"]
     assert (story["cause"], story["operator"], story["backward"]) == ("kernel", "noisy.backward.default", True)
     assert line(text, "layer") in [place["line"] for place in story["forward"]]
     assert story["module"] == "Net"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import torch
@@ -92,6 +93,15 @@ def _mixed(numbers: torch.Tensor) -> torch.Tensor:
     numbers = (numbers ^ ((numbers >> 30) & 0x3FFFFFFFF)) * -4658895280553007687
     numbers = (numbers ^ ((numbers >> 27) & 0x1FFFFFFFFF)) * -7723592293110705685
     return (numbers ^ ((numbers >> 31) & 0x1FFFFFFFF)) | 1
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """What is computed within is of no trace and of no graph. What PyTorch calls in the middle of a kernel is so anyhow."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+        yield
 
 
 def together(tensors: Iterable[torch.Tensor]) -> str:

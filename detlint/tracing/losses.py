@@ -140,13 +140,10 @@ def of_torch(torch: ModuleType) -> None:
 
 
 def _state(optimizer: Any) -> str:
-    import torch
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    from detlint.tracing.digests import together
+    from detlint.tracing.digests import together, unseen
 
     parameters = (parameter.detach() for group in optimizer.param_groups for parameter in group["params"])
-    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+    with unseen():
         return together(parameters)
 
 
@@ -175,11 +172,8 @@ def _remember(scale: Callable[..., Any]) -> Callable[..., Any]:
 
 def torch_loss(tensor: Any) -> tuple[float, str]:
     """A tensor's value (the mean of several) and the digest of its bits."""
-    import torch
-    from torch.utils._python_dispatch import _disable_current_modes
+    from detlint.tracing.digests import host, unseen
 
-    from detlint.tracing.digests import host
-
-    with torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
+    with unseen():
         value = tensor.detach().cpu()
         return float(value.double().mean()), f"{host(value):016x}"

@@ -113,8 +113,9 @@ class Tracer:
         tensors: list[torch.Tensor] = []
         others: list[Any] = []
         _sort(inputs, tensors, others)
-        for tensor in tensors:
-            self._value(tensor, read, False, True)
+        with digests.unseen():
+            for tensor in tensors:
+                self._value(tensor, read, False, True)
         site = self.writer.site(self._sites.here(3))
         arguments = self._arguments(others) if others else NOTHING
         path = self._text(self.modules.path)
@@ -124,14 +125,16 @@ class Tracer:
         """Read a row's outputs, and write it; its number."""
         tensors: list[torch.Tensor] = []
         _sort(outputs, tensors, [])
-        for tensor in tensors:
-            self._value(tensor, row.outputs, False, False)
-            self._producers[_address(tensor)] = self.row
-        return self._put(row)
+        with digests.unseen():
+            for tensor in tensors:
+                self._value(tensor, row.outputs, False, False)
+                self._producers[_address(tensor)] = self.row
+            return self._put(row)
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
-        self.fetch()
+        with digests.unseen():
+            self.fetch()
         self.writer.write(step)
         self._forward.clear()
 
@@ -139,9 +142,11 @@ class Tracer:
         """Fetch the digests that devices have made, and write the rows that wait for them."""
         if not self._queue:
             return
+        waiting = {id(n) for row in self._queue for n in (*row.inputs, *row.outputs) if type(n) is not int}
         by_device: dict[torch.device, list[torch.Tensor]] = {}
         for tensor in self._sent:
-            by_device.setdefault(tensor.device, []).append(tensor)
+            if id(tensor) in waiting:
+                by_device.setdefault(tensor.device, []).append(tensor)
         numbers: dict[int, int] = {}
         for sent in by_device.values():
             fetched = torch.stack(sent).cpu().tolist()
@@ -151,7 +156,9 @@ class Tracer:
             row.outputs = [n if type(n) is int else numbers[id(n)] for n in row.outputs]
             self.writer.write(row)
         self._queue.clear()
-        self._sent.clear()
+        self._sent = [
+            tensor for tensor in self._sent if id(tensor) not in waiting
+        ]  # a row that is open has read the rest
 
     # -- the parts of a row -------------------------------------------------------------------------------------------
 
