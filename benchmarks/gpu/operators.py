@@ -90,6 +90,7 @@ def main() -> None:
     if options.device == "cuda" and not torch.cuda.is_available():
         print("No GPU here: nothing was run, and nothing written.")
         return
+    torch.set_num_threads(1)  # several threads of a CPU write to the same places in any order, too
     machine = torch.cuda.get_device_name() if options.device == "cuda" else "CPU: a trial of the script, no result"
     rows = measured(torch.device(options.device), options.times, options.size)
     head = {"machine": machine, "torch": torch.__version__, "cuda": torch.version.cuda, "times": options.times}
