@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import detlint
 from packaging.requirements import Requirement
 
 from detlint import catalog
@@ -16,6 +17,7 @@ from detlint import catalog
 torch = pytest.importorskip("torch")
 
 FOLDER = Path(__file__).parent.parent / "benchmarks" / "gpu"
+TRACES = Path(__file__).parent / "data" / "gpu"
 MEASURED = FOLDER / "operators.json"
 
 
@@ -86,3 +88,13 @@ def test_what_was_measured_agrees_with_the_catalog() -> None:
             assert row["on"] == {"results": 1}, row
         told |= categories
     assert told >= {"a", "b", "d"}
+
+
+def test_what_the_switch_would_repair_is_told_so() -> None:
+    """Traces of two runs of `train.py convolution` on an H200: no rule tells a convolution, for the switch answers all."""
+    told = json.loads(detlint("diff", TRACES / "a", TRACES / "b", "--output-format", "json").stdout)
+    story = told["story"]
+    assert (story["operator"], story["cause"]) == ("aten.convolution_backward.default", "kernel")
+    assert (story["code"], story["backward"]) == ("DET402", True)
+    assert "use_deterministic_algorithms" in story["help"]
+    assert told["processes"][0]["differing"] == 1

@@ -68,9 +68,7 @@ def main() -> None:
     optimizer = torch.optim.SGD([image, numbers], 1.0)
     for _ in range(4):
         optimizer.zero_grad()
-        loss: Any = (
-            PROGRAMS[options.name](image, numbers, places) * 0.01
-        ).tanh().square().sum() + 0.01 * numbers.std()
+        loss: Any = (PROGRAMS[options.name](image, numbers, places) * 0.01).tanh().square().sum() + 0.01 * numbers.std()
         loss.backward()
         optimizer.step()
         print(f"loss {loss.item():.17g}")

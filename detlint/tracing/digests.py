@@ -23,6 +23,10 @@ Digest = int | torch.Tensor
 _LOW: Final = 1 << 40
 """No allocator of a 64-bit system hands out addresses below; one there is an offset into memory that was given up."""
 _BLOCK: Final = 1 << 20
+_AT_ONCE: Final = 16 * _BLOCK
+"""Words that are multiplied at once: 128 MiB of products."""
+_LENGTHS: Final = 4096
+"""How many lengths' weights are remembered: views, each of some hundred bytes."""
 _INTEGERS: Final = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _WORD: Final = (1 << 64) - 1
 _EMPTY: Final = 1
@@ -58,33 +62,45 @@ class OnDevice:
 
     def __init__(self) -> None:
         self._weights: dict[torch.device, torch.Tensor] = {}
+        self._first: dict[tuple[torch.device, int], torch.Tensor] = {}
 
     def __call__(self, tensor: torch.Tensor) -> Digest:
-        """The digest, as a tensor of one integer on the tensor's device."""
+        """The digest, as a tensor of one integer on the tensor's device.
+
+        Two kernels for most tensors: what a trace costs on a device is the starting of kernels.
+        """
         size = tensor.element_size()
         if tensor.numel() == 0:
             return _EMPTY
         flat = tensor.contiguous().view(-1)
         if size == 16:
             flat = torch.view_as_real(flat).view(-1)
-        words = flat.view(_INTEGERS[flat.element_size()])
-        weights = self._of(words.device)
-        sums = [_sum(words[at : at + _BLOCK], weights) for at in range(0, words.numel(), _BLOCK)]
-        while len(sums) > 1:
-            stacked = torch.stack(sums)
-            sums = [_sum(stacked[at : at + _BLOCK], weights) for at in range(0, len(sums), _BLOCK)]
-        return sums[0]
+        return self._sum(flat.view(_INTEGERS[flat.element_size()]))
 
-    def _of(self, device: torch.device) -> torch.Tensor:
+    def _sum(self, words: torch.Tensor) -> torch.Tensor:
+        """Of tensors of different lengths, too: the length is part of a tensor's kind."""
+        device, length = words.device, words.numel()
+        if length <= _BLOCK:
+            return (words * self._of(device, length)).sum()
+        weights, whole = self._of(device, _BLOCK), length // _BLOCK * _BLOCK
+        blocks = (words[at : min(at + _AT_ONCE, whole)].view(-1, _BLOCK) for at in range(0, whole, _AT_ONCE))
+        sums = [(block * weights).sum(1) for block in blocks]
+        if whole < length:
+            sums.append(self._sum(words[whole:]).view(1))
+        return self._sum(torch.cat(sums))
+
+    def _of(self, device: torch.device, length: int) -> torch.Tensor:
+        """The weights of the first places."""
+        found = self._first.get((device, length))
+        if found is not None:
+            return found
         weights = self._weights.get(device)
         if weights is None:
             weights = self._weights[device] = _mixed(torch.arange(1, _BLOCK + 1, dtype=torch.int64)).to(device)
-        return weights
-
-
-def _sum(words: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    # A constant beside each word: rows of zeros of different lengths have different sums.
-    return ((words.to(torch.int64) + 0x2545F491) * weights[: words.numel()]).sum()
+        if len(self._first) >= _LENGTHS:
+            self._first.clear()
+        found = self._first[device, length] = weights[:length]
+        return found
 
 
 def _mixed(numbers: torch.Tensor) -> torch.Tensor:

@@ -30,6 +30,8 @@ _FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46
 """The families of rules that may speak of a cause."""
 _SILENT: Final = {"torch": "DET408"}
 """The rule about operators that no other rule knows."""
+_BY_CATEGORY: Final = {"a": "DET401", "b": "DET402", "d": "DET408"}
+"""The rule about an operator of which the linter says nothing by itself, for the source doesn't show whether it varies."""
 _STREAMS: Final = {"tensorflow": "tensorflow", "mindspore": "mindspore"}
 _COMMUNICATION: Final = "DET605"
 _MOST: Final = 5
@@ -96,7 +98,7 @@ def _rule(cause: Cause, catalog: Catalog, framework: str) -> Known:
     if cause.kind != "kernel":
         return Known()
     for name, entry in _entries(cause, catalog, framework):
-        rule = catalog.rules[entry.rule]
+        rule = catalog.rules[entry.rule or _BY_CATEGORY[entry.category]]
         said = (entry.message or rule.message).replace("{api}", name)
         return Known(rule.code, rule.name, name, said, rule.why, entry.remedy or rule.remedy)
     return _of_code(catalog, _SILENT.get(framework, "")) if cause.call is not None and not cause.unseen else Known()
@@ -126,8 +128,14 @@ def _entries(cause: Cause, catalog: Catalog, framework: str) -> list[tuple[str, 
     for part in _parts(cause):
         found.extend((part, catalog.entries[i]) for i in catalog.copies.get(part, ()))
         found.extend((name, catalog.entries[i]) for name in _ending(catalog, part) for i in catalog.calls[name])
-    found = [(name, entry) for name, entry in found if entry.rule.startswith("DET4")]
-    return sorted(found, key=lambda pair: (_TARGETS.get(device) not in pair[1].targets, pair[1].pass_ != wanted))
+    target = _TARGETS.get(device)
+    found = [
+        (name, entry)
+        for name, entry in found
+        if entry.rule.startswith("DET4")
+        or (not entry.rule and entry.category in _BY_CATEGORY and target in entry.targets)
+    ]
+    return sorted(found, key=lambda pair: (target not in pair[1].targets, pair[1].pass_ != wanted))
 
 
 def _parts(cause: Cause) -> Iterator[str]:
