@@ -132,6 +132,8 @@ class Constants:
         function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
         if found is None or found.function.name != function.name.rpartition(".")[2] or not found.guards:
             return False
+        if any(isinstance(node, ast.Match) for node in ast.walk(found.function)):
+            return False  # whose cases are no guards
         return all(self._truth(module, function, found, guard.test) is guard.wanted for guard in found.guards)
 
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
