@@ -127,6 +127,15 @@ class Constants:
         function = module.function_of(module.sites[index])
         return bool(function.name) and self._kept_from(module, function, index) != ""
 
+    def bring_to(self, module: Module, index: int) -> bool:
+        """Whether all tests on the way to a site in its function always hold, of which there is one at least."""
+        function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
+        if found is None or found.function.name != function.name.rpartition(".")[2] or not found.guards:
+            return False
+        if any(isinstance(node, ast.Match) for node in ast.walk(found.function)):
+            return False  # whose cases are no guards
+        return all(self._truth(module, function, found, guard.test) is guard.wanted for guard in found.guards)
+
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
         `shuffle`, or one that trains the model that it is handed."""
@@ -262,6 +271,8 @@ class Constants:
         leaf = partial(self._asked, module, function, found, attributes)
         by_type = self._settled is not None and _asks_for_type(test, leaf)
         holds = _differs(test, leaf) if by_type else truth(test, leaf)
+        if holds is None and self._settled is not None:
+            return self._settled.holds(module, found.function, test)
         is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 

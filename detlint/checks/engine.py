@@ -92,6 +92,7 @@ class Engine:
             users.texts.looks_up,
             lambda *at: self.verdicts.leaves_out(*at),
             lambda *at: self.verdicts.keeps_from(*at),
+            lambda *at: self.verdicts.brings_to(*at),
             users.texts.gives,
             users.texts.injects,
             users.texts.swaps,

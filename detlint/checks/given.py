@@ -29,6 +29,8 @@ _KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", 
 """The names of variables that go over keys."""
 TRUTH: Final = Const("bool()")
 """Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
+IS: Final = "== "
+"""Stands before a text for whether the value of a key is that, which code puts in its place: `config.clip = config.clip == "True"`."""
 _STR: Final = ast.Name("str")
 """The type of an option that says none."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -161,11 +163,18 @@ class Writes:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
         if isinstance(value, ast.Call) and dotted(value.func) == "bool" and any(map(self._reads, value.args)):
             yield TRUTH
+        elif isinstance(value, ast.Compare) and (text := self._compared(value)):
+            yield Const(f"{IS}{text}")
         elif value is None or not self._reads(value):
             found = constant(value.value) if isinstance(value, ast.Constant) else None
             yield found if isinstance(found, Const) else None
         elif isinstance(value, ast.Call):
             yield from self._written(value.args[1]) if len(value.args) > 1 else (Const(None),)
+
+    def _compared(self, value: ast.Compare) -> str:
+        """The text of which a comparison says whether the key is that; "" for any other."""
+        alike = len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq) and self._reads(value.left)
+        return text_of(value.comparators[0]) if alike else ""
 
     def _reads(self, value: ast.expr) -> bool:
         """Whether a value is the key of some table."""

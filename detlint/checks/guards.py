@@ -10,7 +10,9 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import takewhile
+from operator import is_not
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Span
@@ -158,6 +160,9 @@ def _asked(node: ast.AST, place: _Place) -> Iterator[Guard]:
             continue
         if isinstance(node, ast.IfExp) and inner is not node.test:
             yield Guard(node.test, inner is node.body)
+        if isinstance(node, ast.BoolOp):  # `self.whole and ops.sum(x)`
+            before = takewhile(partial(is_not, inner), node.values)
+            yield from (Guard(value, isinstance(node.op, ast.And)) for value in before)
         yield from _asked(inner, place)
 
 

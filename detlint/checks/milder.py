@@ -96,6 +96,10 @@ class Milder:
         flow knows itself."""
         return not self._own_calls.keep_from(module, index) and self._settled_calls.keep_from(module, index)
 
+    def brings_to(self, module: Module, index: int) -> bool:
+        """Whether what all files of settings of the program have, and all calls give, brings the flow of a function to a site."""
+        return self._settled_calls.bring_to(module, index)
+
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""
         passed = bool(through)

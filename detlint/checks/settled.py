@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from detlint.checks.given import TRUTH, Writes, names_tables
+from detlint.checks.given import IS, TRUTH, Writes, names_tables
 from detlint.checks.guards import call_in, guarded
 from detlint.checks.lookups import Lookup, assignments, holds_settings, key_of, looked_up, table_of
 from detlint.facts.loops import dotted
@@ -76,6 +77,14 @@ class Settled:
         found = looked_up(function, node)
         return self._of(module, found) if found is not None else None
 
+    def holds(self, module: Module, function: _Function, test: ast.expr) -> bool | None:
+        """Whether what a test looks up is true before code makes True or False of that text, and after
+        (`config.clip = config.clip == "True"`); None where that isn't known, or for any other."""
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        found = looked_up(function, test.operand if isinstance(test, ast.UnaryOp) and negated else test)
+        value = self._of(module, found, compared=True) if found is not None and not found.is_there else None
+        return (value.value is True) is not negated if value is not None else None
+
     def passed(self, module: Module, site: int, name: str, position: int) -> Const | None:
         """What a call passes that its function looks up in settings.
 
@@ -129,8 +138,12 @@ class Settled:
                 left.append(node.value)
         return left[0] if len(left) == 1 else None
 
-    def _of(self, module: Module, asked: Lookup) -> Const | None:
-        """What looking something up always gives."""
+    def _of(self, module: Module, asked: Lookup, compared: bool = False) -> Const | None:
+        """What looking something up always gives.
+
+        Args:
+            compared: whether it is the truth of a text that counts, of which code makes True or False.
+        """
         if not asked.key.isidentifier() or not asked.key.isascii():
             return None
         folder = self._folder(module)
@@ -138,12 +151,14 @@ class Settled:
         if not folder or not reads:
             return None
         chosen = self._documents.chosen(folder, asked.key, asked.table)
-        if None in chosen.values or len(chosen.values) > 1:
+        if None in chosen.values or len(chosen.values) > (2 if compared else 1):
             return None
         given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), _Given())
         values = {*chosen.values, *given.values}
         if None in values or (given.declared and (chosen.spoken or not chosen.started)):
             return None
+        if compared or any(_text_of(value) is not None for value in given.values):
+            return Const(True) if compared and _is_the_same(chosen.values, given.values) else None
         if asked.is_there and chosen.values and not chosen.left_out:
             return Const(True)
         strict = not self._said.of((folder, _LENIENT), partial(self._says, folder, _LENIENT), True)
@@ -191,6 +206,20 @@ class Settled:
         module = self._users.resolver.module(path)
         meant = module.facts.names.get(name) if module is not None else None
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._users.resolver.catalog.roots
+
+
+def _text_of(value: Const | None) -> str | None:
+    """The text with which code compares a key, to put in its place whether it is that; None for what it gives the key otherwise."""
+    text = value.value if value is not None and isinstance(value.value, str) else ""
+    return text.removeprefix(IS) if text.startswith(IS) else None
+
+
+def _is_the_same(chosen: Sequence[Const | None], given: Collection[Const | None]) -> bool:
+    """Whether a key is always given the very text with which code compares it. A command's `True` is one."""
+    texts = {_text_of(value) for value in given}
+    words = [value.value for value in chosen if value is not None]
+    same = all(str(word) in texts for word in words) and any(isinstance(word, str) for word in words)
+    return len(texts) == 1 and same
 
 
 def _may_be_more(value: Const) -> bool:

@@ -77,6 +77,7 @@ class Verdicts:
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
         self._device_tests = device_tests
         self._never: Answers[bool] = Answers(users)
+        self._always: Answers[bool] = Answers(users)
         self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
@@ -160,6 +161,10 @@ class Verdicts:
     def keeps_from(self, module: Module, index: int) -> bool:
         """Whether nothing comes to a draw, by what all files of settings of the program have."""
         return self._never.of((module.path, index), partial(self._milder.keeps_from, module, index), False)
+
+    def brings_to(self, module: Module, index: int) -> bool:
+        """Whether the function of a site always comes to it, by what all files of settings of the program have."""
+        return self._always.of((module.path, index), partial(self._milder.brings_to, module, index), False)
 
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""

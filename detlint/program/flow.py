@@ -210,6 +210,8 @@ class Words(NamedTuple):
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
     keeps_from: Callable[[Module, int], bool]
     """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
+    brings_to: Callable[[Module, int], bool]
+    """Whether the function of a site always comes to it, by what all files of settings have."""
     gives: Callable[[str, str], bool]
     """Whether an option, whose name is asked first, may be set there by something else than a command line."""
     injects: Callable[[str, str], bool]
@@ -888,8 +890,14 @@ class _Run:
         if not ends:
             self.state, self.stopped = before, stops[0] if stops and all(stops) else ""
             return True
-        self.state = self.meet(ends)
-        return False
+        self.stopped = next((stop for arm, stop in zip(arms, stops, strict=True) if stop and self.is_taken(arm)), "")
+        self.state = before if self.stopped else self.meet(ends)
+        return self.stopped != ""
+
+    def is_taken(self, arm: tuple[Step, ...]) -> bool:
+        """Whether an arm is always taken, by what all files of settings have."""
+        first = next((step for step in arm if not isinstance(step, Branch) and step >= 0), None)
+        return first is not None and self.flow.words.brings_to(self.frame.module, first)
 
     def is_said(self, test: Value | None) -> bool:
         """Whether the call itself says the text that an `if` asks for: no option, and no edit of a setting, can change that."""
