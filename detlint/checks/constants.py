@@ -413,7 +413,7 @@ class Constants:
         texts = self._users.texts
         for path in texts.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)  # it may come to set it
-            holders = [*assigned.holders(texts.of(path) or b"", name.encode())]
+            holders = [*assigned.holders(texts.code(path) or texts.of(path) or b"", name.encode())]
             if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
                 return True
         return False
@@ -585,7 +585,7 @@ class Constants:
         return said | {p.name for p in parameters} if said is not None else None
 
     def _text(self, module: Module) -> bytes | None:
-        return self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        return self._users.texts.code(module.path)
 
     def calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function, or of a constructor; None where it may have others."""
@@ -740,6 +740,8 @@ class Constants:
         if "<" in last or "@" in function.name or not all(map(self._is_plain, module.detail(function).decorators)):
             return False
         name = (owner or function.name).partition(".")[0]
+        if module.facts.left_out or self._users.is_run_by_notebook(module, name):
+            return False
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
         # Who uses a library may always run what it gives out.
         offered = self._offered or self._is_forward(module, function)

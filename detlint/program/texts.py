@@ -147,11 +147,12 @@ class Texts:
         return text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
 
     def blocks(self, path: str) -> list[Block]:
-        """A file's text in parts, without lines of comments."""
+        """A file's text in parts, without lines of comments; of a notebook that of its cells."""
         if path not in self._blocks:
             if len(self._blocks) == MOST_BLOCKS:
                 self._blocks.clear()
-            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self.of(path) or b""))]
+            text = self.code(path) if is_notebook(path) else self.of(path)
+            self._blocks[path] = [*_cut(_COMMENT.sub(b"", text or b""))]
         return self._blocks[path]
 
     def blocks_of_code(self, path: str) -> Iterator[Block]:
@@ -262,7 +263,7 @@ def deriving(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _of_cells(data: bytes) -> bytes | None:
     try:
         notebook = open_notebook(data)
