@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from detlint.checks.applied import Applied
 from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.guards import class_in
@@ -41,6 +42,7 @@ class Frozen:
     Args:
         in_library: whether others may use what is in a file.
         idle: whether nothing runs a function or class of a file.
+        trains: whether something may train in a text, by its words.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Frozen:
         users: Users,
         in_library: Callable[[Module], bool],
         idle: Callable[[Module, str], bool],
+        trains: Callable[[bytes], bool],
     ) -> None:
         self._gradients = gradients
         self._resolver = users.resolver
@@ -61,6 +64,7 @@ class Frozen:
         self._loads = catalog.loading
         self._idle = idle
         self._thawed = Thawed(users.resolver, idle)
+        self._applied = Applied(users, trains)
         self._configured = Configured(users, self._is_frozen_in)
         self._decided: Answers[bool] = Answers(users)
         self._said: Answers[bool] = Answers(users)
@@ -112,7 +116,8 @@ class Frozen:
             found = self._gradients.uses(module, name) or ()
             others = (use for use in found if not self._is_of_made(use))
             uses = [use for use in others if not (use.around and self._idle(use.module, use.around))]
-            return bool(uses) and all(self._makes_part(use, part) for use in uses)
+            frozen = [use for use in uses if self._makes_part(use, part)]
+            return bool(frozen) and all(use in frozen or self._only_applies(use) for use in uses)
 
         return self._decided.of((module.path, name, part), find, False)
 
@@ -124,6 +129,11 @@ class Frozen:
         if is_yaml(use.module.path):
             return is_call and self._configured.holds(use.module, use.site)
         return is_call and self._is_part(use.module, use.site)
+
+    def _only_applies(self, use: Use) -> bool:
+        """Whether a use of a definition is a call, and what that makes only applied there."""
+        is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
+        return is_call and not is_yaml(use.module.path) and self._applied.holds(use)
 
     def _is_of_made(self, use: Use) -> bool:
         """Whether a use calls what was made, rather than to make one: `self.features(x)`."""

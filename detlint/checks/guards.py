@@ -64,7 +64,8 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
 
 
 def on_the_way(texts: Texts, module: Module, index: int) -> Guarded | None:
-    """The tests on the way to a site of a module, in the innermost function around it; None at the top level, and where that can't be read."""
+    """The tests on the way to a site of a module, in the innermost function around it; None at the top level, and where that can't be
+    read."""
     site, function = module.sites[index], module.function_of(module.sites[index])
     text = texts.code(module.path) if function.name else None
     return guarded(text, function.name.partition(".")[0], site.span) if text is not None else None

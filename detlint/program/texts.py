@@ -101,6 +101,10 @@ class Texts:
             return text if path.endswith(".py") else None
         return _of_cells(text)
 
+    def _python(self, path: str) -> bytes:
+        """The bytes of a file; of a notebook its Python."""
+        return (self.code(path) if is_notebook(path) else self.of(path)) or b""
+
     def count(self, path: str, word: str) -> int:
         """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
         text = self.of(path)
@@ -151,13 +155,12 @@ class Texts:
         if path not in self._blocks:
             if len(self._blocks) == MOST_BLOCKS:
                 self._blocks.clear()
-            text = self.code(path) if is_notebook(path) else self.of(path)
-            self._blocks[path] = [*_cut(_COMMENT.sub(b"", text or b""))]
+            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self._python(path)))]
         return self._blocks[path]
 
     def blocks_of_code(self, path: str) -> Iterator[Block]:
         """A file's text in parts, without comments and what its strings say."""
-        return _cut(_NO_CODE.sub(_emptied, self.of(path) or b""))
+        return _cut(_NO_CODE.sub(_emptied, self._python(path)))
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
