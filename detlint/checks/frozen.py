@@ -74,12 +74,14 @@ class Frozen:
         """Whether the layer that a site makes is only part of networks whose weights are frozen."""
         return self._said.of(module.path, lambda: self._only_freeze(module), False) and self._is_part(module, index)
 
-    def _is_part(self, module: Module, index: int) -> bool:
-        """Whether what a site makes is frozen there, or only part of what is."""
+    def _is_part(self, module: Module, index: int, part: str = "") -> bool:
+        """Whether what a site makes is frozen there, or only part of what is; or an attribute of it."""
         site = module.sites[index]
         function = module.function_of(site)
-        if self._is_frozen_there(module, site):
+        if self._is_frozen_there(module, site, part):
             return True
+        if function.owner and part:
+            return False
         if function.owner:
             layer = self._resolver.layer(f"{module.path}::{function.owner}")
             method = function.name.rpartition(".")[2]
@@ -89,7 +91,30 @@ class Frozen:
                 return False
             part = self._kept_as(module, site) if method == "__init__" else ""
             return self._are_all(module, function.owner) or (part != "" and self._are_all(module, function.owner, part))
-        return bool(function.name) and is_made_by(function.returns, index) and self._are_all(module, function.name)
+        if not function.name or not is_made_by(function.returns, index):
+            whole = self._given_back_in(module, site) if function.name and not part else ""
+            return whole != "" and self._are_all(module, function.name, whole)
+        return self._are_all(module, function.name, part)
+
+    def _given_back_in(self, module: Module, site: Site) -> str:
+        """The attribute that what a site makes is of what its function makes of it, and gives back without doing more with it than to
+        choose its mode or to load its weights; "" for none."""
+        found = [*self._names_of(module, site)]
+        name, body = found[0] if len(found) == 1 else ("", ())
+        whole, _, part = name.partition(".")
+        for statement in body if part else ():
+            if isinstance(statement, ast.Return) and dotted(statement.value or statement) == whole:
+                return part
+            if _may_leave(statement) or (_mentions(statement, name) and not self._only_prepares(statement, name)):
+                return ""
+        if found:
+            return ""
+        text, span = self._users.texts.code(module.path), site.span
+        place = (span.line, span.column, span.end_line, span.end_column)
+        last = (body[-1] for body in _blocks(text)) if text is not None else ()
+        given = (statement.value for statement in last if isinstance(statement, ast.Return) and statement.value)
+        parts = (self._part_of(module.path, value, lambda made: self._makes(made, place)) for value in given)
+        return next(filter(None, parts), "")
 
     def _kept_as(self, module: Module, site: Site) -> str:
         """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and
@@ -115,19 +140,19 @@ class Frozen:
             found = self._gradients.uses(module, name) or ()
             others = (use for use in found if not self._is_of_made(use))
             uses = [use for use in others if not (use.around and self._idle(use.module, use.around))]
-            frozen = [use for use in uses if self._makes_part(use, part)]
-            return bool(frozen) and all(use in frozen or self._only_applies(use) for use in uses)
+            frozen = [self._makes_part(use, part) for use in uses]
+            return any(frozen) and all(
+                is_it or self._only_applies(use) for is_it, use in zip(frozen, uses, strict=True)
+            )
 
         return self._decided.of((module.path, name, part), find, False)
 
     def _makes_part(self, use: Use, part: str = "") -> bool:
         """Whether a use of a definition is a call, and what that makes only part of what is frozen, or an attribute of it frozen there."""
         is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
-        if part:
-            return is_call and self._is_frozen_there(use.module, use.module.sites[use.site], part)
         if is_yaml(use.module.path):
-            return is_call and self._configured.holds(use.module, use.site)
-        return is_call and self._is_part(use.module, use.site)
+            return is_call and not part and self._configured.holds(use.module, use.site)
+        return is_call and self._is_part(use.module, use.site, part)
 
     def _only_applies(self, use: Use) -> bool:
         """Whether a use of a definition is a call, and what that makes only applied there."""
