@@ -17,6 +17,7 @@ from detlint.checks.applied import Applied
 from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.guards import class_in
+from detlint.checks.hints import READERS, without_hints
 from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
@@ -25,7 +26,7 @@ from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
+from detlint.program.texts import IMPORT, deriving, whole
 from detlint.program.users import Use, Users
 
 ASKS: Final = "requires_grad"
@@ -92,8 +93,8 @@ class Frozen:
             part = self._kept_as(module, site) if method == "__init__" else ""
             return self._are_all(module, function.owner) or (part != "" and self._are_all(module, function.owner, part))
         if not function.name or not is_made_by(function.returns, index):
-            whole = self._given_back_in(module, site) if function.name and not part else ""
-            return whole != "" and self._are_all(module, function.name, whole)
+            of_whole = self._given_back_in(module, site) if function.name and not part else ""
+            return of_whole != "" and self._are_all(module, function.name, of_whole)
         return self._are_all(module, function.name, part)
 
     def _given_back_in(self, module: Module, site: Site) -> str:
@@ -101,9 +102,9 @@ class Frozen:
         choose its mode or to load its weights; "" for none."""
         found = [*self._names_of(module, site)]
         name, body = found[0] if len(found) == 1 else ("", ())
-        whole, _, part = name.partition(".")
+        made, _, part = name.partition(".")
         for statement in body if part else ():
-            if isinstance(statement, ast.Return) and dotted(statement.value or statement) == whole:
+            if isinstance(statement, ast.Return) and dotted(statement.value or statement) == made:
                 return part
             if _may_leave(statement) or (_mentions(statement, name) and not self._only_prepares(statement, name)):
                 return ""
@@ -113,7 +114,7 @@ class Frozen:
         place = (span.line, span.column, span.end_line, span.end_column)
         last = (body[-1] for body in _blocks(text)) if text is not None else ()
         given = (statement.value for statement in last if isinstance(statement, ast.Return) and statement.value)
-        parts = (self._part_of(module.path, value, lambda made: self._makes(made, place)) for value in given)
+        parts = (self._part_of(module.path, value, lambda of: self._makes(of, place)) for value in given)
         return next(filter(None, parts), "")
 
     def _kept_as(self, module: Module, site: Site) -> str:
@@ -138,7 +139,7 @@ class Frozen:
             if not name.isidentifier() or self._may_be_used_otherwise(module, name):
                 return False
             found = self._gradients.uses(module, name) or ()
-            others = (use for use in found if not self._is_of_made(use))
+            others = (use for use in found if not (self._is_of_made(use) or self._only_tells(use, name)))
             uses = [use for use in others if not (use.around and self._idle(use.module, use.around))]
             frozen = [self._makes_part(use, part) for use in uses]
             return any(frozen) and all(
@@ -166,6 +167,14 @@ class Frozen:
         site = use.module.sites[use.site]
         target = self._resolver.normal(use.module.path, site.target, use.module.function_of(site))
         return isinstance(target, Result)
+
+    def _only_tells(self, use: Use, name: str) -> bool:
+        """Whether another file only says the name of a definition to say of which class something is, and nobody reads that."""
+        text = self._users.texts.code(use.module.path) if use.site < 0 else None
+        if text is None or re.search(rb"\b%s\s+as\b" % name.encode(), text):
+            return False
+        said = whole(name).search(IMPORT.sub(b"", without_hints(text))) is not None
+        return not said and not self._users.texts.saying_any(READERS, self._users.home(use.module))
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -320,7 +329,12 @@ class Frozen:
         return (home, inside) if colon else ("", "")
 
     def _only_prepares(self, statement: ast.stmt, name: str) -> bool:
-        """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights."""
+        """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights, perhaps only if
+        something else is so."""
+        if isinstance(statement, ast.If):
+            parts = [*statement.body, *statement.orelse]
+            asks = _mentions(ast.Expr(statement.test), name)
+            return not asks and all(not _mentions(part, name) or self._only_prepares(part, name) for part in parts)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
         if not isinstance(call, ast.Call):
