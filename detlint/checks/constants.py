@@ -15,6 +15,7 @@ from typing import Final, TypeGuard
 from detlint.catalog import SHUFFLED
 from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
+from detlint.checks.factors import is_cancelled
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way
@@ -54,6 +55,8 @@ from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
+DRAWS: Final = ("DET10", "DET50")
+"""The rules of what draws, also where no seed reaches that."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
 _WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
@@ -103,6 +106,9 @@ class Constants:
             return ""
         if reason := self._kept_from(module, function, index):
             return reason
+        draws = match.entry.draws or match.entry.rule.startswith(DRAWS)
+        if draws and not is_class(match.name) and self._is_cancelled(module, function, index):
+            return "whatever it draws is multiplied by zero, by what every call gives"
         for option in options(module.sites[index].target):
             name = left_out(module, function, option)
             if name and self._is_given_otherwise(module, function, name):
@@ -288,6 +294,17 @@ class Constants:
                 return ""
         return test
 
+    def _is_cancelled(self, module: Module, function: Function, index: int) -> bool:
+        """Whether nothing is left of what a site gives, as it is only multiplied by what is always zero."""
+        text, top, span = self._text(module), function.name.partition(".")[0], module.sites[index].span
+        found = guarded(text, top, span) if text is not None else None
+        called = call_in(text, top, span) if text is not None else None
+        if found is None or called is None or found.function.name != function.name.rpartition(".")[2]:
+            return False
+        attributes = set[str]()
+        cancelled = is_cancelled(called[0], called[1], partial(self._asked, module, function, found, attributes))
+        return cancelled and not any(self._is_set(module, function.owner, attribute) for attribute in attributes)
+
     def _computed(self, module: Module, function: Function, index: int, name: str) -> Const | None:
         """What a site always gives a parameter by arithmetic: `keep_prob=1 - drop`."""
         text, top, span = self._text(module), function.name.partition(".")[0], module.sites[index].span
@@ -424,7 +441,7 @@ class Constants:
         texts = self._users.texts
         for path in texts.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)  # it may come to set it
-            holders = [*assigned.holders(texts.of(path) or b"", name.encode())]
+            holders = [*assigned.holders(texts.code(path) or texts.of(path) or b"", name.encode())]
             if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
                 return True
         return False
@@ -458,8 +475,15 @@ class Constants:
         return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
-        """What the constructor keeps of what it is given."""
-        kept = module.classes[owner].attributes.get(name) if owner in module.classes else None
+        """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
+        if owner not in module.classes or name not in module.classes[owner].attributes:
+            bases = self._bases(module, owner)
+            having = (
+                (home, base) for home, base in bases if base in home.classes and name in home.classes[base].attributes
+            )
+            base = next(having, None)
+            return self._attribute(*base, name) if base is not None else None
+        kept = module.classes[owner].attributes.get(name)
         made = module.functions.get(f"{owner}.__init__")
         value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
         alone = value is not None and self._is_own(module, owner, name) and not self._is_set(module, owner, name)
@@ -596,7 +620,7 @@ class Constants:
         return said | {p.name for p in parameters} if said is not None else None
 
     def _text(self, module: Module) -> bytes | None:
-        return self._users.texts.of(module.path) if module.path.endswith(".py") else None
+        return self._users.texts.code(module.path)
 
     def calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function, or of a constructor; None where it may have others."""
@@ -751,6 +775,8 @@ class Constants:
         if "<" in last or "@" in function.name or not all(map(self._is_plain, module.detail(function).decorators)):
             return False
         name = (owner or function.name).partition(".")[0]
+        if module.facts.left_out or self._users.is_run_by_notebook(module, name):
+            return False
         package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
         # Who uses a library may always run what it gives out.
         offered = self._offered or self._is_forward(module, function)

@@ -13,18 +13,20 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from detlint.checks.applied import Applied
 from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.guards import class_in
+from detlint.checks.hints import READERS, without_hints
 from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
-from detlint.facts.model import Ref, Result, Site, is_made_by
+from detlint.facts.model import Param, Ref, Result, Site, is_made_by
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
+from detlint.program.texts import IMPORT, deriving, whole
 from detlint.program.users import Use, Users
 
 ASKS: Final = "requires_grad"
@@ -41,6 +43,7 @@ class Frozen:
     Args:
         in_library: whether others may use what is in a file.
         idle: whether nothing runs a function or class of a file.
+        trains: whether something may train in a text, by its words.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Frozen:
         users: Users,
         in_library: Callable[[Module], bool],
         idle: Callable[[Module, str], bool],
+        trains: Callable[[bytes], bool],
     ) -> None:
         self._gradients = gradients
         self._resolver = users.resolver
@@ -60,7 +64,9 @@ class Frozen:
         self._same = catalog.words_with("returns-self")
         self._loads = catalog.loading
         self._idle = idle
+        self._trains = trains
         self._thawed = Thawed(users.resolver, idle)
+        self._applied = Applied(users, trains)
         self._configured = Configured(users, self._is_frozen_in)
         self._decided: Answers[bool] = Answers(users)
         self._said: Answers[bool] = Answers(users)
@@ -69,12 +75,14 @@ class Frozen:
         """Whether the layer that a site makes is only part of networks whose weights are frozen."""
         return self._said.of(module.path, lambda: self._only_freeze(module), False) and self._is_part(module, index)
 
-    def _is_part(self, module: Module, index: int) -> bool:
-        """Whether what a site makes is frozen there, or only part of what is."""
+    def _is_part(self, module: Module, index: int, part: str = "") -> bool:
+        """Whether what a site makes is frozen there, or only part of what is; or an attribute of it."""
         site = module.sites[index]
         function = module.function_of(site)
-        if self._is_frozen_there(module, site):
+        if self._is_frozen_there(module, site, part):
             return True
+        if function.owner and part:
+            return False
         if function.owner:
             layer = self._resolver.layer(f"{module.path}::{function.owner}")
             method = function.name.rpartition(".")[2]
@@ -84,7 +92,30 @@ class Frozen:
                 return False
             part = self._kept_as(module, site) if method == "__init__" else ""
             return self._are_all(module, function.owner) or (part != "" and self._are_all(module, function.owner, part))
-        return bool(function.name) and is_made_by(function.returns, index) and self._are_all(module, function.name)
+        if not function.name or not is_made_by(function.returns, index):
+            of_whole = self._given_back_in(module, site) if function.name and not part else ""
+            return of_whole != "" and self._are_all(module, function.name, of_whole)
+        return self._are_all(module, function.name, part)
+
+    def _given_back_in(self, module: Module, site: Site) -> str:
+        """The attribute that what a site makes is of what its function makes of it, and gives back without doing more with it than to
+        choose its mode or to load its weights; "" for none."""
+        found = [*self._names_of(module, site)]
+        name, body = found[0] if len(found) == 1 else ("", ())
+        made, _, part = name.partition(".")
+        for statement in body if part else ():
+            if isinstance(statement, ast.Return) and dotted(statement.value or statement) == made:
+                return part
+            if _may_leave(statement) or (_mentions(statement, name) and not self._only_prepares(statement, name)):
+                return ""
+        if found:
+            return ""
+        text, span = self._users.texts.code(module.path), site.span
+        place = (span.line, span.column, span.end_line, span.end_column)
+        last = (body[-1] for body in _blocks(text)) if text is not None else ()
+        given = (statement.value for statement in last if isinstance(statement, ast.Return) and statement.value)
+        parts = (self._part_of(module.path, value, lambda of: self._makes(of, place)) for value in given)
+        return next(filter(None, parts), "")
 
     def _kept_as(self, module: Module, site: Site) -> str:
         """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and
@@ -95,9 +126,7 @@ class Frozen:
         owner = class_in(text, module.function_of(site).owner) if text is not None and kind == "self" else None
         if owner is None or not part.isidentifier():
             return ""
-        said = [node for node in ast.walk(owner) if isinstance(node, ast.Attribute)]
-        alone = sum(node.attr == part and not isinstance(node.ctx, ast.Load) for node in said) == 1
-        return part if alone and not any(node.attr in self._weights | self._named for node in said) else ""
+        return part if self._is_kept_alone(owner, part) else ""
 
     def _are_all(self, module: Module, name: str, part: str = "") -> bool:
         """Whether all that a class or a function of a file makes is part of what is frozen.
@@ -110,20 +139,26 @@ class Frozen:
             if not name.isidentifier() or self._may_be_used_otherwise(module, name):
                 return False
             found = self._gradients.uses(module, name) or ()
-            others = (use for use in found if not self._is_of_made(use))
+            others = (use for use in found if not (self._is_of_made(use) or self._only_tells(use, name)))
             uses = [use for use in others if not (use.around and self._idle(use.module, use.around))]
-            return bool(uses) and all(self._makes_part(use, part) for use in uses)
+            frozen = [self._makes_part(use, part) for use in uses]
+            return any(frozen) and all(
+                is_it or self._only_applies(use) for is_it, use in zip(frozen, uses, strict=True)
+            )
 
         return self._decided.of((module.path, name, part), find, False)
 
     def _makes_part(self, use: Use, part: str = "") -> bool:
         """Whether a use of a definition is a call, and what that makes only part of what is frozen, or an attribute of it frozen there."""
         is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
-        if part:
-            return is_call and self._is_frozen_there(use.module, use.module.sites[use.site], part)
         if is_yaml(use.module.path):
-            return is_call and self._configured.holds(use.module, use.site)
-        return is_call and self._is_part(use.module, use.site)
+            return is_call and not part and self._configured.holds(use.module, use.site)
+        return is_call and self._is_part(use.module, use.site, part)
+
+    def _only_applies(self, use: Use) -> bool:
+        """Whether a use of a definition is a call, and what that makes only applied there."""
+        is_call = use.called and use.site >= 0 and use.module.sites[use.site].kind == "call"
+        return is_call and not is_yaml(use.module.path) and self._applied.holds(use)
 
     def _is_of_made(self, use: Use) -> bool:
         """Whether a use calls what was made, rather than to make one: `self.features(x)`."""
@@ -132,6 +167,14 @@ class Frozen:
         site = use.module.sites[use.site]
         target = self._resolver.normal(use.module.path, site.target, use.module.function_of(site))
         return isinstance(target, Result)
+
+    def _only_tells(self, use: Use, name: str) -> bool:
+        """Whether another file only says the name of a definition to say of which class something is, and nobody reads that."""
+        text = self._users.texts.code(use.module.path) if use.site < 0 else None
+        if text is None or re.search(rb"\b%s\s+as\b" % name.encode(), text):
+            return False
+        said = whole(name).search(IMPORT.sub(b"", without_hints(text))) is not None
+        return not said and not self._users.texts.saying_any(READERS, self._users.home(use.module))
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -153,19 +196,54 @@ class Frozen:
         return len(found) == 1 and self._is_frozen_in(module.path, found[0][1], found[0][0] + ends)
 
     def _names_of(self, module: Module, site: Site) -> Iterator[tuple[str, Sequence[ast.stmt]]]:
-        """The name that what a site makes gets, with the statements behind that."""
+        """The name that what a site makes gets, also as a part of what is made of it, with the statements behind that."""
         text = self._users.texts.code(module.path)
         span = site.span
         place = (span.line, span.column, span.end_line, span.end_column)
         for body in _blocks(text) if text is not None else ():
             for number, statement in enumerate(body):
-                if (
-                    isinstance(statement, ast.Assign)
-                    and len(statement.targets) == 1
-                    and self._makes(statement.value, place)
-                    and (name := dotted(statement.targets[0]))
-                ):
+                name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+                if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not name:
+                    continue
+                if self._makes(statement.value, place):
                     yield name, body[number + 1 :]
+                elif part := self._part_of(module.path, statement.value, lambda given: self._makes(given, place)):
+                    yield f"{name}.{part}", body[number + 1 :]
+
+    def _part_of(self, path: str, value: ast.expr, is_it: Callable[[ast.expr], bool]) -> str:
+        """The one attribute under which an object of the program keeps a network that it is made of, whose class does nothing else with
+        what it is handed, and hands on no weights; "" for anything else.
+
+        Args:
+            is_it: whether an argument is that network.
+        """
+        given = [*value.args, *(keyword.value for keyword in value.keywords)] if isinstance(value, ast.Call) else []
+        if not isinstance(value, ast.Call) or sum(map(is_it, given)) != 1 or not all(map(_is_written_out, given)):
+            return ""
+        home, name = self._definition(path, value.func)
+        module = self._resolver.module(home) if home else None
+        made = module.functions.get(f"{name}.__init__") if module is not None else None
+        text = self._users.texts.code(home) if module is not None else None
+        owner = class_in(text, name) if text is not None else None
+        if module is None or made is None or owner is None or module.classes[name].decorators:
+            return ""
+        if any(self._trains(block.text) for block in self._users.texts.blocks_of_code(home) if block.name == name):
+            return ""
+        parameters = [parameter.name for parameter in module.detail(made).parameters[1:] if not parameter.kind]
+        named = {keyword.arg: keyword.value for keyword in value.keywords} | dict(
+            zip(parameters, value.args, strict=False)
+        )
+        taken = next((parameter for parameter, handed in named.items() if is_it(handed)), None)
+        kept = [part for part, of in module.classes[name].attributes.items() if of == Param(taken or "")]
+        init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), owner)
+        said = sum(isinstance(node, ast.Name) and node.id == taken for node in ast.walk(init))
+        return kept[0] if len(kept) == 1 and said == 1 and self._is_kept_alone(owner, kept[0]) else ""
+
+    def _is_kept_alone(self, owner: ast.ClassDef, part: str) -> bool:
+        """Whether a class sets an attribute in one place, and hands on no weights, which may be trained whatever becomes of them later."""
+        said = [node for node in ast.walk(owner) if isinstance(node, ast.Attribute)]
+        alone = sum(node.attr == part and not isinstance(node.ctx, ast.Load) for node in said) == 1
+        return alone and not any(node.attr in self._weights | self._named for node in said)
 
     def _makes(self, value: ast.expr, place: tuple[int, int, int, int]) -> bool:
         """Whether a value is what the call at a place gives, perhaps by methods that give the object itself."""
@@ -187,7 +265,7 @@ class Frozen:
         for statement in body:
             if any(self._freezes(path, statement, each, depth) for each in names):
                 return True
-            other = self._renamed(statement, names)
+            other = self._renamed(path, statement, names)
             if other:
                 names.append(other)
             elif _may_leave(statement) or any(
@@ -196,11 +274,13 @@ class Frozen:
                 return False
         return False
 
-    def _renamed(self, statement: ast.stmt, names: Sequence[str]) -> str:
-        """The name under which a statement keeps what has one of some names: `self.encoder = net.eval()`."""
+    def _renamed(self, path: str, statement: ast.stmt, names: Sequence[str]) -> str:
+        """The name under which a statement keeps what has one of some names: `self.encoder = net.eval()`, `whole = Whole(net)`."""
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return ""
         value = statement.value
+        if part := self._part_of(path, value, lambda given: dotted(given) in names):
+            return f"{target}.{part}" if (target := dotted(statement.targets[0])) else ""
         while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in self._same:
             value = value.func.value
         return dotted(statement.targets[0]) if dotted(value) in names else ""
@@ -234,26 +314,36 @@ class Frozen:
             return False
         if dotted(value.args[0]) != name:
             return False
-        first, dot, rest = dotted(value.func).partition(".")
+        home, inside = self._definition(path, value.func)
+        function = _function(self._users.texts.code(home) or b"", inside) if home else None
+        return function is not None and self._is_frozen_in(home, function.body, function.args.args[0].arg, depth + 1)
+
+    def _definition(self, path: str, func: ast.expr) -> tuple[str, str]:
+        """The definition of the program that an expression names, with its file; "" for none."""
+        first, dot, rest = dotted(func).partition(".")
         module = self._resolver.module(path)
         meant = module.facts.names.get(first) if module is not None else None
         found = self._resolver.name(path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
-        home, _, inside = found.name.partition("::") if isinstance(found, Ref) and "::" in found.name else ("", "", "")
-        if not home:
-            return False
-        self._resolver.opened.add(home)
-        function = _function(self._users.texts.code(home) or b"", inside)
-        return function is not None and self._is_frozen_in(home, function.body, function.args.args[0].arg, depth + 1)
+        home, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
+        self._resolver.opened.update({home} if colon else ())
+        return (home, inside) if colon else ("", "")
 
     def _only_prepares(self, statement: ast.stmt, name: str) -> bool:
-        """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights."""
+        """Whether all that a statement does with a network is to choose its mode or its place, or to load its weights, perhaps only if
+        something else is so."""
+        if isinstance(statement, ast.If):
+            parts = [*statement.body, *statement.orelse]
+            asks = _mentions(ast.Expr(statement.test), name)
+            return not asks and all(not _mentions(part, name) or self._only_prepares(part, name) for part in parts)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
         if not isinstance(call, ast.Call):
             return False
         last = dotted(call.func).rpartition(".")[2]
-        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) == name and last in self._same - {"apply"}:
-            return all(dotted(target) == name for target in targets)
+        around = name.rpartition(".")[0]
+        of = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if of and of in (name, around) and last in self._same - {"apply"}:
+            return all(dotted(target) == of for target in targets)
         return last in self._loads
 
     def _only_freeze(self, module: Module) -> bool:
@@ -294,6 +384,11 @@ def _blocks(text: bytes) -> Sequence[Sequence[ast.stmt]]:
     nodes = ast.walk(tree(text) or ast.Module([], []))
     fields = (field for node in nodes for _, field in ast.iter_fields(node))
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
+
+
+def _is_written_out(given: ast.expr) -> bool:
+    """Whether an argument stands for itself, and isn't unpacked."""
+    return not isinstance(given, ast.Starred)
 
 
 def _mentions(statement: ast.stmt, name: str) -> bool:

@@ -66,10 +66,10 @@ def guarded(data: bytes, name: str, span: Span) -> Guarded | None:
 
 
 def on_the_way(texts: Texts, module: Module, index: int) -> Guarded | None:
-    """The tests on the way to a site of a module, in the innermost function around it; None at the top level, and where that can't be read,
-    as in a notebook."""
+    """The tests on the way to a site of a module, in the innermost function around it; None at the top level, and where that can't be
+    read."""
     site, function = module.sites[index], module.function_of(module.sites[index])
-    text = texts.of(module.path) if module.path.endswith(".py") and function.name else None
+    text = texts.code(module.path) if function.name else None
     return guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
 
 

@@ -20,11 +20,11 @@ GRADIENTS: Final = (
     rb"|(?m:^(?![^\n]*\bParameter\()[^\n]*\brequires_grad\s*=\s*True\b)"
 )
 """Whoever asks for gradients by hand: not who passes on whether they are asked for, nor a new parameter, which has them anyway."""
-_BY_TABLE: Final = re.compile(
+BY_TABLE: Final = re.compile(
     rb"(?<!def )(?<!class )\b(?:(?:train|fit|learn|tune|finetune|pretrain)(?:_\w+)?"
     rb"|(?:run|start|do|launch|main)_train\w*|\w*(?i:trainer|runner|learner))\("
 )
-"""Whoever may train what a table describes."""
+"""Whoever may train what a table describes, or what it is handed, by its name."""
 _IMPORTS: Final = IMPORT.pattern
 _REGISTRY: Final = rb"^\w+[ \t]*=[ \t]*\w*Registry\((?:[^()]|\([^()]*\))*\)"
 """A collection, by itself: whoever puts something into it, or takes something out, says its name."""
@@ -70,7 +70,7 @@ class TrainingCode:
                 return path
         # Tables, and what is taken out of collections by a name, are trained by whoever reads them.
         scripts = (path for path in self._texts.below(home) if path.endswith(".py")) if speaking else ()
-        return next((path for path in scripts if self._says(path, _BY_TABLE)), "")
+        return next((path for path in scripts if self._says(path, BY_TABLE)), "")
 
     def _is_table(self, path: str) -> bool:
         """Whether a file only describes something, for whoever reads it: it is YAML, or assigns values, and nothing imports it."""

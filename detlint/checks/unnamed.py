@@ -20,7 +20,7 @@ from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
 from detlint.checks.wholes import FINDS, only_splits_names
-from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
+from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.notebook import is_notebook
@@ -139,13 +139,17 @@ class Unnamed:
             return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return False
-        if self._is_known_to_base(module, name) or is_test(module.path, self._root) or not self._is_imported(module):
+        if self._is_known_to_base(module, name) or is_test(module.path, self._root):
+            return False
+        if not (self._is_done_without(module, name) if module.facts.cells else self._is_imported(module)):
             return False
         layer = self._resolver.layer(f"{module.path}::{name}") is not None
         for block in self._saying(module, name):
             dark = block.name == name or self._is_dark(module, block, asking, layer=layer)
             if not dark and not self._only_says_attribute(module, block, name):
                 return False
+        if module.facts.cells:
+            return True  # nothing imports it
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
             return False
@@ -448,6 +452,17 @@ class Unnamed:
             return False
         return self._users.is_said_to_be_imported(module) or self._is_left_out(module) or self._is_written_out(module)
 
+    def _is_done_without(self, module: Module, name: str) -> bool:
+        """Whether a notebook, of which all cells can be read, does something with definitions of its own behind that of a name, for its own
+        sake: whoever writes it has come to the use of that one. No other notebook runs it."""
+        defined = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+%s\b" % name.encode(), re.M)
+        text = self._texts.code(module.path) or b""
+        last = max((found.start() for found in defined.finditer(text)), default=len(text))
+        acts = (site.span.line for site in self._own_acts(module))
+        if module.facts.left_out or _OWN.search(text) or text.count(b"\n", 0, last) >= max(acts, default=0) - 1:
+            return False
+        return not self._users.is_run_by_notebook(module, name)
+
     def _is_never_run(self, module: Module) -> bool:
         """Whether a file is left out altogether: no run starts in it, and nothing imports it or looks for files by their names, as runs
         import a file beside it."""
@@ -614,8 +629,12 @@ class Unnamed:
         module = self._resolver.module(path) if head is not None and head.starts in ("main", "script") else None
         if module is None or module.facts.starts == "main":
             return module is not None and not _only_shows_shapes(module)
+        return any(self._own_acts(module))
+
+    def _own_acts(self, module: Module) -> Iterator[Site]:
+        """Where the top level of a file calls something of the program for its own sake."""
         calls = (site for site in module.sites if site.function == 0 and site.use == "dropped" and site.kind == "call")
-        return any(self._is_of_program(path, site.target) for site in calls)
+        return (site for site in calls if self._is_of_program(module.path, site.target))
 
     def _is_of_program(self, path: str, value: Value | None) -> bool:
         """Whether a value is of the program, or comes of calling something that is."""

@@ -74,7 +74,7 @@ class Verdicts:
         self._constants = Constants(matcher, users, gradients, unnamed)
         self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
-        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds)
+        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
         self._device_tests = device_tests
         self._never: Answers[bool] = Answers(users)
         self._always: Answers[bool] = Answers(users)

@@ -101,6 +101,10 @@ class Texts:
             return text if path.endswith(".py") else None
         return _of_cells(text)
 
+    def _python(self, path: str) -> bytes:
+        """The bytes of a file; of a notebook its Python."""
+        return (self.code(path) if is_notebook(path) else self.of(path)) or b""
+
     def count(self, path: str, word: str) -> int:
         """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
         text = self.of(path)
@@ -147,16 +151,16 @@ class Texts:
         return text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
 
     def blocks(self, path: str) -> list[Block]:
-        """A file's text in parts, without lines of comments."""
+        """A file's text in parts, without lines of comments; of a notebook that of its cells."""
         if path not in self._blocks:
             if len(self._blocks) == MOST_BLOCKS:
                 self._blocks.clear()
-            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self.of(path) or b""))]
+            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self._python(path)))]
         return self._blocks[path]
 
     def blocks_of_code(self, path: str) -> Iterator[Block]:
         """A file's text in parts, without comments and what its strings say."""
-        return _cut(_NO_CODE.sub(_emptied, self.of(path) or b""))
+        return _cut(_NO_CODE.sub(_emptied, self._python(path)))
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that say a word, in order, found one by one."""
@@ -262,7 +266,7 @@ def deriving(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _of_cells(data: bytes) -> bytes | None:
     try:
         notebook = open_notebook(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
@@ -23,6 +24,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
+from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
 
@@ -33,6 +35,9 @@ ANYWHERE: Final = ""
 SETUP: Final = "setup.py"
 """The script that installs a package: others run that."""
 CALLED: Final = frozenset({"call", "partial", "config"})
+_WAYS_TO_RUN: Final = ("run", "run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
+"""The words by which notebooks run others, in their own process."""
+_RUNS_NOTEBOOK: Final = re.compile(rb"%%run\b|\b(?:%s)\b" % "|".join(_WAYS_TO_RUN[1:]).encode())
 
 
 class Use(NamedTuple):
@@ -99,6 +104,8 @@ class Users:
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
         self._said_to_be: dict[str, str] = {}
+        self._running: dict[str, list[str]] = {}
+        """Folders -> the notebooks below that run others."""
         """File -> the first one that imports something of its name."""
         self._starting: dict[str, str] = {}
         """Folder -> the first file in it in which a run starts."""
@@ -176,6 +183,22 @@ class Users:
         self.texts.sought.add((self.home(module), name))
         self.resolver.opened.update({found} - {""})
         return bool(found)
+
+    def is_run_by_notebook(self, module: Module, name: str) -> bool:
+        """Whether a notebook runs another one (`%run lesson.ipynb`), and says the name of a definition of that."""
+        if not module.facts.cells:
+            return False
+        home, stem = self.home(module), self._stem(module)
+        if home not in self._running:
+            notebooks = filter(is_notebook, self.texts.below(home))
+            self._running[home] = [path for path in notebooks if _RUNS_NOTEBOOK.search(self.texts.of(path) or b"")]
+        self.texts.sought.update((home, word) for word in _WAYS_TO_RUN)
+        running = [path for path in self._running[home] if path != module.path]
+        self.resolver.opened.update(running)
+        if not running or not (name.isascii() and stem.isascii()):
+            return bool(running)
+        texts = (self.texts.of(path) or b"" for path in running)
+        return any(stem.encode() in text and name.encode() in text for text in texts)
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
