@@ -149,7 +149,7 @@ class Engine:
         self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
-            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle_layer
+            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle
         )
         return self._selected(found)
 
