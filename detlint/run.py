@@ -616,7 +616,7 @@ class Run:
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
         digest.update(b"packaged" if self.packaged else b"")
-        digest.update(msgspec.json.encode(sorted(self.versions.items())) if self.versions else b"")
+        digest.update(repr(self.versions).encode("utf-8", "replace") if self.versions else b"")
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
         return f"record-{digest.hexdigest()}.msgpack"
