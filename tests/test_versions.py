@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -316,3 +317,15 @@ def test_the_workspace_of_the_nearest_torch(project: Project) -> None:
     """Each run is judged by the versions where it starts."""
     project(**{"a/requirements.txt": "torch==1.12.1\n", "a/main.py": SWITCHED, "b/main.py": SWITCHED})
     assert codes("--select", "DET603") == ["DET603"]
+
+
+def test_a_folder_whose_name_is_no_text(project: Project) -> None:
+    root = project(**{"detlint.toml": "", "main.py": START})
+    folder = root / os.fsdecode(b"old\xff")
+    try:
+        folder.mkdir()
+    except (OSError, UnicodeError):
+        pytest.skip("the file system has no such names")
+    (folder / "requirements.txt").write_text("scipy==1.5.4\n")
+    (folder / "layers.py").write_text(START)
+    assert told(cached=True) == told(cached=True) == {"main.py"}
