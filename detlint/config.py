@@ -119,6 +119,8 @@ class Config(msgspec.Struct, frozen=True):
     """Whether something marks the root as a project's: then all files below it are one program."""
     found: dict[str, str] = {}
     """Library -> the project's file that its version comes from; those that the configuration gives are not there."""
+    sought: frozenset[str] = frozenset()
+    """The libraries whose versions folders below the root may say."""
 
     def says(self, key: str) -> str:
         """Who set a key, for messages."""

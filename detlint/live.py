@@ -87,6 +87,8 @@ class Live:
         self._texts: dict[str, tuple[Source, Facts]] = {}
         """The open files as they were when that was found out."""
         self._around: Sequence[str] | None = None
+        self._versions: dict[str, dict[str, str]] = {}
+        """Those of libraries that hold in some of its folders."""
         self.inside: frozenset[str] = frozenset()
         """The program's own files."""
         self.garbage = 0
@@ -155,10 +157,15 @@ class Live:
         for path in files:
             run.add(path, texts)
         run.reported = {*store.files}
+        changed = self._around is None
         if self._around is None:
             self._around = program([*map(Path, files)], self.project.config)
         for file in self._around:
             run.add(file, texts)
+        if not changed:
+            run.versions = self._versions
+        elif run.versions != self._versions:
+            self._known, self._versions = None, run.versions
         return run, store
 
     def _mend(self, store: Store, mend: Callable[[str, Facts], bytes | None]) -> None:

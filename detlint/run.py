@@ -38,6 +38,7 @@ from detlint.program.texts import Texts, says
 from detlint.program.users import ANYWHERE, words_of
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
+from detlint.versions import below
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
@@ -236,6 +237,11 @@ class Run:
         if real not in self.store.files:
             self.store.files[real] = File(path, *self.names.of(real), text=texts.get(real) if texts else None)
             self.inside.add(real)
+
+    @cached_property
+    def versions(self) -> dict[str, dict[str, str]]:
+        """The versions of libraries that hold in some folders of the program, all of whose files have been added."""
+        return below(self.config, self.folders.values())
 
     def _absolute(self, folder: str) -> str:
         """The absolute path of a folder, by that of the one above where it is known; both with a separator at the end."""
@@ -610,6 +616,7 @@ class Run:
         digest.update(msgspec.json.encode(settings) + str(self.config.root.absolute()).encode("utf-8", "replace"))
         digest.update("\0".join(self.declared).encode("utf-8", "replace"))
         digest.update(b"packaged" if self.packaged else b"")
+        digest.update(repr(self.versions).encode("utf-8", "replace") if self.versions else b"")
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
         return f"record-{digest.hexdigest()}.msgpack"
@@ -772,6 +779,7 @@ class Run:
             self.packaged,
             self.declared,
             self.documents,
+            self.versions,
         )
         if self.recorder is not None:
             engine.flow.recorder = self.recorder

@@ -1,15 +1,17 @@
 """The versions of a project's libraries, as its own lock and requirement files give them, or its README.
 
+A folder below the root may have files of its own, as a repository of many projects has them; the nearest folder counts.
 Every reader gives requirements (`torch>=1.7,<1.9`). Where one file names a library several times, for several platforms
 say, the newest counts: markers aren't evaluated, so that the answer is the same on every machine.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -66,13 +68,48 @@ def settle(config: Config, catalog: Catalog) -> Config:
     """
     named = (NAME.match(entry.versions) for entry in catalog.entries if entry.versions)
     configured = {library(name): version for name, version in config.settings.versions.items()}
-    found = find(config.root, {library(match[1]) for match in named if match} - set(configured))
+    wanted = frozenset(library(match[1]) for match in named if match) - configured.keys()
+    found = find(config.root, wanted)
     versions = {name: each.version for name, each in found.items()} | configured
     return msgspec.structs.replace(
         config,
         settings=msgspec.structs.replace(config.settings, versions=versions),
         found={name: each.file for name, each in found.items()},
+        sought=wanted,
     )
+
+
+def below(config: Config, folders: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The versions that hold in folders below the root which say some of their own: those of the folder above, but for these.
+
+    Args:
+        folders: absolute paths of the program's folders, with a separator at the end. Those between them and the root count too.
+    """
+    root = os.path.join(config.root.absolute(), "")
+    inside = set[str]()
+    for folder in folders if config.sought else ():
+        while folder not in inside and len(folder) > len(root) and folder.startswith(root):
+            inside.add(folder)
+            folder = os.path.join(os.path.dirname(folder[:-1]), "")
+    versions: dict[str, dict[str, str]] = {}
+    for folder in sorted(inside):  # those above come first
+        own = {name: each.version for name, each in find(Path(folder), config.sought).items()}
+        if own:
+            versions[folder] = nearest(versions, folder, config.settings.versions) | own
+    return versions
+
+
+def nearest(versions: Mapping[str, dict[str, str]], folder: str, otherwise: dict[str, str]) -> dict[str, str]:
+    """What the nearest of some folders has for a folder, or for a file, below it.
+
+    Args:
+        versions: by folder, with a separator at the end.
+    """
+    while folder:
+        if folder in versions:
+            return versions[folder]
+        folder = folder[: folder.rstrip(os.sep).rfind(os.sep) + 1]
+    return otherwise
 
 
 def library(name: str) -> str:
@@ -85,7 +122,7 @@ def find(root: Path, wanted: Collection[str]) -> dict[str, Found]:
     """The versions of some libraries: of each, what the most trustworthy file gives that says anything definite.
 
     Args:
-        root: the project's root.
+        root: the folder with the files: the project's root, or one below.
         wanted: libraries, by the names that `library` gives.
     """
     found: dict[str, Found] = {}
@@ -148,7 +185,13 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
     import configparser
 
     root, seen = root.resolve(), set()
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return
     for pattern, reader in READERS:
+        if not fnmatch.filter(names, pattern.partition("/")[0]):
+            continue
         # `requirements.txt` is what a run needs; `requirements-dev.txt` and the like say what else there is.
         waiting = sorted(root.glob(pattern), key=lambda file: (file.stem != "requirements", file))
         while waiting:

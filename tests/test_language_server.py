@@ -580,6 +580,29 @@ def test_files_that_come_and_go_count(folder: Path) -> None:
     session(work())
 
 
+def test_versions_that_a_folder_says_count_at_once(folder: Path) -> None:
+    def change(person: Editor, requirements: Path, kind: types.FileChangeType) -> None:
+        event = types.FileEvent(requirements.as_uri(), kind)
+        person.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+
+    async def work() -> None:
+        start = "import numpy\nfrom scipy.sparse.linalg import eigs\n\nprint(eigs(numpy.eye(9), k=1))\n"
+        requirements = folder / "old" / "requirements.txt"
+        requirements.parent.mkdir()
+        (requirements.parent / "start.py").write_text(start)
+        async with editor(folder) as person:
+            person.open("old/start.py")
+            await person.codes("old/start.py", "DET107:4")
+            requirements.write_text("scipy==1.5.4\n")
+            change(person, requirements, types.FileChangeType.Created)
+            await person.codes("old/start.py")
+            requirements.unlink()
+            change(person, requirements, types.FileChangeType.Deleted)
+            await person.codes("old/start.py", "DET107:4")
+
+    session(work())
+
+
 def test_reading_a_program_shows_progress(folder: Path) -> None:
     able = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
 

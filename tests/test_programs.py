@@ -98,3 +98,10 @@ def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
         "picture.py": "",
         "train.py": "1 operator on its way would follow the switch: `mindspore.nn.Conv2d`",
     }
+
+
+def test_a_missing_switch_names_no_operator_without_a_backward_pass() -> None:
+    """What is picked from constant tables needs no gradient; what is picked from weights does."""
+    rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "switch_missing_over_tables")
+    (told,) = [row["message"].partition("; ")[2] for row in rows]
+    assert told == "1 operator on its way would follow the switch: `torch.gather`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ Project = Callable[..., Path]
 
 INTERPOLATE = "import torch.nn.functional as F\n\n\ndef f(x):\n    return F.interpolate(x, 2, mode='bilinear')\n"
 SWITCHED = "import torch\n\ntorch.use_deterministic_algorithms(True)\nprint(torch.ones(3).cuda())\n"
+START = "from scipy.sparse.linalg import eigs\n\n\ndef f(a):\n    return eigs(a, k=1)\n"
 LOCK = '[[package]]\nname = "{0}"\nversion = "{1}"\nsource = {{ registry = "https://pypi.org/simple" }}\n\n'
 
 
@@ -36,6 +38,14 @@ def codes(*arguments: str) -> list[str]:
     result = detlint("check", "--show-notes", "--output-format", "json", *arguments)
     assert result.exit_code in (0, 1), result.stderr
     return [row["code"] for row in json.loads(result.stdout)]
+
+
+def told(*arguments: str, cached: bool = False) -> set[str]:
+    """The files in which something is told of SciPy."""
+    options = ["--select", "DET107", "--show-notes", "--output-format", "json", *([] if cached else ["--no-cache"])]
+    result = detlint("check", *options, *arguments)
+    assert result.exit_code in (0, 1), result.stderr
+    return {Path(row["filename"]).relative_to(Path.cwd()).as_posix() for row in json.loads(result.stdout)}
 
 
 # -- each kind of file ----------------------------------------------------------------------------------------------
@@ -262,3 +272,60 @@ def test_workspace_of_older_torch(project: Project) -> None:
     project(**{"requirements.txt": "torch<2.1\n"})
     assert "DET603" in codes("a.py")
     assert "torch 2.0.x raises" in detlint("check", "--no-cache", "a.py").stdout
+
+
+def test_the_nearest_folder_that_says_a_version_counts(project: Project) -> None:
+    """Each project of a repository has its own; what its files leave open, those above say."""
+    project(
+        **{
+            "detlint.toml": "",
+            "requirements.txt": "torch==1.7.0\n",
+            "old/README.md": "Needs\n\nscipy==1.5.4\n",
+            "old/models/layers.py": START,
+            "old/new/requirements.txt": "scipy>=1.17\nscipy==1.18.0\n",
+            "old/new/layers.py": START,
+            "other/requirements/base.txt": "scipy<1.17\n",
+            "other/main.py": START,
+            "open/requirements.txt": "scipy\n",
+            "open/main.py": START,
+            "main.py": START,
+        }
+    )
+    assert told() == {"old/new/layers.py", "open/main.py", "main.py"}
+    assert told("old/models") == set()
+    assert told("--isolated") == {*told(), "old/models/layers.py", "other/main.py"}
+
+
+def test_the_configuration_wins_in_all_folders(project: Project) -> None:
+    project(
+        **{"detlint.toml": '[versions]\nscipy = "1.17"\n', "a/requirements.txt": "scipy==1.5.4\n", "a/main.py": START}
+    )
+    assert told() == {"a/main.py"}
+
+
+def test_a_version_that_a_folder_comes_to_say(project: Project) -> None:
+    """What was kept of an earlier run doesn't hold then."""
+    root = project(**{"detlint.toml": "", "a/main.py": START, "b/main.py": START})
+    assert told(cached=True) == {"a/main.py", "b/main.py"}
+    (root / "a" / "requirements.txt").write_text("scipy==1.5.4\n")
+    assert told(cached=True) == {"b/main.py"}
+    (root / "a" / "requirements.txt").unlink()
+    assert told(cached=True) == {"a/main.py", "b/main.py"}
+
+
+def test_the_workspace_of_the_nearest_torch(project: Project) -> None:
+    """Each run is judged by the versions where it starts."""
+    project(**{"a/requirements.txt": "torch==1.12.1\n", "a/main.py": SWITCHED, "b/main.py": SWITCHED})
+    assert codes("--select", "DET603") == ["DET603"]
+
+
+def test_a_folder_whose_name_is_no_text(project: Project) -> None:
+    root = project(**{"detlint.toml": "", "main.py": START})
+    folder = root / os.fsdecode(b"old\xff")
+    try:
+        folder.mkdir()
+    except (OSError, UnicodeError):
+        pytest.skip("the file system has no such names")
+    (folder / "requirements.txt").write_text("scipy==1.5.4\n")
+    (folder / "layers.py").write_text(START)
+    assert told(cached=True) == told(cached=True) == {"main.py"}

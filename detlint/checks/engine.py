@@ -49,6 +49,7 @@ class Engine:
         packaged: whether the project is made to be installed.
         declared: the entry points that its metadata and its configuration name.
         documents: what the project's documents say.
+        versions: those of libraries that hold in some folders, instead of those in the settings.
     """
 
     def __init__(
@@ -63,12 +64,13 @@ class Engine:
         packaged: bool,
         declared: Collection[str],
         documents: Documents,
+        versions: Mapping[str, dict[str, str]],
     ) -> None:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
-        self.matcher = Matcher(resolver, settings, hiding, registered)
+        self.matcher = Matcher(resolver, settings, hiding, registered, versions)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
         attributes = Attributes(resolver, users, users.texts)
@@ -148,7 +150,7 @@ class Engine:
         self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
-            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle_layer
+            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle
         )
         return self._selected(found)
 
@@ -173,7 +175,7 @@ class Engine:
         """
         passages = runs.passages
         outcomes = [passage.outcome for passage in passages]
-        found = [*workers.findings(module, self.matcher, self.settings, outcomes)]
+        found = [*workers.findings(module, self.matcher, outcomes)]
         if not passages:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, self.root, strict, is_tried)

@@ -91,6 +91,16 @@ class Levels:
         if is_test(module.path, self.root):
             yield lowered(severity), "a test file, so one level milder"
 
+    def never_varies(self, module: Module, index: int, match: Match) -> bool:
+        """Whether an operator surely doesn't vary, by what its own tensors are: its indices never meet, or it is about a backward pass
+        that it doesn't have."""
+        if match.entry.collides and self.origins.never_collide(module, index, match):
+            return True
+        return match.entry.pass_ == "backward" and (
+            self.gradients.are_replaced(module, module.sites[index], match.name)
+            or self.origins.need_no_gradients(module, index, match)
+        )
+
 
 def is_class(name: str) -> bool:
     """Whether what an entry names builds an object, by the capital of its name."""

@@ -39,6 +39,7 @@ from detlint.program.entry import sites
 from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
+from detlint.versions import nearest
 
 CALLS: Final = ("call", "partial", "config")
 Hiding = Callable[[frozenset[str]], frozenset[str]]
@@ -94,16 +95,27 @@ class Matcher:
     Args:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         registered: what the program registers under names that the catalog knows.
+        versions: those of libraries that hold in some folders, instead of those in the settings.
     """
 
-    def __init__(self, resolver: Resolver, settings: Settings, hiding: Hiding, registered: Registered) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        settings: Settings,
+        hiding: Hiding,
+        registered: Registered,
+        versions: Mapping[str, dict[str, str]],
+    ) -> None:
         self.hiding = hiding
         self.registered = registered
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self._targets: dict[str, frozenset[str]] = {}
-        self._current: dict[tuple[tuple[int, ...], frozenset[str]], list[Entry]] = {}
+        self._folders = versions
+        self._versions: dict[str, dict[str, str]] = {}
+        self._current: dict[tuple[tuple[int, ...], frozenset[str], int], list[Entry]] = {}
+        """By what is asked, the hardware, and which table of versions holds."""
         self.judge = Judge(
             resolver.type_of,
             resolver.tensors,
@@ -491,14 +503,14 @@ class Matcher:
 
     def _applicable(self, module: Module, entries: list[int]) -> list[Entry]:
         """Those of some entries that are about the file's hardware and the configured versions."""
-        active = self.active(module)
-        key = (tuple(entries), active)
+        active, versions = self.active(module), self.versions(module)
+        key = (tuple(entries), active, id(versions))
         if key not in self._current:
             self._current[key] = [
                 entry
                 for entry in map(self.catalog.entries.__getitem__, entries)
                 if (not entry.targets or not active.isdisjoint(entry.targets) or self.is_for_runs(module, entry))
-                and applies_to_version(entry, self.settings)
+                and applies_to_version(entry, versions)
             ]
         return self._current[key]
 
@@ -539,6 +551,14 @@ class Matcher:
     def is_for_runs(self, module: Module, entry: Entry) -> bool:
         """Whether an entry is about the CPU alone, and a file not judged for that: a run may choose it for the file all the same."""
         return entry.targets == ON_CPU and not self.settings.targets and "cpu" not in self.active(module)
+
+    def versions(self, module: Module) -> dict[str, str]:
+        """The versions of libraries that hold for a file."""
+        if not self._folders:
+            return self.settings.versions
+        if module.path not in self._versions:
+            self._versions[module.path] = nearest(self._folders, module.path, self.settings.versions)
+        return self._versions[module.path]
 
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -81,17 +82,17 @@ def _specifier(requirement: str) -> SpecifierSet:
     return Requirement(requirement).specifier
 
 
-def applies_to_version(entry: Entry, settings: Settings) -> bool:
-    """Whether an entry holds for the configured version of its library."""
-    return fulfilled(entry.versions, settings)
+def applies_to_version(entry: Entry, versions: Mapping[str, str]) -> bool:
+    """Whether an entry holds for the version of its library."""
+    return fulfilled(entry.versions, versions)
 
 
-def fulfilled(versions: str, settings: Settings) -> bool:
-    """Whether the configured version of a library fulfils a requirement such as `torch >= 2.1`; unknown means the newest."""
-    named = NAME.match(versions)
+def fulfilled(requirement: str, versions: Mapping[str, str]) -> bool:
+    """Whether the version of a library fulfils a requirement such as `torch >= 2.1`; unknown means the newest."""
+    named = NAME.match(requirement)
     if named is None:
         return True
-    known = settings.versions.get(named[0])
+    known = versions.get(named[0])
     if known is None:
-        return CEILING.search(versions) is None
-    return _specifier(versions).contains(known, prereleases=True)
+        return CEILING.search(requirement) is None
+    return _specifier(requirement).contains(known, prereleases=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
@@ -12,7 +12,6 @@ from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
-from detlint.config import Settings
 from detlint.facts.model import Span
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
@@ -47,11 +46,12 @@ def findings(
 
 def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
-    version = levels.settings.versions.get("torch")
+    versions = matcher.versions(reach.entry.module)
+    version = versions.get("torch")
     switched, place = reach.switches.get(TORCH, (None, None))
     if version is None or not switched or place is None or "cuda" not in matcher.active(place.module):
         return
-    if not fulfilled(WORKSPACE_VERSIONS, levels.settings):
+    if not fulfilled(WORKSPACE_VERSIONS, versions):
         return
     rule = catalog.rules["DET603"]
     _, setting = reach.switches.get("cublas-workspace", (None, None))
@@ -125,7 +125,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         switch.remedy or rule.remedy,
         tuple(active),
         (start, step),
-        fix=_switching(switch, reach, active, levels.settings),
+        fix=_switching(switch, reach, active, matcher.versions(reach.entry.module)),
         api=match.name,
     )
 
@@ -138,12 +138,12 @@ def _stands_at(reach: Reach, training: Place) -> Span:
     return site.span if own else reach.entry.span
 
 
-def _switching(switch: Switch, reach: Reach, active: Sequence[str], settings: Settings) -> Recipe | None:
+def _switching(switch: Switch, reach: Reach, active: Sequence[str], versions: Mapping[str, str]) -> Recipe | None:
     """How a run is switched at its start; None where no statement does it for the versions in use."""
-    statements = next((text for versions, text in switch.calls.items() if fulfilled(versions, settings)), "")
+    statements = next((text for asked, text in switch.calls.items() if fulfilled(asked, versions)), "")
     if not statements:
         return None
-    checks = "torch" not in settings.versions or fulfilled(WORKSPACE_VERSIONS, settings)
+    checks = "torch" not in versions or fulfilled(WORKSPACE_VERSIONS, versions)
     if checks and switch.name == TORCH and "cuda" in active and "cublas-workspace" not in reach.switches:
         statements = f"{WORKSPACE}\n{statements}"
     return Recipe("start-run", text=statements, applicability="unsafe")

@@ -78,6 +78,7 @@ class Verdicts:
         self._device_tests = device_tests
         self._never: Answers[bool] = Answers(users)
         self._always: Answers[bool] = Answers(users)
+        self._steady: Answers[bool] = Answers(users)
         self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
@@ -138,14 +139,18 @@ class Verdicts:
         if why:
             yield now, why
 
-    def is_idle_layer(self, module: Module, index: int, match: Match) -> bool:
+    def is_idle(self, module: Module, index: int, match: Match) -> bool:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
-        these are frozen, or nothing uses it."""
+        these are frozen, or nothing uses it. Or an operator that a site calls never varies, whichever run comes there."""
         if not is_class(match.name):
-            return False
+            key = (module.path, index, match.name)
+            return self._steady.of(key, partial(self._is_steady, module, index, match), False)
         if self._is_frozen(module, index, match):
             return True
         return self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False)
+
+    def _is_steady(self, module: Module, index: int, match: Match) -> bool:
+        return self._levels.never_varies(module, index, match) or self._exact.holds(module, index, match)
 
     def is_idle_generator(self, module: Module, index: int) -> bool:
         """Whether nothing uses the generator of random numbers that a site makes."""

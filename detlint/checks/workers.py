@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from detlint.catalog import Catalog
 from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding
 from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
-from detlint.config import Settings
 from detlint.facts.model import Const, Result, Span
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 
 
-def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequence[Outcome]) -> Iterator[Finding]:
+def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Iterator[Finding]:
     """A finding for each attribute of a Dataset class that holds a generator object; none where no workers run.
 
     Args:
@@ -36,7 +35,7 @@ def findings(module: Module, matcher: Matcher, settings: Settings, runs: Sequenc
             ):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
                 yield _finding(module, module.sites[value.site].span, catalog, message)
-        if _copies_numpy(settings) and not _seeds_workers(module, matcher):
+        if _copies_numpy(matcher.versions(module)) and not _seeds_workers(module, matcher):
             message = "NumPy's global stream is the same in every worker before torch 1.9"
             for index, site in enumerate(module.sites):
                 if module.function_of(site).owner == body.name and _draws(module, index, matcher, {"numpy"}):
@@ -68,13 +67,13 @@ def _seeds_workers(module: Module, matcher: Matcher) -> bool:
     return any(argument is not None and argument.given is not False for argument in given)
 
 
-def _copies_numpy(settings: Settings) -> bool:
-    """Whether the configured torch is older than 1.9, which began to seed NumPy in each worker."""
-    if "torch" not in settings.versions:
+def _copies_numpy(versions: Mapping[str, str]) -> bool:
+    """Whether torch is known to be older than 1.9, which began to seed NumPy in each worker."""
+    if "torch" not in versions:
         return False
     from packaging.version import Version
 
-    return Version(settings.versions["torch"]) < Version("1.9")
+    return Version(versions["torch"]) < Version("1.9")
 
 
 def _draws(module: Module, index: int, matcher: Matcher, streams: set[str]) -> bool:

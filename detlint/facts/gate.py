@@ -112,7 +112,7 @@ def _valued(key: str) -> re.Pattern[bytes]:
 
 
 def _encoded(words: Iterable[str]) -> list[bytes]:
-    return [word.encode() for word in words]
+    return [word.encode(errors="surrogateescape") for word in words]
 
 
 def _settings(catalog: Catalog, kind: str) -> list[str]:
