@@ -14,11 +14,12 @@ from functools import lru_cache, partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
-from detlint.checks.by_name import LOCATORS, finds_any, gets_any, locates
+from detlint.checks.by_name import ANY, LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
+from detlint.checks.unused import is_of_framework
 from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Value
 from detlint.facts.parse import tree
@@ -47,10 +48,10 @@ _OWN: Final = re.compile(
 )
 """By what a file may come to its own definitions without saying their names."""
 _OTHERS: Final = re.compile(
-    rb"\bgetattr\(\s*(?!self\b|cls\b)[^,()]+(?:\([^()]*\))?\s*,\s*(?![\"'])|(?<!self)(?<!cls)\.__dict__\b"
+    rb"\bgetattr\(\s*(?!self\b|cls\b)(?:(\w+)|[^,()]+(?:\([^()]*\))?)\s*" + ANY + rb"|(?<!self)(?<!cls)\.__dict__\b"
     rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
 )
-"""By what a file may come to those of a module that it has imported."""
+"""By what a file may come to those of a module that it has imported, and what it asks for them, if that has a name."""
 _LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
 _DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
 """A decorator, behind which a text ends."""
@@ -654,6 +655,8 @@ class Unnamed:
 
     def _is_taken(self, module: Module, text: bytes, name: str, other: Module) -> bool:
         """Whether a text has something of a name as an attribute, which may be a definition of another module."""
+        if b"attr(" in text and re.search(rb",\s*[\"']%s[\"']\s*[,)]" % name.encode(), text):
+            return True
         own = Ref(f"{other.path}::{name}")
         for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.[ \t]*%s\b" % name.encode(), text):
             base = found[1].decode("utf-8", "replace")
@@ -710,7 +713,7 @@ class Unnamed:
         holders = {path for carrier in carriers for path in self._holders(carrier)}
         for path in sorted(holders):
             parts = self._texts.blocks(path)
-            if any(_OTHERS.search(block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
+            if any(self._asks(path, block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
                 return True
         return self._is_found_with_any(module)
 
@@ -718,11 +721,18 @@ class Unnamed:
         """Whether a part of the program imports modules by any names, and takes what has any names from there."""
         for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
             parts = self._texts.blocks(path) if path.endswith(".py") else ()
-            finding = (block.text for block in parts if finds_any(block.text, _OTHERS))
+            finding = (block.text for block in parts if finds_any(block.text, partial(self._asks, path)))
             if any(locates(text) or not only_splits_names(text) for text in finding):
                 self._resolver.opened.add(path)
                 return True
         return False
+
+    def _asks(self, path: str, text: bytes) -> bool:
+        """Whether a part of a file may ask a module of the program for what has a name that isn't written out."""
+        users, whole_text = self._users, self._texts.code(path) or text
+        return any(
+            not (found[1] and is_of_framework(users, path, whole_text, found[1])) for found in _OTHERS.finditer(text)
+        )
 
     def _holders(self, carrier: str) -> list[str]:
         """The files that import another one as a module."""
