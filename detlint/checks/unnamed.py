@@ -113,6 +113,15 @@ class Unnamed:
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
 
+    def leaves_out(self, module: Module) -> bool:
+        """Whether a file is left out altogether, also what its top level makes: runs import another one of its name, from a package.
+        What makes something and has no such namesake may yet go through it, in the next line that somebody writes."""
+
+        def find() -> bool:
+            return self._users.has_namesake(module) and self._is_never_run(module)
+
+        return self._idle.of((module.path, "", ""), find, False)
+
     def holds(self, module: Module, name: str) -> bool:
         """Whether nothing runs a function or class of a file, although others import that."""
         return self._asked(module, name)
@@ -488,9 +497,11 @@ class Unnamed:
         saying = users.saying(module, stem)
         if saying is None:
             return False
+        importing = {*users.naming(module)}
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
-            if not own and not self._is_only_key(path, stem) and not self._is_only_in_code(path, stem):
+            in_code = own or self._is_only_in_code(path, stem, imports=path in importing)
+            if not in_code and not self._is_only_key(path, stem):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
@@ -582,11 +593,15 @@ class Unnamed:
         text = self._texts.of(path) if path.endswith(SUFFIXES) else None
         return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
 
-    def _is_only_in_code(self, path: str, word: str) -> bool:
+    def _is_only_in_code(self, path: str, word: str, *, imports: bool) -> bool:
         """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, and in no text, but
-        in sentences."""
+        in sentences.
+
+        Args:
+            imports: whether what it imports may be meant.
+        """
         text = self._texts.of(path) if path.endswith(".py") else None
-        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word))
+        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word, imports=imports))
 
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
@@ -713,7 +728,9 @@ class Unnamed:
         holders = {path for carrier in carriers for path in self._holders(carrier)}
         for path in sorted(holders):
             parts = self._texts.blocks(path)
-            if any(self._asks(path, block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
+            if any(self._asks(path, block.text) for block in parts) or gets_any(
+                b"".join(block.text for block in parts)
+            ):
                 return True
         return self._is_found_with_any(module)
 
@@ -799,7 +816,7 @@ def _may_bind(text: bytes, name: str) -> bool:
     return any(isinstance(part, str) and part.partition(".")[0] == name for part in said)
 
 
-def _texts_in_code(text: bytes, word: str) -> list[bytes]:
+def _texts_in_code(text: bytes, word: str, *, imports: bool) -> list[bytes]:
     """What has a word of the imports of a file, and of its texts that are no keys of a table and no docstrings; nothing that is known
     where that can't be read."""
     parsed = tree(text)
@@ -812,7 +829,7 @@ def _texts_in_code(text: bytes, word: str) -> list[bytes]:
     said = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in keys)
     texts = [value for value in said if isinstance(value, str)]
     for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if imports and isinstance(node, (ast.Import, ast.ImportFrom)):
             texts += [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
     parts = (part.encode("utf-8", "replace") for part in texts)
     return [part for part in parts if says(part, word)]
