@@ -360,7 +360,9 @@ class Unnamed:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
         if self._replaced.is_one(module.path, block) and not self._is_noted(module):
             return True
-        if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
+        if block.name.startswith(TRIES) and (
+            _is_trial(module, block.name) or len([*self._saying(module, block.name)]) == 1
+        ):
             return True
         return self._is_idle(module, block.name, asking)
 
@@ -771,6 +773,12 @@ def _is_decorated(module: Module, name: str) -> bool:
     if name in module.functions:
         return bool(module.detail(module.functions[name]).decorators)
     return name not in module.classes or bool(module.classes[name].decorators)
+
+
+def _is_trial(module: Module, name: str) -> bool:
+    """Whether a function of a file shows no more than shapes, whoever calls it."""
+    steps = module.steps(module.functions[name]) if name in module.functions else ()
+    return bool(steps) and all(isinstance(step, Branch) and step.kind == "trial" for step in steps)
 
 
 def _may_be_module(value: Value | None) -> bool:
