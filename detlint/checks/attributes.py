@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from detlint.checks.by_name import ANY
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Block, Texts
 from detlint.program.users import Users
@@ -19,7 +20,7 @@ _SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)|\s*(?:,\s*self\.\w+\s*)+=(
 """What stands behind the name of an attribute that is set, alone or with others, or behind a part of another name."""
 _NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
 _HEAD: Final = re.compile(rb"^([ \t]+)(?:async[ \t]+)?def[ \t]+(\w+)", re.M)
-UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*,\s*(?![\"'])|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
+UNNAMED: Final = re.compile(rb"\bgetattr\([^,()]*" + ANY + rb"|__dict__|\bvars\(self|children\(|cells\(|\._modules\b")
 """By what a class may come to the attributes of its objects without their names."""
 
 Counts = Callable[[str, Block, int], bool]

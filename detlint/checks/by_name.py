@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from detlint.program.texts import IMPORT
 
-_GETS_PART: Final = re.compile(rb"\bgetattr\(\s*(?:self|cls)\.(\w+)\s*,\s*(?![\"'])")
+ANY: Final = rb",(?!\s*[\"'][\w.]*[\"']\s*[,)])"
+"""What stands before a name that isn't written out whole, behind what is asked for it."""
+_GETS_PART: Final = re.compile(rb"\bgetattr\(\s*(?:self|cls)\.(\w+)\s*" + ANY)
 """What asks a part of the object itself for something by a name that isn't written out."""
 _GETTERS: Final = re.compile(
     rb"\b(?:attrgetter|methodcaller|__getattribute__)\(\s*(?![\"'\s])|\bpartial\(\s*getattr\b"
@@ -46,14 +49,14 @@ def locates(text: bytes) -> bool:
     return _LOCATES.search(text) is not None
 
 
-def finds_any(text: bytes, gets: re.Pattern[bytes]) -> bool:
+def finds_any(text: bytes, asks: Callable[[bytes], bool]) -> bool:
     """Whether a part of a text may take anything from any module: it imports one of whatever name, and asks something for a name that
     isn't written out.
 
     Args:
-        gets: finds what asks so.
+        asks: says whether a text asks something so.
     """
-    return locates(text) or (_FINDS_ANY.search(text) is not None and gets.search(text) is not None)
+    return locates(text) or (_FINDS_ANY.search(text) is not None and asks(text))
 
 
 def _is_module(text: bytes, part: bytes) -> bool:

@@ -119,7 +119,14 @@ class Engine:
             root,
         )
         self.keys = keys.Keys(self.matcher, root)
-        self.seed_rules = seeds.SeedRules(self.catalog, settings, root, self.matcher, self.verdicts.is_idle_generator)
+        self.seed_rules = seeds.SeedRules(
+            self.catalog,
+            settings,
+            root,
+            self.matcher,
+            self.verdicts.is_idle_generator,
+            self.unnamed.leaves_out,
+        )
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)

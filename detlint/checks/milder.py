@@ -150,6 +150,9 @@ class Milder:
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
+        own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
+        if own and self._unnamed.leaves_out(module):
+            return "nothing of the program imports its file, or starts in it"
         if is_class(match.name) and self.is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
         if self._unapplied.holds(module, index):

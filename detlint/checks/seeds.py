@@ -175,16 +175,24 @@ class SeedRules:
 
     Args:
         idle: whether nothing uses the generator that a site makes.
+        left_out: whether a file is one that nothing imports and in which no run starts.
     """
 
     def __init__(
-        self, catalog: Catalog, settings: Settings, root: str, matcher: Matcher, idle: Callable[[Module, int], bool]
+        self,
+        catalog: Catalog,
+        settings: Settings,
+        root: str,
+        matcher: Matcher,
+        idle: Callable[[Module, int], bool],
+        left_out: Callable[[Module], bool],
     ) -> None:
         self.catalog = catalog
         self.settings = settings
         self.root = root
         self.matcher = matcher
         self.idle = idle
+        self.left_out = left_out
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
@@ -197,9 +205,12 @@ class SeedRules:
             self._late(reach),
         )
         # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
-        tests = has_tests(reach.entry.module, self.root, self.catalog.testing)
+        module = reach.entry.module
+        tests = has_tests(module, self.root, self.catalog.testing)
         for finding in found:
-            yield finding.with_severity("note") if tests or _is_only_printed(finding, reach) else finding
+            mild = tests or _is_only_printed(finding, reach)
+            mild = mild or (not reach.entry.function.number and not reach.entry.called and self.left_out(module))
+            yield finding.with_severity("note") if mild else finding
 
     def _unlikely(self, reach: Reach) -> Iterator[Finding]:
         """Draws that only other files of settings would come to, where the run has no others that are told."""

@@ -14,11 +14,12 @@ from functools import lru_cache, partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
-from detlint.checks.by_name import LOCATORS, finds_any, gets_any, locates
+from detlint.checks.by_name import ANY, LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
+from detlint.checks.unused import is_of_framework
 from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.parse import tree
@@ -47,10 +48,10 @@ _OWN: Final = re.compile(
 )
 """By what a file may come to its own definitions without saying their names."""
 _OTHERS: Final = re.compile(
-    rb"\bgetattr\(\s*(?!self\b|cls\b)[^,()]+(?:\([^()]*\))?\s*,\s*(?![\"'])|(?<!self)(?<!cls)\.__dict__\b"
+    rb"\bgetattr\(\s*(?!self\b|cls\b)(?:(\w+)|[^,()]+(?:\([^()]*\))?)\s*" + ANY + rb"|(?<!self)(?<!cls)\.__dict__\b"
     rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
 )
-"""By what a file may come to those of a module that it has imported."""
+"""By what a file may come to those of a module that it has imported, and what it asks for them, if that has a name."""
 _LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
 _DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
 """A decorator, behind which a text ends."""
@@ -111,6 +112,15 @@ class Unnamed:
             return True
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
+
+    def leaves_out(self, module: Module) -> bool:
+        """Whether a file is left out altogether, also what its top level makes: runs import another one of its name, from a package.
+        What makes something and has no such namesake may yet go through it, in the next line that somebody writes."""
+
+        def find() -> bool:
+            return self._users.has_namesake(module) and self._is_never_run(module)
+
+        return self._idle.of((module.path, "", ""), find, False)
 
     def holds(self, module: Module, name: str) -> bool:
         """Whether nothing runs a function or class of a file, although others import that."""
@@ -354,7 +364,9 @@ class Unnamed:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
         if self._replaced.is_one(module.path, block) and not self._is_noted(module):
             return True
-        if block.name.startswith(TRIES) and len([*self._saying(module, block.name)]) == 1:
+        if block.name.startswith(TRIES) and (
+            _is_trial(module, block.name) or len([*self._saying(module, block.name)]) == 1
+        ):
             return True
         return self._is_idle(module, block.name, asking)
 
@@ -502,9 +514,11 @@ class Unnamed:
         saying = users.saying(module, stem)
         if saying is None:
             return False
+        importing = {*users.naming(module)}
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
-            if not own and not self._is_only_key(path, stem) and not self._is_only_in_code(path, stem):
+            in_code = own or self._is_only_in_code(path, stem, imports=path in importing)
+            if not in_code and not self._is_only_key(path, stem):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
@@ -596,11 +610,15 @@ class Unnamed:
         text = self._texts.of(path) if path.endswith(SUFFIXES) else None
         return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
 
-    def _is_only_in_code(self, path: str, word: str) -> bool:
+    def _is_only_in_code(self, path: str, word: str, *, imports: bool) -> bool:
         """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, and in no text, but
-        in sentences."""
+        in sentences.
+
+        Args:
+            imports: whether what it imports may be meant.
+        """
         text = self._texts.of(path) if path.endswith(".py") else None
-        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word))
+        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word, imports=imports))
 
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
@@ -673,6 +691,8 @@ class Unnamed:
 
     def _is_taken(self, module: Module, text: bytes, name: str, other: Module) -> bool:
         """Whether a text has something of a name as an attribute, which may be a definition of another module."""
+        if b"attr(" in text and re.search(rb",\s*[\"']%s[\"']\s*[,)]" % name.encode(), text):
+            return True
         own = Ref(f"{other.path}::{name}")
         for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.[ \t]*%s\b" % name.encode(), text):
             base = found[1].decode("utf-8", "replace")
@@ -729,7 +749,9 @@ class Unnamed:
         holders = {path for carrier in carriers for path in self._holders(carrier)}
         for path in sorted(holders):
             parts = self._texts.blocks(path)
-            if any(_OTHERS.search(block.text) for block in parts) or gets_any(b"".join(block.text for block in parts)):
+            if any(self._asks(path, block.text) for block in parts) or gets_any(
+                b"".join(block.text for block in parts)
+            ):
                 return True
         return self._is_found_with_any(module)
 
@@ -737,11 +759,18 @@ class Unnamed:
         """Whether a part of the program imports modules by any names, and takes what has any names from there."""
         for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
             parts = self._texts.blocks(path) if path.endswith(".py") else ()
-            finding = (block.text for block in parts if finds_any(block.text, _OTHERS))
+            finding = (block.text for block in parts if finds_any(block.text, partial(self._asks, path)))
             if any(locates(text) or not only_splits_names(text) for text in finding):
                 self._resolver.opened.add(path)
                 return True
         return False
+
+    def _asks(self, path: str, text: bytes) -> bool:
+        """Whether a part of a file may ask a module of the program for what has a name that isn't written out."""
+        users, whole_text = self._users, self._texts.code(path) or text
+        return any(
+            not (found[1] and is_of_framework(users, path, whole_text, found[1])) for found in _OTHERS.finditer(text)
+        )
 
     def _holders(self, carrier: str) -> list[str]:
         """The files that import another one as a module."""
@@ -763,6 +792,12 @@ def _is_decorated(module: Module, name: str) -> bool:
     if name in module.functions:
         return bool(module.detail(module.functions[name]).decorators)
     return name not in module.classes or bool(module.classes[name].decorators)
+
+
+def _is_trial(module: Module, name: str) -> bool:
+    """Whether a function of a file shows no more than shapes, whoever calls it."""
+    steps = module.steps(module.functions[name]) if name in module.functions else ()
+    return bool(steps) and all(isinstance(step, Branch) and step.kind == "trial" for step in steps)
 
 
 def _may_be_module(value: Value | None) -> bool:
@@ -808,7 +843,7 @@ def _may_bind(text: bytes, name: str) -> bool:
     return any(isinstance(part, str) and part.partition(".")[0] == name for part in said)
 
 
-def _texts_in_code(text: bytes, word: str) -> list[bytes]:
+def _texts_in_code(text: bytes, word: str, *, imports: bool) -> list[bytes]:
     """What has a word of the imports of a file, and of its texts that are no keys of a table and no docstrings; nothing that is known
     where that can't be read."""
     parsed = tree(text)
@@ -821,7 +856,7 @@ def _texts_in_code(text: bytes, word: str) -> list[bytes]:
     said = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in keys)
     texts = [value for value in said if isinstance(value, str)]
     for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if imports and isinstance(node, (ast.Import, ast.ImportFrom)):
             texts += [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
     parts = (part.encode("utf-8", "replace") for part in texts)
     return [part for part in parts if says(part, word)]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts
-from detlint.checks.by_name import gets_any
+from detlint.checks.by_name import ANY, gets_any
 from detlint.checks.match import Matcher
 from detlint.checks.wholes import without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
@@ -33,7 +33,7 @@ _GETS: Final = re.compile(
 )
 """What asks for an attribute: of the object itself, or of what has which name, and by which name, if that is written out."""
 _OWN_PARTS: Final = re.compile(
-    rb"\bgetattr\((?:self|super\(\)),\s*(?![\"'])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
+    rb"\bgetattr\((?:self|super\(\))" + ANY + rb"|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
 )
 """By what a class may come to the parts of its own objects without their names."""
 _LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
@@ -83,16 +83,20 @@ def _gets_any(users: Users, path: str, text: bytes, names: Collection[bytes], of
     return any(
         (of_itself or not own)
         and (name is None or name in names)
-        and not (of and _is_of_framework(users, path, text, of))
+        and not (of and is_of_framework(users, path, text, of))
         for own, of, name in asked
     )
 
 
-def _is_of_framework(users: Users, path: str, text: bytes, name: bytes) -> bool:
-    """Whether a file means a module of a framework by a name, wherever it says that: what such a module has is none of the program's."""
+def is_of_framework(users: Users, path: str, text: bytes, name: bytes) -> bool:
+    """Whether a file means a library that the catalog knows by a name, wherever it says that: what such a module has is none of the
+    program's."""
     module = users.resolver.module(path) if path.endswith(".py") else None
     meant = module.facts.names.get(name.decode("utf-8", "replace")) if module is not None else None
-    if not isinstance(meant, Ref) or meant.name.partition(".")[0] not in users.resolver.catalog.roots:
+    own = users.resolver.name(path, meant.name) if isinstance(meant, Ref) else None
+    root = own.name.partition(".")[0] if isinstance(own, Ref) else ""
+    catalog = users.resolver.catalog
+    if root not in catalog.roots and root not in catalog.libraries:
         return False
     read = rb"\b%s(?=\.)|\b(?:get|has)attr\(\s*%s(?=\s*,)" % (name, name)
     return not re.search(rb"\b%s\b" % name, re.sub(read, b"", IMPORT.sub(b"", text)))

@@ -205,10 +205,33 @@ class Users:
         return next(self.naming(module), "")
 
     def naming(self, module: Module) -> Iterator[str]:
-        """The files near a module that import something of its name."""
+        """The files near a module that import something of its name, and may mean it."""
         stem = self._stem(module)
+        return (path for path in self._importing(module, stem) if not self._means_another(path, module, stem))
+
+    def has_namesake(self, module: Module) -> bool:
+        """Whether a file near a module imports another one of its name."""
+        stem = self._stem(module)
+        return any(self._means_another(path, module, stem) for path in self._importing(module, stem))
+
+    def _importing(self, module: Module, stem: str) -> Iterator[str]:
         naming = self.texts.importing(stem, self.home(module)) if stem.isascii() else ()
         return (path for path in naming if path != module.path)
+
+    def _means_another(self, path: str, module: Module, stem: str) -> bool:
+        """Whether all that a file imports of a module's name is one of a package of another name than the module's folder, and is
+        found there: `from readers.data import Data` is none of a `data.py` beside the script."""
+        other = self.resolver.module(path)
+        self.resolver.opened.add(path)  # whatever it says then
+        folder = os.path.basename(os.path.dirname(module.path))
+        said = [name for name in other.facts.imports if stem in name.split(".")] if other is not None else []
+        for name in said:
+            package, dot, rest = name.partition(f".{stem}")
+            whole = dot and rest[:1] in ("", ".")
+            place = self.resolver.modules.find(path, package + dot) if whole else None
+            if place is None or place[1] or place[0] == module.path or package.rpartition(".")[2] == folder:
+                return False
+        return bool(said)
 
     @staticmethod
     def _stem(module: Module) -> str:
