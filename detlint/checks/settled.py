@@ -19,6 +19,7 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.program.answers import Answers
+from detlint.program.chosen import TABLE
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.truth import truth
@@ -138,7 +139,7 @@ class Settled:
         if not folder or not reads:
             return None
         chosen = self._documents.chosen(folder, asked.key, asked.table)
-        if None in chosen.values or len(chosen.values) > 1:
+        if None in chosen.values or (len(chosen.values) > 1 and not asked.is_there):
             return None
         given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), _Given())
         values = {*chosen.values, *given.values}
@@ -195,4 +196,4 @@ class Settled:
 
 def _may_be_more(value: Const) -> bool:
     """Whether code may make something else of a text than that, as of `"False"` or `"0"`."""
-    return isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
+    return value != TABLE and isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
