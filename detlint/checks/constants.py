@@ -18,6 +18,7 @@ from detlint.checks.expressions import settle
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way
+from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
@@ -93,6 +94,7 @@ class Constants:
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
+        self._handing = Handing(self._resolver, users.texts, self._heirs)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
 
@@ -616,15 +618,18 @@ class Constants:
         Args:
             handed: whether a function that only builds the class which it is handed counts as a call of that.
         """
-        calls, uses = [], self._gradients.uses(module, name)
+        calls, uses = list[Use](), self._gradients.uses(module, name)
         if uses is None and handed:
             return None
         for use in uses or ():
             if not self._offered and use.around and self._unnamed.holds(use.module, use.around):
                 continue  # nothing runs it
-            if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
-                calls.append(use)
-                continue
+            if handed and not use.called and use.site >= 0:
+                own = Ref(f"{module.path}::{name}")
+                taken = [use] if self._taken(use, own.name) is not None else self._handing.calls(use, own)
+                if taken is not None:
+                    calls += (call for call in taken if call not in calls)
+                    continue
             site = use.module.sites[use.site] if use.called and use.site >= 0 else None
             if site is None or site.kind != "call":
                 return None
