@@ -17,7 +17,7 @@ from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way
+from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way, written_once
 from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -49,6 +49,7 @@ from detlint.facts.model import (
 )
 from detlint.program.answers import Answers
 from detlint.program.calls import left_out
+from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
 from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
@@ -315,6 +316,8 @@ class Constants:
         elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, node):
             made = module.functions[f"{function.owner}.__init__"]
             value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
+        elif isinstance(node, ast.Attribute) and dotted(node.value) == "self":
+            value = self._kept_of_settings(module, function.owner, node.attr)
         if isinstance(node, ast.Attribute):
             attributes.add(node.attr)
             if value is not None and not self._is_own(module, function.owner, node.attr):
@@ -448,11 +451,20 @@ class Constants:
         found = self._resolver.normal(module.path, base, function)
         return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
 
+    def _kept_of_settings(self, module: Module, owner: str, name: str) -> Const | None:
+        """What a class keeps as an attribute that its constructor alone sets, in one place, to what it looks up in settings."""
+        text = self._text(module) if self._settled is not None and name != TRAINING else None
+        body = class_in(text, owner) if text is not None else None
+        written = written_once(body, name) if body is not None else None
+        return self._settled.written(module, *written) if self._settled is not None and written is not None else None
+
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given."""
         kept = module.classes[owner].attributes.get(name) if owner in module.classes else None
         made = module.functions.get(f"{owner}.__init__")
         value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
+        if value is None and made is not None and not isinstance(kept, (Const, Param)):
+            value = self._kept_of_settings(module, owner, name)
         alone = value is not None and self._is_own(module, owner, name) and not self._is_set(module, owner, name)
         return value if alone else None
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint.facts.loops import dotted
 from detlint.facts.model import Span
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
@@ -98,6 +99,19 @@ def keeps_once(body: ast.ClassDef, attribute: str) -> bool:
     made = [node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"]
     places = [[*_setting(node, attribute)] for node in (body, *made)]
     return len(made) == 1 and all(len(place) == 1 for place in places)
+
+
+def written_once(body: ast.ClassDef, attribute: str) -> tuple[_Function, ast.expr] | None:
+    """The constructor of a class, and what it sets an attribute to, in one place; None where the class sets that elsewhere, too."""
+    own = {node.id for statement in body.body for node in _bound(statement) if not isinstance(statement, _FUNCTIONS)}
+    made = next((n for n in body.body if isinstance(n, _FUNCTIONS) and n.name == "__init__"), None)
+    if made is None or attribute in own or not keeps_once(body, attribute):
+        return None
+    for node in ast.walk(made):
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Attribute) and target.attr == attribute:
+            return (made, node.value) if dotted(target.value) == "self" else None
+    return None
 
 
 def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
