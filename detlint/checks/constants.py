@@ -23,7 +23,7 @@ from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
-from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
+from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.checks.wholes import spelled
@@ -503,7 +503,8 @@ class Constants:
         that it is given says nothing itself: its own calls do."""
         site = use.module.sites[use.site]
         caller = use.module.function_of(site)
-        passed = self._passed(site, module, function, name) if use.called else None
+        told = site if use.called else self._called_later(use, f"{module.path}::{function.name}")
+        passed = self._passed(told, module, function, name) if told is not None else None
         if passed is not None and passed.given is not None:
             yield use.module, caller, passed
             return
@@ -642,12 +643,28 @@ class Constants:
                 if taken is not None:
                     calls += (call for call in taken if call not in calls)
                     continue
-            site = use.module.sites[use.site] if use.called and use.site >= 0 else None
+            site = use.module.sites[use.site] if use.site >= 0 else None
             if site is None or site.kind != "call":
                 return None
+            if not use.called:
+                if self._called_later(use, f"{module.path}::{name}") is None:
+                    return None
+                calls.append(use)
+                continue
             if not (isinstance(site.target, Result) and site.target.site >= 0):
                 calls.append(use)
         return calls
+
+    def _called_later(self, use: Use, own: str) -> Site | None:
+        """The call that a library makes of a function which it is handed, with its keywords; None for any other. Who uses a library may
+        know better."""
+        site, normal = use.module.sites[use.site], partial(self._resolver.normal, use.module.path)
+        around = use.module.function_of(site)
+        target = normal(site.target, around)
+        if self._offered or not isinstance(target, Ref) or "::" in target.name:
+            return None
+        run = [a.value for n, a in enumerate(site.args) if a.name in RUN_LATER or (n == 0 and not a.name)]
+        return called_later(site) if any(normal(value, around) == Ref(own) for value in run) else None
 
     def _built(self, module: Module, owner: str) -> list[Use] | None:
         """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
