@@ -71,22 +71,24 @@ class Handing:
     def _called(self, module: Module, site: Site) -> tuple[Module, Function, tuple[Parameter, ...]] | None:
         """The one function of the program that a call runs, with the parameters that it takes; None where there may be another."""
         around, target = module.function_of(site), site.target
-        home, name, bare = module, "", 0
-        if isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name:
-            name, bare = f"{around.owner}.{target.attr}", 1
+        own = Instance(f"{module.facts.module}.{around.owner}")
+        if target == Member(Member(own, "<super>"), "__init__"):
+            bases = self._resolver.bases(f"{module.path}::{around.owner}")
+            meant: Value | None = Ref(bases[0]) if len(bases) == 1 else None
+        elif isinstance(target, Member) and target.base == own:
             if any(f"{heir}.{target.attr}" in kin.functions for kin, heir in self._heirs(module, around.owner)):
                 return None
+            meant = Ref(f"{module.path}::{around.owner}.{target.attr}")
         else:
             meant = self._resolver.normal(module.path, target, around)
-            path, colon, name = meant.name.partition("::") if isinstance(meant, Ref) else ("", "", "")
-            found = self._resolver.module(path) if colon else None
-            if found is None:
-                return None
-            home = found
-            if name in home.classes:
-                name, bare = f"{name}.__init__", 1
-            elif "." in name:
-                return None
+            if isinstance(meant, Ref) and "." in meant.name.partition("::")[2]:
+                return None  # a method that is told whose it is
+        path, colon, name = meant.name.partition("::") if isinstance(meant, Ref) else ("", "", "")
+        home = self._resolver.module(path) if colon else None
+        if home is None:
+            return None
+        name = f"{name}.__init__" if name in home.classes else name
+        bare = 1 if "." in name else 0
         function = home.functions.get(name)
         if function is None or home.detail(function).decorators:
             return None
