@@ -102,15 +102,14 @@ def keeps_once(body: ast.ClassDef, attribute: str) -> bool:
 
 
 def written_once(body: ast.ClassDef, attribute: str) -> tuple[_Function, ast.expr] | None:
-    """The constructor of a class, and what it sets an attribute to, in one place; None where the class sets that elsewhere, too."""
-    own = {node.id for statement in body.body for node in _bound(statement) if not isinstance(statement, _FUNCTIONS)}
-    made = next((n for n in body.body if isinstance(n, _FUNCTIONS) and n.name == "__init__"), None)
-    if made is None or attribute in own or not keeps_once(body, attribute):
+    """The constructor of a class, and what it always sets an attribute to; None where the class may set that elsewhere, too."""
+    made = next((node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"), None)
+    if made is None or not keeps_once(body, attribute):
         return None
-    for node in ast.walk(made):
+    for node in made.body:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(node, ast.Assign) and isinstance(target, ast.Attribute) and target.attr == attribute:
-            return (made, node.value) if dotted(target.value) == "self" else None
+        if isinstance(node, ast.Assign) and target is not None and dotted(target) == f"self.{attribute}":
+            return made, node.value
     return None
 
 
