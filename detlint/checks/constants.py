@@ -98,6 +98,7 @@ class Constants:
         self._handing = Handing(self._resolver, users.texts, self._heirs)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
+        self._idle: Answers[bool] = Answers(users)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
@@ -217,8 +218,11 @@ class Constants:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
         if not function.name or self._may_be_called_by_base(module, function):
             return ""
-        reason = ""
-        for use in self._calls(module, function) or ():
+        reason, calls = "", self._calls(module, function)
+        if calls == [] and function.name.endswith(".__init__") and self._is_found_in_vain(module):
+            alone = not (self._derives_from_others(module, function.owner) or self._has_heirs(module, function.owner))
+            return "nothing comes to what finds it by its name" if alone else ""
+        for use in calls or ():
             reason = self._kept_from(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
             if not reason:
                 return ""
@@ -637,6 +641,8 @@ class Constants:
         for use in uses or ():
             if not self._offered and use.around and self._unnamed.holds(use.module, use.around):
                 continue  # nothing runs it
+            if use.site < 0 and self._only_spells(use.module, name) and self._is_found_in_vain(module):
+                continue
             if handed and not use.called and use.site >= 0:
                 own = Ref(f"{module.path}::{name}")
                 taken = [use] if self._taken(use, own.name) is not None else self._handing.calls(use, own)
@@ -779,7 +785,8 @@ class Constants:
         offered = self._offered or self._is_forward(module, function)
         if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
-        if puts_names_together(self._users, module, of_itself=False) and self._may_be_found(module, name):
+        together = puts_names_together(self._users, module, of_itself=False)
+        if together and not self._is_found_in_vain(module) and self._may_be_found(module, name):
             return False
         if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
@@ -791,6 +798,37 @@ class Constants:
         if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
             return False
         return self._is_only_built_by_name(module, owner)
+
+    def _is_found_in_vain(self, module: Module) -> bool:
+        """Whether definitions of a file are only found by names that are put together in functions which nothing comes to, by what all
+        files of settings have."""
+        if self._settled is None or not puts_names_together(self._users, module, of_itself=False):
+            return False
+        return not puts_names_together(self._users, module, of_itself=False, idle=self._is_never_come_to)
+
+    def _only_spells(self, module: Module, name: str) -> bool:
+        """Whether a file says a name in imports, and as texts, alone."""
+        rest = _IMPORTED.sub(b"", self._text(module) or b"")
+        said, word = len(re.findall(rb"\b%s\b" % name.encode(), rest)), name.encode()
+        return bool(rest) and said == len(re.findall(rb"(?<=[\"'])%s(?=[\"'])" % word, rest))
+
+    def _is_never_come_to(self, path: str, name: str) -> bool:
+        """Whether a function of the top level is only called, and the flow comes to none of its calls."""
+        module = self._resolver.module(path)
+        function = module.functions.get(name) if module is not None else None
+        if module is None or function is None or module.detail(function).decorators:
+            return False
+        return self._idle.of((path, name), partial(self._finds_out_calls, module, name), False)
+
+    def _finds_out_calls(self, module: Module, name: str) -> bool:
+        def idle(path: str, other: str) -> bool:
+            return (path, other) == (module.path, name) or self._is_never_come_to(path, other)
+
+        calls = self._only_called(module, name)
+        if not calls or puts_names_together(self._users, module, of_itself=False, idle=idle):
+            return False
+        sites = ((use.module, use.module.sites[use.site], use.site) for use in calls)
+        return all(self._kept_from(home, home.function_of(site), number) for home, site, number in sites)
 
     def _may_be_found(self, module: Module, name: str) -> bool:
         """Whether those who put names together may mean a definition: not if all take names of definitions as wholes, and no text
