@@ -39,10 +39,8 @@ class Handing:
         around = use.module.function_of(site)
         given = [CallArgument(a.name, self._meant(use.module, a.value, around)) for a in site.args]
         bound = bind(given, signature)
-        holding = [
-            name for name, argument in bound.items() if argument.value is not None and _is(argument.value, handed)
-        ]
-        if len(holding) != 1 or sum(_is(a.value, handed) for a in given if a.value is not None) != 1:
+        holding = [name for name, argument in bound.items() if _is(argument.value, handed)]
+        if len(holding) != 1 or sum(_is(argument.value, handed) for argument in given) != 1:
             return None
         return self._within(home, function, holding[0], depth)
 
@@ -66,6 +64,7 @@ class Handing:
         return found
 
     def _meant(self, module: Module, value: Value | None, around: Function) -> Value | None:
+        """What a call is handed: a parameter as that, whatever its default, anything else in normal form."""
         return value if isinstance(value, Param) else self._resolver.normal(module.path, value, around)
 
     def _called(self, module: Module, site: Site) -> tuple[Module, Function, tuple[Parameter, ...]] | None:
