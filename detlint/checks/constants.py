@@ -18,12 +18,13 @@ from detlint.checks.expressions import settle
 from detlint.checks.factors import is_cancelled
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way
+from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way, written_once
+from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
-from detlint.checks.splats import handed_over, hands_on, keyword, may_say, opened
+from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.checks.wholes import spelled
@@ -49,6 +50,7 @@ from detlint.facts.model import (
 )
 from detlint.program.answers import Answers
 from detlint.program.calls import left_out
+from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
 from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
@@ -96,8 +98,10 @@ class Constants:
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
+        self._handing = Handing(self._resolver, users.texts, self._heirs)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
+        self._idle: Answers[bool] = Answers(users)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
@@ -229,8 +233,11 @@ class Constants:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
         if not function.name or self._may_be_called_by_base(module, function):
             return ""
-        reason = ""
-        for use in self._calls(module, function) or ():
+        reason, calls = "", self._calls(module, function)
+        if calls == [] and function.name.endswith(".__init__") and self._is_found_in_vain(module):
+            alone = not (self._derives_from_others(module, function.owner) or self._has_heirs(module, function.owner))
+            return "nothing comes to what finds it by its name" if alone else ""
+        for use in calls or ():
             reason = self._kept_from(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
             if not reason:
                 return ""
@@ -341,6 +348,8 @@ class Constants:
         elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, node):
             made = module.functions[f"{function.owner}.__init__"]
             value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
+        elif isinstance(node, ast.Attribute) and dotted(node.value) == "self":
+            value = self._kept_of_settings(module, function.owner, node.attr)
         if isinstance(node, ast.Attribute):
             attributes.add(node.attr)
             if value is not None and not self._is_own(module, function.owner, node.attr):
@@ -474,6 +483,13 @@ class Constants:
         found = self._resolver.normal(module.path, base, function)
         return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
 
+    def _kept_of_settings(self, module: Module, owner: str, name: str) -> Const | None:
+        """What a class keeps as an attribute that its constructor alone sets, in one place, to what it looks up in settings."""
+        text = self._text(module) if self._settled is not None and name != TRAINING else None
+        body = class_in(text, owner) if text is not None else None
+        written = written_once(body, name) if body is not None else None
+        return self._settled.written(module, *written) if self._settled is not None and written is not None else None
+
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
         if owner not in module.classes or name not in module.classes[owner].attributes:
@@ -486,6 +502,8 @@ class Constants:
         kept = module.classes[owner].attributes.get(name)
         made = module.functions.get(f"{owner}.__init__")
         value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
+        if value is None and made is not None and not isinstance(kept, (Const, Param)):
+            value = self._kept_of_settings(module, owner, name)
         alone = value is not None and self._is_own(module, owner, name) and not self._is_set(module, owner, name)
         return value if alone else None
 
@@ -524,7 +542,8 @@ class Constants:
         that it is given says nothing itself: its own calls do."""
         site = use.module.sites[use.site]
         caller = use.module.function_of(site)
-        passed = self._passed(site, module, function, name) if use.called else None
+        told = site if use.called else self._called_later(use, f"{module.path}::{function.name}")
+        passed = self._passed(told, module, function, name) if told is not None else None
         if passed is not None and passed.given is not None:
             yield use.module, caller, passed
             return
@@ -651,21 +670,42 @@ class Constants:
         Args:
             handed: whether a function that only builds the class which it is handed counts as a call of that.
         """
-        calls, uses = [], self._gradients.uses(module, name)
+        calls, uses = list[Use](), self._gradients.uses(module, name)
         if uses is None and handed:
             return None
         for use in uses or ():
             if not self._offered and use.around and self._unnamed.holds(use.module, use.around):
                 continue  # nothing runs it
-            if handed and not use.called and use.site >= 0 and self._taken(use, f"{module.path}::{name}") is not None:
-                calls.append(use)
+            if use.site < 0 and self._only_spells(use.module, name) and self._is_found_in_vain(module):
                 continue
-            site = use.module.sites[use.site] if use.called and use.site >= 0 else None
+            if handed and not use.called and use.site >= 0:
+                own = Ref(f"{module.path}::{name}")
+                taken = [use] if self._taken(use, own.name) is not None else self._handing.calls(use, own)
+                if taken is not None:
+                    calls += (call for call in taken if call not in calls)
+                    continue
+            site = use.module.sites[use.site] if use.site >= 0 else None
             if site is None or site.kind != "call":
                 return None
+            if not use.called:
+                if self._called_later(use, f"{module.path}::{name}") is None:
+                    return None
+                calls.append(use)
+                continue
             if not (isinstance(site.target, Result) and site.target.site >= 0):
                 calls.append(use)
         return calls
+
+    def _called_later(self, use: Use, own: str) -> Site | None:
+        """The call that a library makes of a function which it is handed, with its keywords; None for any other. Who uses a library may
+        know better."""
+        site, normal = use.module.sites[use.site], partial(self._resolver.normal, use.module.path)
+        around = use.module.function_of(site)
+        target = normal(site.target, around)
+        if self._offered or not isinstance(target, Ref) or "::" in target.name:
+            return None
+        run = [a.value for n, a in enumerate(site.args) if a.name in RUN_LATER or (n == 0 and not a.name)]
+        return called_later(site) if any(normal(value, around) == Ref(own) for value in run) else None
 
     def _built(self, module: Module, owner: str) -> list[Use] | None:
         """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
@@ -782,7 +822,8 @@ class Constants:
         offered = self._offered or self._is_forward(module, function)
         if offered and package is not None and self._unnamed.is_offered(module, name):
             return False
-        if puts_names_together(self._users, module, of_itself=False) and self._may_be_found(module, name):
+        together = puts_names_together(self._users, module, of_itself=False)
+        if together and not self._is_found_in_vain(module) and self._may_be_found(module, name):
             return False
         if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
@@ -794,6 +835,37 @@ class Constants:
         if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
             return False
         return self._is_only_built_by_name(module, owner)
+
+    def _is_found_in_vain(self, module: Module) -> bool:
+        """Whether definitions of a file are only found by names that are put together in functions which nothing comes to, by what all
+        files of settings have."""
+        if self._settled is None or not puts_names_together(self._users, module, of_itself=False):
+            return False
+        return not puts_names_together(self._users, module, of_itself=False, idle=self._is_never_come_to)
+
+    def _only_spells(self, module: Module, name: str) -> bool:
+        """Whether a file says a name in imports, and as texts, alone."""
+        rest = _IMPORTED.sub(b"", self._text(module) or b"")
+        said, word = len(re.findall(rb"\b%s\b" % name.encode(), rest)), name.encode()
+        return bool(rest) and said == len(re.findall(rb"(?<=[\"'])%s(?=[\"'])" % word, rest))
+
+    def _is_never_come_to(self, path: str, name: str) -> bool:
+        """Whether a function of the top level is only called, and the flow comes to none of its calls."""
+        module = self._resolver.module(path)
+        function = module.functions.get(name) if module is not None else None
+        if module is None or function is None or module.detail(function).decorators:
+            return False
+        return self._idle.of((path, name), partial(self._finds_out_calls, module, name), False)
+
+    def _finds_out_calls(self, module: Module, name: str) -> bool:
+        def idle(path: str, other: str) -> bool:
+            return (path, other) == (module.path, name) or self._is_never_come_to(path, other)
+
+        calls = self._only_called(module, name)
+        if not calls or puts_names_together(self._users, module, of_itself=False, idle=idle):
+            return False
+        sites = ((use.module, use.module.sites[use.site], use.site) for use in calls)
+        return all(self._kept_from(home, home.function_of(site), number) for home, site, number in sites)
 
     def _may_be_found(self, module: Module, name: str) -> bool:
         """Whether those who put names together may mean a definition: not if all take names of definitions as wholes, and no text

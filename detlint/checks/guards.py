@@ -15,6 +15,7 @@ from itertools import takewhile
 from operator import is_not
 from typing import Final, NamedTuple
 
+from detlint.facts.loops import dotted
 from detlint.facts.model import Span
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
@@ -100,6 +101,18 @@ def keeps_once(body: ast.ClassDef, attribute: str) -> bool:
     made = [node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"]
     places = [[*_setting(node, attribute)] for node in (body, *made)]
     return len(made) == 1 and all(len(place) == 1 for place in places)
+
+
+def written_once(body: ast.ClassDef, attribute: str) -> tuple[_Function, ast.expr] | None:
+    """The constructor of a class, and what it always sets an attribute to; None where the class may set that elsewhere, too."""
+    made = next((node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"), None)
+    if made is None or not keeps_once(body, attribute):
+        return None
+    for node in made.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and target is not None and dotted(target) == f"self.{attribute}":
+            return made, node.value
+    return None
 
 
 def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:

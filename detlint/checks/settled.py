@@ -20,6 +20,7 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.program.answers import Answers
+from detlint.program.chosen import TABLE
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.truth import truth
@@ -151,7 +152,7 @@ class Settled:
         if not folder or not reads:
             return None
         chosen = self._documents.chosen(folder, asked.key, asked.table)
-        if None in chosen.values or len(chosen.values) > (2 if compared else 1):
+        if None in chosen.values or (len(chosen.values) > (2 if compared else 1) and not asked.is_there):
             return None
         given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), _Given())
         values = {*chosen.values, *given.values}
@@ -224,4 +225,4 @@ def _is_the_same(chosen: Sequence[Const | None], given: Collection[Const | None]
 
 def _may_be_more(value: Const) -> bool:
     """Whether code may make something else of a text than that, as of `"False"` or `"0"`."""
-    return isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
+    return value != TABLE and isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None

@@ -15,9 +15,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detlint.checks.guards import call_in
-from detlint.facts.model import Const, Parameter, Site, Span
+from detlint.facts.model import Arg, Const, Mapping, Parameter, Site, Span
 from detlint.facts.parse import tree
 
+RUN_LATER: Final = frozenset({"target", "func", "function", "fn"})
+"""What libraries call the parameter of a function that they run with keywords which they are handed, too."""
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -118,6 +120,16 @@ def opened(inner: Site, outer: Site, parameters: Sequence[Parameter]) -> Site | 
     written = [a for a in inner.args if not a.name.startswith("*")]
     args = (*(a for a in written if not a.name), *bare, *(a for a in written if a.name), *named)
     return msgspec.structs.replace(inner, args=args) if all(a.name != "*" for a in outer.args) else None
+
+
+def called_later(site: Site) -> Site | None:
+    """The call that a library makes of a function which it is handed with all the keywords for it: `Thread(target=work, kwargs={"n": 8})`;
+    None where it may make another one."""
+    told = [argument.value for argument in site.args if argument.name in ("args", "kwargs", "*", "**")]
+    if len(told) != 1 or not isinstance(told[0], Mapping) or told[0].open:
+        return None
+    args = tuple(Arg(key, value) for key, value in zip(told[0].keys, told[0].values, strict=True))
+    return msgspec.structs.replace(site, args=args)
 
 
 def may_say(data: bytes, name: str, own: bool) -> bool:

@@ -15,7 +15,7 @@ from detlint.checks.wholes import without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.texts import IMPORT, deriving
+from detlint.program.texts import IMPORT, Texts, deriving
 from detlint.program.users import Users
 
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
@@ -42,17 +42,27 @@ OF_ITSELF: Final = "getattr(self,"
 """What asks an object for something of its own."""
 
 
-def puts_names_together(users: Users, module: Module, *, of_itself: bool = True, wholes: bool = True) -> bool:
+def puts_names_together(
+    users: Users,
+    module: Module,
+    *,
+    of_itself: bool = True,
+    wholes: bool = True,
+    idle: Callable[[str, str], bool] | None = None,
+) -> bool:
     """Whether a file, or one that imports it, may come to its definitions without their names.
 
     Args:
         of_itself: whether an object may ask itself for what is meant.
         wholes: whether it counts to do so by whole names of definitions.
+        idle: whether nothing comes to a definition of the top level of a file, so that it doesn't count what that does.
     """
     importers = users.importers(module.path)
     named = {name.rpartition(".")[2].encode() for name in (*module.functions, *module.classes, *module.facts.names)}
     paths = (module.path, *importers)
     texts = ((p, users.texts.of(p) if wholes else without(users.texts, p)) for p in paths)
+    if idle is not None:
+        texts = ((p, _running(users.texts, p, text, idle) if text is not None else None) for p, text in texts)
     doing = next(
         (
             path
@@ -67,6 +77,19 @@ def puts_names_together(users: Users, module: Module, *, of_itself: bool = True,
     users.resolver.opened.update(importers)
     users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the file may do so too
     return False
+
+
+def _running(texts: Texts, path: str, text: bytes, idle: Callable[[str, str], bool]) -> bytes:
+    """The text of a file, without the definitions of its top level that put names together, and that nothing comes to."""
+    parts = [(block.name, block.text) for block in texts.blocks(path)]
+    asking = [part for name, part in parts if (_asks(part) and name and idle(path, name))]
+    for part in asking:
+        text = text.replace(part, b"")
+    return text
+
+
+def _asks(text: bytes) -> bool:
+    return b"getattr(" in text or any(way in text for way in PUT_TOGETHER)
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from detlint.facts.yaml_file import composed, pairs_of, scalar, too_deep
 from detlint.facts.yaml_text import is_yaml, of_lines
 
 Table = Mapping[str, Const | None]
-"""What the keys of a table have; None for what is no literal."""
+"""What the keys of a table have; None for what is neither a literal nor a table."""
 _LITERALS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "none": None, "null": None, "~": None}
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _QUOTES: Final = "\"'`*,;)]}|。，、；"
@@ -38,6 +38,8 @@ class Chosen(NamedTuple):
 
 
 UNKNOWN: Final = Chosen((None,))
+TABLE: Final = Const("{...}")
+"""Stands for a table with something in it, which is neither None nor anything that code compares it with."""
 _COMMAND: Final = re.compile(r"\bpython[\d.]*[ \t]+(?:-\S+[ \t]+)*[\w./$\{}-]+\.py\b")
 """What starts a script."""
 
@@ -138,6 +140,8 @@ def _literals(table: Mapping[str, object]) -> Table:
 
 
 def _literal(value: object) -> Const | None:
+    if isinstance(value, dict) and value:
+        return TABLE
     found = constant(value) if value is None or isinstance(value, (bool, int, float, str)) else None
     return found if isinstance(found, Const) else None
 

@@ -56,7 +56,7 @@ def _among(node: ast.Compare, value: Const, leaf: Leaf) -> bool | None:
     """Whether a value is one of those that are written out, or of those that are known otherwise; None where that isn't known."""
     written = node.comparators[0]
     if not isinstance(written, (ast.Tuple, ast.List, ast.Set)):
-        known = leaf(node)
+        known = leaf(ast.Compare(node.left, [ast.In()], node.comparators))
         return bool(known.value) if known is not None else None
     items = [result(item, leaf) for item in written.elts]
     return value in items if value in items or None not in items else None

@@ -1,0 +1,119 @@
+"""The calls of a class that is handed to functions which only call it, or hand it on to such: `Stage(Block, 64)`, whose constructor does
+`self.make(block, width)`, which does `block(width)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from detlint.checks.conditions import NO_DEFAULT, CallArgument, bind
+from detlint.checks.guards import guarded
+from detlint.facts.model import Function, Instance, Member, Param, Parameter, Ref, Site, Value
+from detlint.program.resolve import Module, Resolver
+from detlint.program.texts import Texts
+from detlint.program.users import Use
+
+_DEEPEST: Final = 3
+"""So many functions may hand it on, one to the next."""
+Heirs = Callable[[Module, str], Iterator[tuple[Module, str]]]
+"""Gives the classes that derive from one."""
+
+
+class Handing:
+    """Finds such calls."""
+
+    def __init__(self, resolver: Resolver, texts: Texts, heirs: Heirs) -> None:
+        self._resolver = resolver
+        self._texts = texts
+        self._heirs = heirs
+
+    def calls(self, use: Use, handed: Ref | Param, depth: int = 0) -> list[Use] | None:
+        """The calls of what another call is handed, a definition or a parameter of the function around; None where there may be others."""
+        site = use.module.sites[use.site]
+        found = self._called(use.module, site) if site.kind == "call" else None
+        if found is None or depth > _DEEPEST:
+            return None
+        home, function, parameters = found
+        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
+        around = use.module.function_of(site)
+        given = [CallArgument(a.name, self._meant(use.module, a.value, around)) for a in site.args]
+        bound = bind(given, signature)
+        holding = [name for name, argument in bound.items() if _is(argument.value, handed)]
+        if len(holding) != 1 or sum(_is(argument.value, handed) for argument in given) != 1:
+            return None
+        return self._within(home, function, holding[0], depth)
+
+    def _within(self, home: Module, function: Function, name: str, depth: int) -> list[Use] | None:
+        """The calls of a parameter, in its function and in those that it is handed on to; None where more may be done with it."""
+        own, sites = Param(name), [n for n, site in enumerate(home.sites) if site.function == function.number]
+        calls = [n for n in sites if home.sites[n].kind == "call" and _is(home.sites[n].target, own)]
+        passing = [n for n in sites if any(_is(argument.value, own) for argument in home.sites[n].args)]
+        text = self._texts.of(home.path) if home.path.endswith(".py") else None
+        told = guarded(text, function.name.partition(".")[0], home.sites[sites[0]].span) if text and sites else None
+        if told is None or told.function.name != function.name.rpartition(".")[2]:
+            return None
+        if _uses(told.function, name) != (len(calls), len(passing)):
+            return None
+        found = [Use(home, number, True) for number in calls]
+        for number in passing:
+            more = self.calls(Use(home, number, False), own, depth + 1)
+            if more is None:
+                return None
+            found += more
+        return found
+
+    def _meant(self, module: Module, value: Value | None, around: Function) -> Value | None:
+        """What a call is handed: a parameter as that, whatever its default, anything else in normal form."""
+        return value if isinstance(value, Param) else self._resolver.normal(module.path, value, around)
+
+    def _called(self, module: Module, site: Site) -> tuple[Module, Function, tuple[Parameter, ...]] | None:
+        """The one function of the program that a call runs, with the parameters that it takes; None where there may be another."""
+        around, target = module.function_of(site), site.target
+        own = Instance(f"{module.facts.module}.{around.owner}")
+        if target == Member(Member(own, "<super>"), "__init__"):
+            bases = self._resolver.bases(f"{module.path}::{around.owner}")
+            meant: Value | None = Ref(bases[0]) if len(bases) == 1 else None
+        elif isinstance(target, Member) and target.base == own:
+            if any(f"{heir}.{target.attr}" in kin.functions for kin, heir in self._heirs(module, around.owner)):
+                return None
+            meant = Ref(f"{module.path}::{around.owner}.{target.attr}")
+        else:
+            meant = self._resolver.normal(module.path, target, around)
+            if isinstance(meant, Ref) and "." in meant.name.partition("::")[2]:
+                return None  # a method that is told whose it is
+        path, colon, name = meant.name.partition("::") if isinstance(meant, Ref) else ("", "", "")
+        home = self._resolver.module(path) if colon else None
+        if home is None:
+            return None
+        name = f"{name}.__init__" if name in home.classes else name
+        bare = 1 if "." in name else 0
+        function = home.functions.get(name)
+        if function is None or home.detail(function).decorators:
+            return None
+        self._resolver.opened.add(home.path)
+        return home, function, home.detail(function).parameters[bare:]
+
+
+def _uses(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> tuple[int, int] | None:
+    """How often a function calls what it has under a name, and hands it on; None where it does more than that, and than to ask for an
+    attribute (`block.expansion`)."""
+    nodes = [*ast.walk(function)]
+    inner = [
+        n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and n is not function
+    ]
+    if any(isinstance(n, ast.Name) and n.id == name for f in inner for n in ast.walk(f)):
+        return None
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
+    called = {id(call.func) for call in calls}
+    passed = {id(value) for call in calls for value in (*call.args, *(k.value for k in call.keywords))}
+    asked = {id(n.value) for n in nodes if isinstance(n, ast.Attribute) and id(n) not in called}
+    named = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+    if any(id(n) not in called | passed | asked or not isinstance(n.ctx, ast.Load) for n in named):
+        return None
+    return sum(id(n) in called for n in named), sum(id(n) in passed for n in named)
+
+
+def _is(value: Value | None, other: Ref | Param) -> bool:
+    """Whether a value is a definition, or a parameter, whatever that is by default."""
+    return value == other or (isinstance(value, Param) and isinstance(other, Param) and value.name == other.name)
