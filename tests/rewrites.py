@@ -295,9 +295,10 @@ def renamable(program: Program) -> list[str]:
             continue
         if any(word.search(string) for other in sources(program) for string in _strings(program[other])):
             continue
-        elsewhere = re.compile(rf"^\s*(?:from|import) (?:[\w.]*\.)?(\w+)\.{re.escape(stem)}\b", re.M)
-        if any({*elsewhere.findall(program[other])} - {PurePosixPath(name).parent.name} for other in sources(program)):
-            continue  # a module of this name that the program doesn't have
+        says = re.compile(rf"^\s*(?:from|import) (\.*)((?:\w+\.)+{re.escape(stem)})\b", re.M)
+        said = ((other, *found) for other in sources(program) for found in says.findall(program[other]))
+        if any(resolve(program, other, module, len(dots)) != name for other, dots, module in said):
+            continue  # a module of this name that is found otherwise, or nowhere
         init = program.get(below(folder_of(name), "__init__.py"), "")
         if stem in {part for _, _, part in imports_of(init).parts if part != stem} or re.search(
             rf"^(def|class) {stem}\b|^{stem} =|import .*\b{stem} as|as {stem}\b|import {stem}\b", init, re.M
