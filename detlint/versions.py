@@ -186,7 +186,7 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
 
     root, seen = root.resolve(), set()
     try:
-        names = os.listdir(root)
+        names = sorted(os.listdir(root))
     except OSError:
         return
     for pattern, reader in READERS:
