@@ -304,6 +304,8 @@ def renamable(program: Program) -> list[str]:
             rf"^(def|class) {stem}\b|^{stem} =|import .*\b{stem} as|as {stem}\b|import {stem}\b", init, re.M
         ):
             continue
+        if "import *" in init and re.search(rf"^(def|class) {re.escape(stem)}\b", program[name], re.M):
+            continue  # the package has the definition of this name
         if any(_mentions(program, other, name, stem) for other in sources(program)):
             continue
         found.append(name)
