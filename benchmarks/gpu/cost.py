@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
+from machine import asked
 from torch import nn
 from torch.nn import functional as F
 from training import Detector
@@ -87,11 +88,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        print("No GPU here: nothing was run.")
-        return
+    options = asked(parser)
     device = torch.device(options.device)
     print(
         "| | with | plain, median (ms) | with, median (ms) | ratio of medians | ratio of the best |\n|---|---|---|---|---|---|"

@@ -11,7 +11,6 @@ nothing. `--device cpu` is for trying the script itself.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -21,14 +20,10 @@ from typing import Any
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS raises under the switch
 
 import torch
+from machine import asked, digest
 from samples import SAMPLES, Case
 
 HERE = Path(__file__).parent
-
-
-def digest(tensor: torch.Tensor) -> str:
-    content = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-    return hashlib.sha1(content.numpy().tobytes()).hexdigest()
 
 
 def different(run: Callable[[], list[torch.Tensor]], times: int) -> dict[str, Any]:
@@ -85,11 +80,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--out", type=Path, default=HERE)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        print("No GPU here: nothing was run, and nothing written.")
-        return
+    options = asked(parser)
     torch.set_num_threads(1)  # several threads of a CPU write to the same places in any order, too
     machine = torch.cuda.get_device_name() if options.device == "cuda" else "CPU: a trial of the script, no result"
     rows = measured(torch.device(options.device), options.times, options.size)

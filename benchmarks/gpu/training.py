@@ -11,7 +11,6 @@ then under `enforce()`, and the digests of the final weights are counted. Withou
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import random
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
 
 import torch
+from machine import asked, digest
 from torch import nn
 from torch.nn import functional as F
 
@@ -85,26 +85,19 @@ def diffuse(device: torch.device, steps: int) -> nn.Module:
     return network
 
 
-def digest(network: nn.Module) -> str:
-    found = hashlib.sha1()
-    for value in network.state_dict().values():
-        found.update(value.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+def weights(network: nn.Module) -> tuple[str, ...]:
+    return tuple(map(digest, network.state_dict().values()))
 
 
 def results(train: Callable[[], nn.Module], runs: int) -> int:
-    return len({digest(train()) for _ in range(runs)})
+    return len({weights(train()) for _ in range(runs)})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        print("No GPU here: nothing was run.")
-        return
+    options = asked(parser)
     device = torch.device(options.device)
     failed = False
     print(

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import torch
+from machine import asked
 from varying import PROGRAMS
 
 PROGRAM = Path(__file__).with_name("varying.py")
@@ -48,19 +48,14 @@ def named(found: dict[str, Any]) -> tuple[str, str]:
         return "-", "-"
     frames = [frame for frame in [*story["stack"], *story["forward"]] if Path(frame["file"]).name == PROGRAM.name]
     line = f":{frames[0]['line']}" if frames else ""
-    return f"{story['api'] or story['operator']}{line}, {'backward' if story['backward'] else 'forward'}", story[
-        "cause"
-    ]
+    where = "backward" if story["backward"] else "forward"
+    return f"{story['api'] or story['operator']}{line}, {where}", story["cause"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", default=[*PROGRAMS])
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        print("No GPU here: nothing was run.")
-        return
+    options = asked(parser)
     print("| program | varies at | as it is | named | cause | under detlint |\n|---|---|---|---|---|---|")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for line in pool.map(lambda name: row(name, options.device), options.names):
