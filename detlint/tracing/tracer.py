@@ -56,7 +56,8 @@ class Tracer:
         self._forward: dict[int, int] = {}
         self._latest = NOTHING
         self._queue: list[Row] = []
-        self._sent: list[torch.Tensor] = []
+        self._waits = False
+        """Whether devices have made digests, so that rows wait for these."""
 
     def call(self, overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call an operator, and write its row."""
@@ -142,23 +143,20 @@ class Tracer:
         """Fetch the digests that devices have made, and write the rows that wait for them."""
         if not self._queue:
             return
-        waiting = {id(n) for row in self._queue for n in (*row.inputs, *row.outputs) if type(n) is not int}
-        by_device: dict[torch.device, list[torch.Tensor]] = {}
-        for tensor in self._sent:
-            if id(tensor) in waiting:
-                by_device.setdefault(tensor.device, []).append(tensor)
+        by_device: dict[torch.device, dict[int, torch.Tensor]] = {}
+        for row in self._queue:
+            for n in (*row.inputs, *row.outputs):
+                if isinstance(n, torch.Tensor):
+                    by_device.setdefault(n.device, {})[id(n)] = n
         numbers: dict[int, int] = {}
         for sent in by_device.values():
-            fetched = torch.stack(sent).cpu().tolist()
-            numbers.update((id(tensor), digests.on_host(n)) for tensor, n in zip(sent, fetched, strict=True))
+            fetched = torch.stack([*sent.values()]).cpu().tolist()
+            numbers.update(zip(sent, map(digests.on_host, fetched), strict=True))
         for row in self._queue:
             row.inputs = [n if type(n) is int else numbers[id(n)] for n in row.inputs]
             row.outputs = [n if type(n) is int else numbers[id(n)] for n in row.outputs]
             self.writer.write(row)
         self._queue.clear()
-        self._sent = [
-            tensor for tensor in self._sent if id(tensor) not in waiting
-        ]  # a row that is open has read the rest
 
     # -- the parts of a row -------------------------------------------------------------------------------------------
 
@@ -214,7 +212,7 @@ class Tracer:
     def _put(self, row: Row) -> int:
         number = self.row
         self.row += 1
-        if self._sent:
+        if self._waits:
             self._queue.append(row)
             if len(self._queue) >= _WAITING:
                 self.fetch()
@@ -262,8 +260,7 @@ class Tracer:
         if not device:
             return digests.host(tensor if tensor.is_cpu else tensor.cpu())
         digest = self._sums(tensor)
-        if type(digest) is not int:
-            self._sent.append(digest)  # type: ignore[arg-type]
+        self._waits = self._waits or type(digest) is not int
         return digest
 
     def _kind(self, tensor: torch.Tensor) -> int:
