@@ -385,19 +385,12 @@ class Constants:
         if dotted(node.func) != "isinstance" or len(node.args) != 2:
             return None
         asked = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        names = {self._class_named(module, part) for part in asked}
+        names = {self._resolver.meant(module, dotted(part)) for part in asked}
         given = self._kept_parameter(module, function, found, node.args[0]) if names <= self._without_heirs else None
         made = self._made_by_calls(module, *given) if given is not None else None
         if isinstance(node.args[0], ast.Attribute):
             attributes.add(node.args[0].attr)
         return Const(False) if made and made.isdisjoint(names) else None
-
-    def _class_named(self, module: Module, node: ast.expr) -> str:
-        """What a name of the file stands for; "" where that isn't known."""
-        first, dot, rest = dotted(node).partition(".")
-        meant = module.facts.names.get(first)
-        named = self._resolver.name(module.path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
-        return named.name if isinstance(named, Ref) else ""
 
     def _made_by_calls(self, module: Module, function: Function, name: str, depth: int = 0) -> set[str] | None:
         """The classes of libraries whose objects all calls of a function give a parameter; None where there may be others."""

@@ -467,12 +467,10 @@ class _Numbers:
 
     def _name(self, node: ast.expr) -> str:
         """What a name of the file stands for, dotted; "" where that isn't known."""
-        first, dot, rest = dotted(node).partition(".")
-        meant = self._module.facts.names.get(first)
-        if not isinstance(meant, Ref) or self._set[first] or first in self._not_own:
+        first = dotted(node).partition(".")[0]
+        if self._set[first] or first in self._not_own:
             return ""
-        found = self._matcher.resolver.name(self._module.path, f"{meant.name}{dot}{rest}")
-        return found.name if isinstance(found, Ref) else ""
+        return self._matcher.resolver.meant(self._module, dotted(node))
 
 
 def _adds_one(entry: Entry) -> bool:

@@ -21,7 +21,7 @@ from detlint.checks.hints import READERS, without_hints
 from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
-from detlint.facts.model import Param, Ref, Result, Site, is_made_by
+from detlint.facts.model import Param, Result, Site, is_made_by
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
@@ -110,8 +110,7 @@ class Frozen:
                 return ""
         if found:
             return ""
-        text, span = self._users.texts.code(module.path), site.span
-        place = (span.line, span.column, span.end_line, span.end_column)
+        text, place = self._users.texts.code(module.path), _place(site)
         last = (body[-1] for body in _blocks(text)) if text is not None else ()
         given = (statement.value for statement in last if isinstance(statement, ast.Return) and statement.value)
         parts = (self._part_of(module.path, value, lambda of: self._makes(of, place)) for value in given)
@@ -197,9 +196,7 @@ class Frozen:
 
     def _names_of(self, module: Module, site: Site) -> Iterator[tuple[str, Sequence[ast.stmt]]]:
         """The name that what a site makes gets, also as a part of what is made of it, with the statements behind that."""
-        text = self._users.texts.code(module.path)
-        span = site.span
-        place = (span.line, span.column, span.end_line, span.end_column)
+        text, place = self._users.texts.code(module.path), _place(site)
         for body in _blocks(text) if text is not None else ():
             for number, statement in enumerate(body):
                 name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
@@ -320,11 +317,9 @@ class Frozen:
 
     def _definition(self, path: str, func: ast.expr) -> tuple[str, str]:
         """The definition of the program that an expression names, with its file; "" for none."""
-        first, dot, rest = dotted(func).partition(".")
         module = self._resolver.module(path)
-        meant = module.facts.names.get(first) if module is not None else None
-        found = self._resolver.name(path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
-        home, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
+        meant = self._resolver.meant(module, dotted(func)) if module is not None else ""
+        home, colon, inside = meant.partition("::")
         self._resolver.opened.update({home} if colon else ())
         return (home, inside) if colon else ("", "")
 
@@ -384,6 +379,12 @@ def _blocks(text: bytes) -> Sequence[Sequence[ast.stmt]]:
     nodes = ast.walk(tree(text) or ast.Module([], []))
     fields = (field for node in nodes for _, field in ast.iter_fields(node))
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
+
+
+def _place(site: Site) -> tuple[int, int, int, int]:
+    """Where a site begins and ends."""
+    span = site.span
+    return span.line, span.column, span.end_line, span.end_column
 
 
 def _is_written_out(given: ast.expr) -> bool:

@@ -16,7 +16,6 @@ from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
-from detlint.facts.model import Ref
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 
@@ -74,11 +73,8 @@ class Leftover:
 
     def is_layer(self, module: Module, name: str) -> bool:
         """Whether a name of a file is a layer of a framework, which does nothing to those that it is handed before it is called."""
-        first, dot, rest = name.partition(".")
-        meant = module.facts.names.get(first)
-        found = self._resolver.name(module.path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
-        known = isinstance(found, Ref) and "::" not in found.name
-        return known and self._resolver.layer(found.name) is not None  # type: ignore[union-attr]
+        meant = self._resolver.meant(module, name)
+        return meant != "" and "::" not in meant and self._resolver.layer(meant) is not None
 
     def is_read(self, module: Module, owner: str, name: str) -> bool:
         return self._attributes.is_read(module, owner, name, inside=True)

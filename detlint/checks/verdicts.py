@@ -29,7 +29,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.unread import IN_PLACE, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
-from detlint.facts.model import Either, Member, Ref
+from detlint.facts.model import Either, Member
 from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -173,10 +173,7 @@ class Verdicts:
 
     def _makes_object(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name is a class of a framework."""
-        first, dot, rest = name.partition(".")
-        meant = module.facts.names.get(first)
-        found = self._resolver.name(module.path, f"{meant.name}{dot}{rest}") if isinstance(meant, Ref) else None
-        name = found.name if isinstance(found, Ref) else ""
+        name = self._resolver.meant(module, name)
         return is_class(name) and name.partition(".")[0] in self._catalog.roots
 
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:

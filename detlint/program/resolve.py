@@ -204,6 +204,13 @@ class Resolver:
             self._imported[module.path] = [target for target in found if target is not None]
         return self._imported[module.path]
 
+    def meant(self, module: Module, written: str) -> str:
+        """The full name of what a file writes as a name, perhaps dotted (`nn.Conv2d`); "" where that isn't known."""
+        first, dot, rest = written.partition(".")
+        of = module.facts.names.get(first)
+        found = self.name(module.path, f"{of.name}{dot}{rest}") if isinstance(of, Ref) else None
+        return found.name if isinstance(found, Ref) else ""
+
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
         module = self.by_path.get(path) or self.module(path)

@@ -104,9 +104,9 @@ class Users:
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
         self._said_to_be: dict[str, str] = {}
-        self._running: dict[str, list[str]] = {}
-        """Folders -> the notebooks below that run others."""
         """File -> the first one that imports something of its name."""
+        self._running: dict[str, list[str]] = {}
+        """Folder -> the notebooks below that run others."""
         self._starting: dict[str, str] = {}
         """Folder -> the first file in it in which a run starts."""
         self._projects: dict[str, bool] = {}
