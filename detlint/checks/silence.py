@@ -16,6 +16,7 @@ from detlint.checks.levels import is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import target_of
+from detlint.checks.sorted_rows import ROWS, are_sorted
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
@@ -128,6 +129,8 @@ class Silence:
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
             return "its value picks nothing here"
+        if ROWS in match.entry.contexts and are_sorted(module, index):
+            return "the rows are sorted at once, by all columns that tell one from another"
         if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
