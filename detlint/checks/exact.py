@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from detlint.catalog import Entry
 from detlint.checks.attributes import Attributes
@@ -209,9 +209,11 @@ class _Numbers:
             return self.is_whole(self._bound(node), floats=floats)
         if floats and (self._is_mask(node) or self._is_sum(node)):
             return True
+        if floats and self._keeps_whole(node):
+            return True
         if not isinstance(node, ast.Call):
             return False
-        if floats and (self._is_filled(node) or self._keeps_whole(node) or self._is_of_bits(node)):
+        if floats and (self._is_filled(node) or self._is_of_bits(node)):
             return True
         catalog, called = self._matcher.catalog, self._called(node.func)
         if called not in catalog.wraps:
@@ -349,12 +351,15 @@ class _Numbers:
         ones = name in catalog.constants and len(call.args) == 2 and _is_bit(call.args[1])
         return name in catalog.zeros or (ones and kinds <= catalog.precise | catalog.whole)
 
-    def _keeps_whole(self, call: ast.Call) -> bool:
-        """Whether a call gives whole numbers that it gets, in another shape or in a type that holds their sums."""
-        return self.is_whole(self._shaped(call) or self._cast(call))
+    def _keeps_whole(self, node: ast.expr | None) -> bool:
+        """Whether an expression gives whole numbers that it gets, in another shape or in a type that holds their sums."""
+        same = self._shaped(node) or self._cast(node)
+        return same is not None and self.is_whole(same)
 
     def _shaped(self, node: ast.expr | None) -> ast.expr | None:
-        """What an expression gives in another shape; None where it doesn't."""
+        """What an expression gives in another shape, or a part of; None where it doesn't."""
+        if isinstance(node, ast.Subscript):
+            return node.value
         if not isinstance(node, ast.Call):
             return None
         catalog = self._matcher.catalog
@@ -377,8 +382,17 @@ class _Numbers:
             if not isinstance(node.func, ast.Attribute) or node.func.attr not in catalog.casting_methods:
                 return None
             given = [node.func.value, *given]
-        kinds = {self._name(kind) for kind in given[1:] if not (like_others and _is_type_of(kind))}
+        kinds = {self._kind(kind) for kind in given[1:] if not (like_others and _is_type_of(kind))}
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
+
+    def _kind(self, node: ast.expr) -> str:
+        """The type that an expression names, which may be what the layer always has as an attribute: `self.ms_type`."""
+        kept = self._kept(node)
+        if kept is node:
+            return self._name(node)
+        own = (part for method in _methods(self._layer) for part in ast.walk(method)) if self._layer is not None else ()
+        bound = {part.arg if isinstance(part, ast.arg) else part.id for part in own if _is_binding(part)}
+        return "" if dotted(kept).partition(".")[0] in bound else self._name(kept)
 
     def _is_called_mask(self, name: str) -> bool:
         """Whether a parameter is called a mask, and stays what was given, but for its shape, and its type if that holds counts or is that
@@ -442,18 +456,25 @@ class _Numbers:
         return _value(found, name.id) if found is not None and (found.end_lineno or 0) < name.lineno else None
 
     def _bound_anew(self, name: ast.Name) -> ast.expr | None:
-        """What a name is by the last statement before that binds it, where that is an assignment of the same block."""
-        fields = (field for node in self._nodes for _, field in ast.iter_fields(node) if isinstance(field, list))
-        around = [(block, here) for block in fields if (here := _place(block, name)) is not None]
+        """What a name is by the last statement before that binds it, where that is an assignment of the same block, or of one around
+        the tests on the way."""
+        fields = (
+            (node, field) for node in self._nodes for _, field in ast.iter_fields(node) if isinstance(field, list)
+        )
+        around = [(node, block, here) for node, block in fields if (here := _place(block, name)) is not None]
         if not around:
             return None
-        block, here = around[-1]
-        now = block[here].test if isinstance(block[here], ast.If) else block[here]
+        now = around[-1][1][around[-1][2]]
+        now = now.test if isinstance(now, ast.If) else now
         if hasattr(now, "body") or not _says(now, name) or any(isinstance(n, _BY_THE_WAY) for n in ast.walk(now)):
             return None
-        before = next((node for node in reversed(block[:here]) if _sets(node, name.id)), None)
-        bound = isinstance(before, ast.Assign) and any(_binds(target, name.id) for target in before.targets)
-        return _value(before, name.id) if isinstance(before, ast.Assign) and bound else None
+        for node, block, here in reversed(around):
+            before = next((part for part in reversed(block[:here]) if _sets(part, name.id)), None)
+            if before is None and isinstance(node, ast.If):
+                continue
+            bound = isinstance(before, ast.Assign) and any(_binds(target, name.id) for target in before.targets)
+            return _value(before, name.id) if isinstance(before, ast.Assign) and bound else None
+        return None
 
     def _is_changed(self, name: str) -> bool:
         """Whether the numbers of a tensor may become others: `totals[0] = 0.5`, `totals.mul_(0.5)`."""
@@ -488,6 +509,11 @@ def _is_part(node: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and dotted(node) == f"self.{name}"
 
 
+def _is_binding(node: ast.AST) -> TypeGuard[ast.arg | ast.Name]:
+    """Whether a node is a parameter, or a name that is bound."""
+    return isinstance(node, ast.arg) or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+
+
 def _itself(node: ast.expr | None, same: frozenset[str]) -> ast.expr | None:
     """What makes an object, without what only sets it up: `ReduceSum()` of `ReduceSum().shard(...)`.
 
@@ -500,11 +526,11 @@ def _itself(node: ast.expr | None, same: frozenset[str]) -> ast.expr | None:
 
 
 def _part(layer: ast.ClassDef, made: ast.Call, same: frozenset[str]) -> str:
-    """The name of the part of a layer that is what a call makes."""
+    """The name of the part of a layer that is, or may be, what a call makes."""
     assigned = (node for node in ast.walk(layer) if isinstance(node, ast.Assign))
     kept = (node for node in assigned if _same(_itself(node.value, same), made))
     target = next((node.targets[0] for node in kept if len(node.targets) == 1), None)
-    return target.attr if isinstance(target, ast.Attribute) and _part_of(layer, target, same) is not None else ""
+    return target.attr if isinstance(target, ast.Attribute) and dotted(target) == f"self.{target.attr}" else ""
 
 
 def _part_of(layer: ast.ClassDef, read: ast.expr, same: frozenset[str]) -> ast.Call | None:
