@@ -33,6 +33,10 @@ ALONG_AXIS: Final = "along-axis"
 _KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 """Operators that make whole numbers of whole numbers."""
 _COMPARE: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_OF_NUMPY: Final = frozenset(
+    {"numpy.bool_", *(f"numpy.{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+)
+"""Types of whole numbers that arrays may have."""
 _JOIN: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that make a mask of two masks."""
 _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
@@ -207,6 +211,9 @@ class _Numbers:
             if (floats and self._is_called_mask(node.id)) or self._is_given(node.id, floats):
                 return True
             return self.is_whole(self._bound(node), floats=floats)
+        if isinstance(node, ast.Attribute):
+            kept = self._kept(node)
+            return kept is not node and self.is_whole(kept, floats=floats)
         if floats and (self._is_mask(node) or self._is_sum(node)):
             return True
         if floats and self._keeps_whole(node):
@@ -294,7 +301,8 @@ class _Numbers:
         return literal(node.args[0]) if node.args and holds else None
 
     def _kept(self, node: ast.expr) -> ast.expr:
-        """What the layer always has as the attribute that an expression reads; itself for any other."""
+        """What the layer always has as the attribute that an expression reads; itself for any other, and where it is made of what some
+        method binds."""
         name = dotted(node).removeprefix("self.") if isinstance(node, ast.Attribute) else ""
         if self._layer is None or not name:
             return node
@@ -304,8 +312,12 @@ class _Numbers:
             for part in parts
             if isinstance(part, ast.Assign) and any(_is_part(target, name, ast.Store) for target in part.targets)
         ]
-        once = len(set_by) == sum(_is_part(part, name, ast.Store) for part in parts) == 1
-        return set_by[0] if once and not self._exact.is_set_by_others(self._module, self._layer, name) else node
+        if len(set_by) != 1 or sum(_is_part(part, name, ast.Store) for part in parts) != 1:
+            return node
+        bound = {part.arg if isinstance(part, ast.arg) else part.id for part in parts if _is_binding(part)}
+        read = {part.id for part in ast.walk(set_by[0]) if isinstance(part, ast.Name)}
+        alone = bound.isdisjoint(read) and not self._exact.is_set_by_others(self._module, self._layer, name)
+        return set_by[0] if alone else node
 
     def _is_mask(self, node: ast.expr | None, *, called: bool = True) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums.
@@ -344,7 +356,7 @@ class _Numbers:
 
     def _is_filled(self, call: ast.Call) -> bool:
         """Whether a call surely fills a tensor with zeros, or with ones, or takes each number from one of two such."""
-        catalog, name = self._matcher.catalog, self._name(call.func)
+        catalog, name = self._matcher.catalog, self._called(call.func)
         if name in catalog.picks:
             return len(call.args) == 3 and all(_is_bit(part) or self.is_whole(part) for part in call.args[1:])
         kinds = {self._name(keyword.value) for keyword in call.keywords}
@@ -382,17 +394,8 @@ class _Numbers:
             if not isinstance(node.func, ast.Attribute) or node.func.attr not in catalog.casting_methods:
                 return None
             given = [node.func.value, *given]
-        kinds = {self._kind(kind) for kind in given[1:] if not (like_others and _is_type_of(kind))}
+        kinds = {self._name(self._kept(kind)) for kind in given[1:] if not (like_others and _is_type_of(kind))}
         return given[0] if given and kinds <= catalog.precise | catalog.whole else None
-
-    def _kind(self, node: ast.expr) -> str:
-        """The type that an expression names, which may be what the layer always has as an attribute: `self.ms_type`."""
-        kept = self._kept(node)
-        if kept is node:
-            return self._name(node)
-        own = (part for method in _methods(self._layer) for part in ast.walk(method)) if self._layer is not None else ()
-        bound = {part.arg if isinstance(part, ast.arg) else part.id for part in own if _is_binding(part)}
-        return "" if dotted(kept).partition(".")[0] in bound else self._name(kept)
 
     def _is_called_mask(self, name: str) -> bool:
         """Whether a parameter is called a mask, and stays what was given, but for its shape, and its type if that holds counts or is that
@@ -442,7 +445,18 @@ class _Numbers:
             return isinstance(node.op, _KEEP) and self._is_number(node.left) and self._is_number(node.right)
         if isinstance(node, ast.Attribute):
             return node.attr == "shape"
-        return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name):
+            return node.func.id == "len"
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+            return len(node.args) == 1 and self._name(node.args[0]) in _OF_NUMPY
+        return (
+            self._name(node.func) == "numpy.array"
+            and len(node.args) == 1
+            and not node.keywords
+            and self._is_number(node.args[0])
+        )
 
     def _bound(self, name: ast.Name) -> ast.expr | None:
         """What a name is, or what it is an item of; None where it is neither bound exactly once before, by an assignment, nor by one
