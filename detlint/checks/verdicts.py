@@ -141,13 +141,17 @@ class Verdicts:
 
     def is_idle(self, module: Module, index: int, match: Match) -> bool:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
-        these are frozen, or nothing uses it. Or an operator that a site calls never varies, whichever run comes there."""
+        these are frozen, or nothing uses it. Or an operator that a site calls, or that it makes an object of, never varies, whichever run
+        comes there."""
         if not is_class(match.name):
             key = (module.path, index, match.name)
             return self._steady.of(key, partial(self._is_steady, module, index, match), False)
         if self._is_frozen(module, index, match):
             return True
-        return self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False)
+        if self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False):
+            return True
+        key = (module.path, index, match.name)
+        return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
 
     def _is_steady(self, module: Module, index: int, match: Match) -> bool:
         return self._levels.never_varies(module, index, match) or self._exact.holds(module, index, match)
