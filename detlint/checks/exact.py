@@ -39,6 +39,8 @@ _OF_NUMPY: Final = frozenset(
 """Types of whole numbers that arrays may have."""
 _JOIN: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that make a mask of two masks."""
+_LOOPS: Final = (ast.For, ast.While, ast.With)
+"""Statements with a block, which may be run again and again."""
 _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
 """What may read a name later than where it stands, or bind it there."""
 _ALONE: Final = frozenset({"self", "input", "tensor"})
@@ -471,7 +473,7 @@ class _Numbers:
 
     def _bound_anew(self, name: ast.Name) -> ast.expr | None:
         """What a name is by the last statement before that binds it, where that is an assignment of the same block, or of one around
-        the tests on the way."""
+        the tests on the way, and the loops that don't bind it."""
         fields = (
             (node, field) for node in self._nodes for _, field in ast.iter_fields(node) if isinstance(field, list)
         )
@@ -484,7 +486,7 @@ class _Numbers:
             return None
         for node, block, here in reversed(around):
             before = next((part for part in reversed(block[:here]) if _sets(part, name.id)), None)
-            if before is None and isinstance(node, ast.If):
+            if before is None and (isinstance(node, ast.If) or (isinstance(node, _LOOPS) and not _sets(node, name.id))):
                 continue
             bound = isinstance(before, ast.Assign) and any(_binds(target, name.id) for target in before.targets)
             return _value(before, name.id) if isinstance(before, ast.Assign) and bound else None
