@@ -102,6 +102,8 @@ class _Order(msgspec.Struct):
     """Whether what is given back may hold all of the items as one of its own."""
     handed: _Handed | None = None
     """Where the function was handed the items; None where the site is its own."""
+    grown: frozenset[str] = frozenset()
+    """The names that one loop over the items gathers into."""
 
     @property
     def catalog(self) -> Catalog:
@@ -132,6 +134,7 @@ class _Order(msgspec.Struct):
             grown, _, handed = what.partition(";")
             if handed and all(self._is_put_right(name) for name in handed.split(",") if name != "_"):
                 return NOTHING
+            self.grown = frozenset(grown.split(","))
             return max(map(self._gathered, grown.split(",")))
         if kind == "argument":
             return self._given(what)
@@ -290,10 +293,28 @@ class _Order(msgspec.Struct):
             }
             given |= here
             uses += [site.use] if here else []
+        if not given:
+            given, uses = self._gathered_alone(callee, parameters)
         if not given or not given.issubset(parameters):
             return None
         there = replace(self, module=module, function=function, index=-1, seen=set(), handed=_Handed(self, uses))
         return max(map(there._held, sorted(given)))
+
+    def _gathered_alone(self, callee: str, parameters: Sequence[str]) -> tuple[set[str], list[str]]:
+        """The parameters of a function that the calls here give nothing but what one loop gathers, side by side, and what becomes of
+        what comes back: `accuracy(labels, found)`; none where anything else is given."""
+        sites = [
+            site for site in self.module.sites if site.function == self.function.number and site.target == Ref(callee)
+        ]
+        passed = [argument for site in sites for argument in site.args]
+        mine = [name for name in self.grown if f"argument:{callee}" in _fates(self.module.detail(self.function), name)]
+        if (
+            not mine
+            or len(mine) != len(passed)
+            or any(argument.name or argument.value is not None for argument in passed)
+        ):
+            return set(), []
+        return set(parameters[: max(len(site.args) for site in sites)]), [site.use for site in sites]
 
     def _by_methods(self, name: str) -> int:
         """What the methods of that name do with the order of what they are given, which the function calls of objects of the program's

@@ -27,6 +27,17 @@ COUNTS: Final = "bincount"
 """How often each number is among some."""
 _MODULES: Final = frozenset({"cp", "cupy", "jnp", "jax.numpy", "mnp", "np", "numpy", "ops", "tf.math", "torch"})
 """Those whose function counts; what else has such a method is a tensor."""
+_FILLS: Final = frozenset({"ones", "ones_like", "zeros", "zeros_like"})
+"""Functions that give arrays of whole numbers."""
+_COMPARES: Final = frozenset({
+    "eq", "equal", "ge", "greater", "greater_equal", "gt", "isin", "le", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "lt", "ne", "not_equal",
+})  # fmt: skip
+"""Functions and methods that give booleans."""
+_KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+"""Operators that make whole numbers of whole numbers."""
+_LOOKS: Final = frozenset({"int", "len", "print", "range", "str"})
+"""Functions that change nothing that they are given."""
 _WHOLE: Final = frozenset({"int", "len", "os.path.getsize"})
 _SAME: Final = frozenset({"asnumpy", "cpu", "item", "numpy", "reshape"})
 """Methods that give the same numbers."""
@@ -78,7 +89,10 @@ def gathered(
         name: part.lineno for part in reversed(body) if isinstance(part, ast.Assign) for name in _bound_to_item(part)
     }
     names: dict[str, bool] = {}
+    counted = _counted(body, nodes, counting)
     for node in nodes:
+        if node in counted:
+            continue
         for name, in_order in _growth(node, set(targets), anew, counters - {""}, counting):
             if isinstance(node, ast.Assign) and begun.get(name, sys.maxsize) < node.lineno:
                 continue
@@ -259,7 +273,96 @@ def _is_whole(node: ast.expr, counting: Set[str] = frozenset()) -> bool:
         # A tensor's own method takes what else would be the second argument: weights.
         plain = 1 if of is None or dotted(of) in _MODULES else 0
         return len(node.args) == plain and all(keyword.arg == "minlength" for keyword in node.keywords)
-    return last == "sum" and any(isinstance(added, ast.Compare) for added in (of, *node.args[:1]))
+    return last == "sum" and any(_is_comparison(added) for added in (of, *node.args[:1]))
+
+
+def _is_comparison(node: ast.expr | None) -> bool:
+    """Whether an expression gives booleans: `found == label`, `np.equal(found, label)`."""
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+        return name in _COMPARES
+    return isinstance(node, ast.Compare)
+
+
+def _counted(body: Sequence[ast.AST], nodes: Sequence[ast.AST], counting: Set[str]) -> set[ast.AST]:
+    """The parts of a loop's body that add up whole numbers which they have a name for: `hits = (found == label).sum(); right += hits`."""
+    added = {
+        node: value.id
+        for node in nodes
+        if isinstance(node, ast.AugAssign) and isinstance(value := _itself(node.value), ast.Name)
+    }
+    whole = _wholes(nodes, counting) if added else frozenset[str]()
+    blocks = [body, *(block for node in nodes for block in _blocks(node))] if whole else []
+    return {node for node, name in added.items() if name in whole and any(_is_bound(b, name, node) for b in blocks)}
+
+
+def _is_bound(block: Sequence[ast.AST], name: str, node: ast.AST) -> bool:
+    """Whether a statement of a block surely binds a name before a part of a later one is come to."""
+    bound = False
+    for part in block:
+        if bound and any(inner is node for inner in ast.walk(part)):
+            return True
+        bound = bound or (isinstance(part, ast.Assign) and any(dotted(target) == name for target in part.targets))
+    return False
+
+
+def _wholes(nodes: Sequence[ast.AST], counting: Set[str] = frozenset()) -> frozenset[str]:
+    """The names that some code only ever binds to whole numbers, or to arrays that it puts nothing else into."""
+    stored: dict[str, list[ast.expr]] = {}
+    changed = list[str]()
+    for node in nodes:
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.AugAssign) and isinstance(node.op, _KEEP)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                item = isinstance(target, ast.Subscript)
+                stored.setdefault(dotted(target.value if item else target), []).append(node.value)  # type: ignore[attr-defined]
+        changed += _changed(node)
+    places = [
+        node for node in nodes if isinstance(node, (ast.Name, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
+    ]
+    puts = [dotted(node.value) if isinstance(node, ast.Subscript) else node.id for node in places]
+    known = {name for name, values in stored.items() if name.isidentifier() and puts.count(name) == len(values)}
+    known -= {*changed, *(node.arg for node in nodes if isinstance(node, ast.arg))}
+    while True:
+        left = {name for name in known if all(_is_of_wholes(value, known, counting) for value in stored[name])}
+        # What another name stands for too, may be changed under that one.
+        others = [dotted(_base(value)) for name, values in stored.items() if name not in left for value in values]
+        left -= {*others}
+        if left == known:
+            return frozenset(known)
+        known = left
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """The names of what a part of some code may change in other ways than to bind it, or to put something into it."""
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        yield from node.names
+    elif isinstance(node, ast.Call):
+        if dotted(node.func) not in _LOOKS:
+            yield from (dotted(given) for given in (*node.args, *(keyword.value for keyword in node.keywords)))
+        if isinstance(node.func, ast.Attribute) and node.func.attr not in _SAME | {"sum"}:
+            yield dotted(node.func.value)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What something is an item of, or a part."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _is_of_wholes(node: ast.expr, names: Set[str], counting: Set[str]) -> bool:
+    """Whether an expression surely is a whole number, or an array of such, if some names are."""
+    node = _itself(_base(node))
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float)) and float(node.value).is_integer()
+    if isinstance(node, ast.Name):
+        return node.id in names
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        return isinstance(node.op, _KEEP) and all(_is_of_wholes(side, names, counting) for side in sides)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        return dotted(node.func.value) in _MODULES
+    return isinstance(node, ast.Call) and _is_whole(node, counting)
 
 
 def _itself(node: ast.expr) -> ast.expr:
@@ -267,6 +370,11 @@ def _itself(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
         node = node.func.value
     return node
+
+
+def may_count(data: bytes) -> bool:
+    """Whether a file may have functions that only count."""
+    return COUNTS.encode() in data or b"+= 1" in data
 
 
 def counting(tree: ast.Module) -> frozenset[str]:
@@ -279,16 +387,14 @@ def counting(tree: ast.Module) -> frozenset[str]:
 
 
 def _counts_alone(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether all that a function gives back is whole, as it is written, or under a name that is bound once."""
+    """Whether all that a function gives back is whole, as it is written, or under a name that it binds to nothing else."""
     parts = [*ast.walk(node)]
-    given = [_itself(part.value) if part.value else None for part in parts if isinstance(part, ast.Return)]
-    bound = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-    for number, value in enumerate(given):
-        if isinstance(value, ast.Name) and sum(part.id == value.id for part in bound) == 1:
-            made = (part for part in parts if isinstance(part, ast.Assign) and dotted(part.targets[0]) == value.id)
-            given[number] = next((part.value for part in made), None)
+    given = [part.value for part in parts if isinstance(part, ast.Return)]
     plain = not node.decorator_list and not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in parts)
-    return plain and bool(given) and all(value is not None and _is_whole(value) for value in given)
+    if not plain or not given or not all(given):
+        return False
+    names = _wholes(parts)
+    return all(value is not None and (_is_whole(value) or _is_of_wholes(value, names, frozenset())) for value in given)
 
 
 def _is_sequence(node: ast.expr) -> bool:

@@ -1415,8 +1415,8 @@ class _Reader:
     def counting(self) -> frozenset[str]:
         """The functions and methods of the file that only count."""
         if self._counting is None:
-            counts = self.tree is not None and loops.COUNTS.encode() in self.data
-            self._counting = loops.counting(self.tree) if self.tree is not None and counts else frozenset()
+            known = self.tree is not None and loops.may_count(self.data)
+            self._counting = loops.counting(self.tree) if self.tree is not None and known else frozenset()
         return self._counting
 
     def done_in_order(self, first: int, body: int, names: Iterable[str]) -> None:
