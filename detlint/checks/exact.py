@@ -373,7 +373,7 @@ class _Numbers:
     def _shaped(self, node: ast.expr | None) -> ast.expr | None:
         """What an expression gives in another shape, or a part of; None where it doesn't."""
         if isinstance(node, ast.Subscript):
-            return node.value
+            return node.value if _is_cut(node.slice) else None
         if not isinstance(node, ast.Call):
             return None
         catalog = self._matcher.catalog
@@ -523,6 +523,11 @@ def _methods(layer: ast.ClassDef) -> list[_Function]:
 def _is_part(node: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
     """Whether a node is an attribute of `self` that is read, or set."""
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and dotted(node) == f"self.{name}"
+
+
+def _is_cut(index: ast.expr) -> bool:
+    """Whether an index takes a part of a tensor: `[:, 0]`, `[:k]`; what has names, as a table, has it by another."""
+    return isinstance(index, (ast.Slice, ast.Tuple)) or isinstance(literal(index), int)
 
 
 def _is_binding(node: ast.AST) -> TypeGuard[ast.arg | ast.Name]:
