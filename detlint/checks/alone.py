@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final
 
-from detlint.checks.conditions import CallArgument, bind
+from detlint.checks.conditions import Argument, CallArgument, bind
 from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
@@ -189,17 +189,23 @@ class _Run:
         parameter = next((one for one in called.parameters if one.name == name), None)
         if parameter is None or not use.called:
             return None
-        site = use.module.sites[use.site]
-        signature: list[tuple[str, object]] = [(one.kind + one.name, None) for one in called.parameters]
-        argument = bind((CallArgument(one.name, one.value) for one in site.args), signature).get(name)
+        argument = handed(called, use, name)
         if argument is None or argument.given is None:
             return None
         value = argument.value if argument.given else parameter.default
         if isinstance(value, Param):
-            return self._parameter(use.module, use.module.function_of(site), value.name, asked, depth + 1)
+            function = use.module.function_of(use.module.sites[use.site])
+            return self._parameter(use.module, function, value.name, asked, depth + 1)
         if isinstance(value, (Member, Ref)):
             return self._option(value.attr if isinstance(value, Member) else value.name.rpartition(".")[2], asked)
         return value if isinstance(value, Const) else None
+
+
+def handed(called: Detail, use: Use, name: str) -> Argument | None:
+    """What a call hands a parameter of the function that it calls."""
+    signature: list[tuple[str, object]] = [(one.kind + one.name, None) for one in called.parameters]
+    given = (CallArgument(one.name, one.value) for one in use.module.sites[use.site].args)
+    return bind(given, signature).get(name)
 
 
 def _alike(usual: Const) -> frozenset[Const]:

@@ -8,25 +8,30 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE
-from detlint.checks.alone import launching
+from detlint.checks.alone import handed, launching
 from detlint.checks.guards import on_the_way
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings
 from detlint.facts.loops import dotted
-from detlint.facts.model import Const, Member
+from detlint.facts.model import Const, Member, Param, Value
 from detlint.program.commands import Command
 from detlint.program.documents import Documents, Said
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
+from detlint.program.users import Users
 
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"
 CPU: Final = "cpu"
+DEVICE: Final = "device"
+"""The option that commands give a script which chooses no hardware in its code."""
 FALSE: Final = frozenset({"False", "false", "0", "None"})
 """What makes an option false."""
 _ASCENDS: Final = ("Ascend", "ascend", "ASCEND", "npu", "NPU")
+_NAMES_ASCEND: Final = re.compile(rb"ascend(?!ing|ant)|(?<![a-z])npu(?![a-z])|hccl", re.I)
+_NAMES_GPU: Final = re.compile(rb"(?<![a-z])(?:gpu|cuda|nccl)", re.I)
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
 _OF_ASCEND: Final = re.compile(rb"\bascend_config\b|\b(?:ASCEND|HCCL)_[A-Z]|\b(?:import|from) (?:acl|moxing)\b")
@@ -45,11 +50,12 @@ class Documented:
     for a GPU alone say nothing, since other ones may be left to the reader; they decide where the code, or settings, have Ascend
     for who gives no option."""
 
-    def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, texts: Texts) -> None:
+    def __init__(self, matcher: Matcher, settings: Settings, documents: Documents, users: Users) -> None:
         self._matcher = matcher
         self._settings = settings
         self._documents = documents
-        self._texts = texts
+        self._users = users
+        self._texts: Texts = users.texts
         self._frameworks = {name.partition(".")[0] for name in matcher.catalog.devices}
 
     def complete(self, reach: Reach) -> None:
@@ -67,6 +73,8 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: "GPU"}
         elif said.cpu and self._is_left_open(said, reach.entry.module.path, files) and not self._speak_of_ascend(files):
             reach.held = {**reach.held, HARDWARE: "CPU"}
+        elif chosen := self._by_option(reach, said, modules.values()):
+            reach.held = {**reach.held, HARDWARE: chosen}
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
         """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
@@ -156,16 +164,56 @@ class Documented:
         found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
         return found.pop() if len(found) == 1 else ""
 
-    def _option(self, reach: Reach) -> str:
-        """The option that chooses a run's hardware; "" where that isn't one alone."""
+    def _by_option(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
+        """What the option of a run chooses for its hardware where nobody gives it, and by all commands that start the script, in a project
+        that names Ascend nowhere; "" where that isn't known. Who may choose a GPU is told what varies there."""
+        script = reach.entry.module.path
+        if not said.plain or self._names_ascend(script, reach.files):
+            return ""
+        option = self._option(reach, unread=DEVICE)
+        started = said.starting(script)
+        if not option or started is None or self._is_given(reach, option) or self._is_launched(script, {option}):
+            return ""
+        usual = {target_of(value) for value in _defaults(option, said, modules)}
+        found = {target for command in started for target in _targets(command, option, usual)} or usual
+        if not found <= {CPU, CUDA}:
+            return ""
+        texts = (self._texts.of(path) or b"" for path in sorted(reach.files))
+        return "CPU" if found == {CPU} and not said.names_gpu and not any(map(_NAMES_GPU.search, texts)) else "GPU"
+
+    def _names_ascend(self, script: str, paths: Iterable[str]) -> bool:
+        """Whether a file of Python of a script's project, or of those that it comes to, says a word for Ascend."""
+        around = os.path.join(self._documents.home(script), "")
+        naming = self._texts.saying_any(_ASCENDS, around)
+        return bool(naming) or any(_NAMES_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
+
+    def _option(self, reach: Reach, unread: str = "") -> str:
+        """The option that chooses a run's hardware; "" where that isn't one alone.
+
+        Args:
+            unread: the one that a run is said to have which chooses nothing in its code.
+        """
         found = set[str]()
         for place in reach.places:
             for match in self._matcher.matches(place.module, place.site):
                 parameter = str(match.entry.sets.get(HARDWARE, "")).removeprefix("=")
                 argument = match.argument(parameter) if parameter else None
                 if argument is not None:
-                    found.add(argument.value.attr if isinstance(argument.value, Member) else "")
-        return found.pop() if len(found) == 1 else ""
+                    found.add(self._looked_up(reach, place, argument.value))
+        return found.pop() if len(found) == 1 else "" if found else unread
+
+    def _looked_up(self, reach: Reach, place: Place, value: Value | None) -> str:
+        """The option that a value is, also by way of a parameter of a function of the script, to which all calls there give it; "" for
+        none."""
+        if isinstance(value, Member):
+            return value.attr
+        module, function = place.module, place.module.function_of(place.module.sites[place.site])
+        if module is not reach.entry.module or not isinstance(value, Param):
+            return ""
+        uses = self._users.within(module, function.name)
+        given = [handed(module.detail(function), use, value.name) if use.called else None for use in uses]
+        options = {one.value.attr if one is not None and isinstance(one.value, Member) else "" for one in given}
+        return options.pop() if len(options) == 1 else ""
 
 
 def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:

@@ -102,7 +102,7 @@ class Engine:
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
         self.device_tests = DeviceTests(self.matcher, users)
-        self.documented = Documented(self.matcher, settings, documents, users.texts)
+        self.documented = Documented(self.matcher, settings, documents, users)
         self._alone = Alone(self.matcher, users, documents)
         self.verdicts = Verdicts(
             self.matcher,

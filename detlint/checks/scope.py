@@ -66,8 +66,8 @@ def chosen(module: Module, catalog: Catalog) -> frozenset[str]:
 
 
 def target_of(word: object) -> str:
-    """The target that a library's word for hardware means (`Ascend`, `GPU`); "" where that isn't known."""
-    lower = word.lower() if isinstance(word, str) else ""
+    """The target that a library's word for hardware means (`Ascend`, `GPU`, `cuda:0`); "" where that isn't known."""
+    lower = word.lower().partition(":")[0] if isinstance(word, str) else ""
     return lower if lower == "cpu" else DEVICES.get(lower, "")
 
 

@@ -93,6 +93,10 @@ class Said(NamedTuple):
     """The files that have the name of one which a command starts."""
     told: tuple[str, ...] = ()
     """What the reader may be told to make true by hand."""
+    plain: bool = False
+    """Whether they name Ascend nowhere."""
+    names_gpu: bool = False
+    """Whether they name a GPU anywhere, in sentences too."""
 
     def starting(self, script: str) -> list[Command] | None:
         """The commands that start a script; None where they can't be told from those that start another one."""
@@ -295,7 +299,8 @@ class Documents:
             return NOTHING
         alone = not _ASCEND.search(_ELSEWHERE.sub("", whole))
         gpu = alone and texts.name_gpu()
-        needed = texts.set_out() if alone and not gpu and not _GPU.search(whole) else ()
+        names_gpu = _GPU.search(whole) is not None
+        needed = texts.set_out() if alone and not gpu and not names_gpu else ()
         cpu = any(_is_for_cpu(part, found.end()) for part in needed for found in self._frameworks.finditer(part))
         read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
         known = tuple(command for command in read if command is not None)
@@ -305,7 +310,7 @@ class Documents:
         told = {name for text in prose for way in (_TOLD, _TURNED_ON) for name in way.findall(text)}
         told |= {name for text in texts.settings for name in _OPTION.findall(text)}
         given = tuple(sorted(texts.given()))
-        return Said(gpu, cpu, known, None in read, given, scripts, tuple(sorted(told)))
+        return Said(gpu, cpu, known, None in read, given, scripts, tuple(sorted(told)), alone, names_gpu)
 
     def _read_starts(self, home: str) -> Starts | None:
         """What the documents below a folder, and some above, say of how things are started; None for too many."""
