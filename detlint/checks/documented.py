@@ -31,6 +31,9 @@ FALSE: Final = frozenset({"False", "false", "0", "None"})
 """What makes an option false."""
 _ASCENDS: Final = ("Ascend", "ascend", "ASCEND", "npu", "NPU")
 _NAMES_ASCEND: Final = re.compile(rb"ascend(?!ing|ant)|(?<![a-z])npu(?![a-z])|hccl", re.I)
+_OF_INTEL: Final = re.compile(rb"^(?:import|from)[ \t]+intel_extension_for_(?:pytorch|tensorflow)\b", re.M)
+_ACCELERATORS: Final = re.compile(rb"(?<![a-z])(?:ascend|cuda|hpu|npu|xpu)(?![a-z])")
+"""As code names them; what texts of help say of a GPU is about any script."""
 _NAMES_GPU: Final = re.compile(rb"(?<![a-z])(?:gpu|cuda|nccl)", re.I)
 _ASKS: Final = re.compile(rb"(?:choices\s*=|\bin)\s*[\[({][^\])}]*[\])}]|[=!]=\s*[\"']\w+[\"']")
 """What only asks for hardware, or lists what may be chosen."""
@@ -62,6 +65,9 @@ class Documented:
         """Have a run hold the hardware that the documents of its project say, where nothing in it says another."""
         if self._settings.targets or target_of(reach.held.get(HARDWARE)):
             return
+        if self._is_optimized_for_cpu(reach):
+            reach.held = {**reach.held, HARDWARE: "CPU"}
+            return
         modules = {place.module.path: place.module for place in reach.places}
         modules[reach.entry.module.path] = reach.entry.module
         if not any(self._names_framework(module) for module in modules.values()):
@@ -75,6 +81,14 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: "CPU"}
         elif chosen := self._by_option(reach, said, modules.values()):
             reach.held = {**reach.held, HARDWARE: chosen}
+
+    def _is_optimized_for_cpu(self, reach: Reach) -> bool:
+        """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and says `cpu`, while no file of the run
+        names an accelerator."""
+        text = self._texts.of(reach.entry.module.path) or b""
+        if _OF_INTEL.search(text) is None or b"cpu" not in text:
+            return False
+        return not any(_ACCELERATORS.search(self._texts.of(path) or b"") for path in sorted(reach.files))
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
         """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
