@@ -84,11 +84,14 @@ class Documented:
 
     def _is_optimized_for_cpu(self, reach: Reach) -> bool:
         """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and says `cpu`, while no file of the run
-        names an accelerator."""
-        text = self._texts.of(reach.entry.module.path) or b""
+        names an accelerator, but for libraries beside the project."""
+        script = reach.entry.module.path
+        text = self._texts.of(script) or b""
         if _OF_INTEL.search(text) is None or b"cpu" not in text:
             return False
-        return not any(_ACCELERATORS.search(self._texts.of(path) or b"") for path in sorted(reach.files))
+        home = self._documents.home(script)
+        own = sorted(path for path in reach.files if path.startswith(os.path.join(home, "")))
+        return not any(_ACCELERATORS.search(self._texts.of(path) or b"") for path in own)
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
         """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
