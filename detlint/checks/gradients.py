@@ -79,6 +79,7 @@ class Gradients:
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
         self._no_grad = self.resolver.catalog.with_context("no-grad")
+        self._pipelines = self.resolver.catalog.with_context("pipeline")
         self._operators = self.resolver.catalog.with_context("operator")
         self._opaque = self.resolver.catalog.with_context("opaque-operator")
         self._keepers = self.resolver.catalog.with_context("keeps-for-backward")
@@ -235,9 +236,19 @@ class Gradients:
         return EVALUATED if surely else TAKEN
 
     def _evaluates_itself(self, module: Module, owner: str) -> bool:
-        """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do."""
-        used = module.functions.get(f"{owner}.__call__")
-        return used is not None and any(self._is_no_grad(module, d) for d in module.detail(used).decorators)
+        """Whether a class takes no gradients where it is used as a whole, as pipelines of inference do, by what it or a base has for
+        that."""
+        if not owner:
+            return False
+        for name in self.resolver.mro(f"{module.path}::{owner}"):
+            if name in self._pipelines:
+                return True
+            path, colon, inside = name.partition("::")
+            found = self.resolver.module(path) if colon else None
+            used = found.functions.get(f"{inside}.__call__") if found is not None else None
+            if found is not None and used is not None:
+                return any(self._is_no_grad(found, decorator) for decorator in found.detail(used).decorators)
+        return False
 
     def _has_pipeline(self, module: Module) -> bool:
         """Whether a class of a file takes no gradients where it is used as a whole, and nothing in the file takes any."""
@@ -248,12 +259,23 @@ class Gradients:
         if self._enables(module) or not any(self._evaluates_itself(module, name) for name in module.classes):
             return False
         uses = [*self._uses(module, owner, _About())]
-        return bool(uses) and all(
-            use.called
-            and use.site >= 0
-            and self._evaluates_itself(use.module, use.module.function_of(use.module.sites[use.site]).owner)
-            for use in uses
-        )
+        return bool(uses) and all(self._builds_to_evaluate(use, module, owner) for use in uses)
+
+    def _builds_to_evaluate(self, use: Use, module: Module, owner: str) -> bool:
+        """Whether a class that takes no gradients builds a layer, perhaps by a method of that (`cls(...)`)."""
+        if self._is_in_pipeline(use):
+            return True
+        function = use.module.function_of(use.module.sites[use.site]) if use.site >= 0 else None
+        if function is None or not use.called or use.module is not module or function.owner != owner:
+            return False
+        makers = [*self._uses(module, function.name, _About())]
+        return bool(makers) and all(map(self._is_in_pipeline, makers))
+
+    def _is_in_pipeline(self, use: Use) -> bool:
+        """Whether a class that takes no gradients where it is used as a whole calls a definition."""
+        if not use.called or use.site < 0:
+            return False
+        return self._evaluates_itself(use.module, use.module.function_of(use.module.sites[use.site]).owner)
 
     def _of_top_level(self, module: Module, about: _About) -> Taken:
         """Of what a module does when it is imported, or run."""
