@@ -75,6 +75,7 @@ class Documented:
         said = self._documents.around(reach.entry.module.path)
         files = reach.files
         named = said.gpu and self._is_left_open(said, reach.entry.module.path, files)
+        named = named or (said.names_gpu and self._has_twin_on_ascend(reach.entry.module.path, said, files))
         if named or self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
         elif said.cpu and self._is_left_open(said, reach.entry.module.path, files) and not self._speak_of_ascend(files):
@@ -197,6 +198,16 @@ class Documented:
             return ""
         texts = (self._texts.of(path) or b"" for path in sorted(reach.files))
         return "CPU" if found == {CPU} and not said.names_gpu and not any(map(_NAMES_GPU.search, texts)) else "GPU"
+
+    def _has_twin_on_ascend(self, script: str, said: Said, paths: Iterable[str]) -> bool:
+        """Whether the documents start a script that stands twice, once in a folder whose name says Ascend: this is the other one, and no
+        file that it comes to names Ascend."""
+        home = self._documents.home(script)
+        inside = [os.path.relpath(path, home) for path in (script, *said.scripts) if home]
+        twins = [path for path in inside[1:] if os.path.basename(path) == os.path.basename(script)]
+        if not any(_NAMES_ASCEND.search(path.encode()) for path in twins) or _NAMES_ASCEND.search(inside[0].encode()):
+            return False
+        return not any(_NAMES_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
 
     def _names_ascend(self, script: str, paths: Iterable[str]) -> bool:
         """Whether a file of Python of a script's project, or of those that it comes to, says a word for Ascend."""
