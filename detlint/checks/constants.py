@@ -75,6 +75,8 @@ class Constants:
     Args:
         offered: whether what a library gives to whoever uses it may be called by others too.
         settled: knows what all files of settings have; None where these don't count.
+        literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
+            a setting changes that, and nothing else can set it.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Constants:
         *,
         offered: bool = True,
         settled: Settled | None = None,
+        literal: bool = False,
     ) -> None:
         self._matcher = matcher
         self._resolver = matcher.resolver
@@ -94,6 +97,7 @@ class Constants:
         self._unnamed = unnamed
         self._offered = offered
         self._settled = settled
+        self._literal = literal
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
@@ -338,6 +342,8 @@ class Constants:
             settled = self._settled.written(module, found.function, node) or self._settled.member(module, node)
             if settled is not None:
                 return settled
+        if self._literal and not isinstance(node, ast.Name):
+            return None
         if isinstance(node, ast.Call):
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
@@ -519,6 +525,8 @@ class Constants:
                     return None
                 if passed.given and home is module and caller == function and _is_named(passed.value, name):
                     continue  # it hands its own on
+                if self._literal and not isinstance(passed.value, (Const, Param)):
+                    return None
                 where = (home, caller) if passed.given else (module, module.facts.functions[0])
                 value = self._value(*where, passed.value)
                 if value is None and self._settled is not None and passed.given and home is use.module:

@@ -41,6 +41,7 @@ class Milder:
         silence: knows what no use is made of.
         own_calls: judges by the calls of the program itself, whoever else may call.
         settled_calls: does so with what all files of settings have.
+        literal_calls: does so by no more than what calls write out, or leave at its default.
         root: the project's root, for telling test files.
     """
 
@@ -56,6 +57,7 @@ class Milder:
         leftover: Leftover,
         own_calls: Constants,
         settled_calls: Constants,
+        literal_calls: Constants,
         own_origins: Origins,
         uncallable: Uncallable,
         root: str,
@@ -70,6 +72,7 @@ class Milder:
         self._leftover = leftover
         self._own_calls = own_calls
         self._settled_calls = settled_calls
+        self._literal_calls = literal_calls
         self._own_origins = own_origins
         self._uncallable = uncallable
         self._templates = Templates(users)
@@ -92,9 +95,11 @@ class Milder:
         return self._by_training(module, index, match, runs, through) or self._by_uses(module, index, match, through)
 
     def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether what all files of settings of the program have keeps the flow from a site, where its calls alone do not: of these the
-        flow knows itself."""
-        return not self._own_calls.keep_from(module, index) and self._settled_calls.keep_from(module, index)
+        """Whether what all files of settings of the program have keeps the flow from a site, where its calls alone do not, or what these
+        write out or leave at its default: of all else that they give the flow knows itself."""
+        if not self._settled_calls.keep_from(module, index):
+            return False
+        return not self._own_calls.keep_from(module, index) or self._literal_calls.keep_from(module, index)
 
     def brings_to(self, module: Module, index: int) -> bool:
         """Whether what all files of settings of the program have, and all calls give, brings the flow of a function to a site."""

@@ -44,7 +44,7 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
-UNLIKELY: Final = "with all files of settings of the project, nothing comes to it"
+UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -213,7 +213,7 @@ class SeedRules:
             yield finding.with_severity("note") if mild else finding
 
     def _unlikely(self, reach: Reach) -> Iterator[Finding]:
-        """Draws that only other files of settings would come to, where the run has no others that are told."""
+        """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
         draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
         for finding in self._unseeded(reach, draws):
             yield replace(finding, message=f"{finding.message}; {UNLIKELY}").with_severity("note")

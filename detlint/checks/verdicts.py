@@ -91,6 +91,7 @@ class Verdicts:
             self._leftover,
             Constants(matcher, users, gradients, unnamed, offered=False),
             Constants(matcher, users, gradients, unnamed, offered=False, settled=settled),
+            Constants(matcher, users, gradients, unnamed, offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             root,
@@ -168,7 +169,7 @@ class Verdicts:
         return self._milder.is_part_of_nothing(module, index)
 
     def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether nothing comes to a draw, by what all files of settings of the program have."""
+        """Whether nothing comes to a draw, by what all files of settings of the program have, or all its calls write out or leave out."""
         return self._never.of((module.path, index), partial(self._milder.keeps_from, module, index), False)
 
     def brings_to(self, module: Module, index: int) -> bool:
