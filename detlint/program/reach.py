@@ -125,7 +125,7 @@ class Reach(msgspec.Struct):
     entry: EntryPoint
     unseeded: dict[str, Draws] = {}
     unlikely: dict[str, Draws] = {}
-    """Draws before any other, to which nothing comes, as the files of settings are."""
+    """Draws before any other, to which nothing comes, as the program calls it and its files of settings are."""
     optional: dict[str, Seeding] = {}
     """Streams that are seeded only on a condition which is false by default."""
     optional_drawn: set[str] = set()
