@@ -6,8 +6,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain, takewhile
 from typing import Final, TypeGuard
@@ -22,6 +21,7 @@ from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_onc
 from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
+from detlint.checks.others import perhaps_called
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
@@ -654,16 +654,25 @@ class Constants:
             return None
         made = function.name.endswith(".__init__")
         forward = self._is_forward(module, function)
-        # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
-        known_not = ("self", "super()") if forward else ("self",)
-        if function.owner and not made and self._is_called_on_others(module, function.name, known_not):
+        others: list[Use] | None = []
+        if function.owner and not made:
+            # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
+            others = perhaps_called(self._users, module, function.name, with_heirs=not forward)
+        if others is None:
             return None
         calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
-        if calls is None or not forward:
+        if calls is None:
+            return None
+        calls = [*calls, *(use for use in others if self._offered or not self._is_idle(use))]
+        if not forward:
             return calls
         built = self._only_called(module, function.owner)
         parts = calls_of_parts(self._resolver, self._users, built, not self._offered) if built else None
         return [*calls, *parts] if parts is not None else None
+
+    def _is_idle(self, use: Use) -> bool:
+        """Whether nothing runs what a use stands in."""
+        return bool(use.around) and self._unnamed.holds(use.module, use.around)
 
     def _only_called(self, module: Module, name: str, handed: bool = False) -> list[Use] | None:
         """The uses of a definition, as far as they are found, if all are calls; those of what it gives are none of it.
@@ -675,8 +684,8 @@ class Constants:
         if uses is None and handed:
             return None
         for use in uses or ():
-            if not self._offered and use.around and self._unnamed.holds(use.module, use.around):
-                continue  # nothing runs it
+            if not self._offered and self._is_idle(use):
+                continue
             if use.site < 0 and self._only_spells(use.module, name) and self._is_found_in_vain(module):
                 continue
             if handed and not use.called and use.site >= 0:
@@ -757,25 +766,6 @@ class Constants:
     def _is_forward(self, module: Module, function: Function) -> bool:
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
         return layer is not None and function.name.rpartition(".")[2] == layer.forward
-
-    def _is_called_on_others(self, module: Module, name: str, known_not: Iterable[str]) -> bool:
-        """Whether a method of that name is called on something that isn't known: it may be this one. By the texts, as not every
-        such call is a site.
-
-        Args:
-            known_not: on what it may be called besides.
-        """
-        last = name.rpartition(".")[2]
-        found = [
-            (use.module, use.module.sites[use.site].target) for use in self._users.of(module, name) or () if use.called
-        ]
-        known = Counter(home.path for home, target in found if not _is_of_self(target))
-        return any(
-            self._users.mentions(home.path, f".{last}(")
-            - sum(self._users.mentions(home.path, f"{other}.{last}(") for other in known_not)
-            > known[home.path]
-            for home in self._saying(module, last)
-        )
 
     def _saying(self, module: Module, word: str) -> Iterator[Module]:
         """A file, and those of its importers that say a word, one by one."""
