@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
+from typing import Final
 
-from detlint.facts.model import Instance, Member, Ref, Result, Value
+from detlint.facts.model import Instance, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
-SUPER = "<super>"
+_Place = tuple[int, int, int | None, int | None]
+SUPER: Final = "<super>"
 """How a class asks for what its bases have."""
 
 
@@ -30,7 +32,7 @@ def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool)
         if not users.mentions(home.path, f".{called}("):
             continue
         written = _calls_in(users.texts.code(home.path) or b"").get(called, ())
-        sites = {(s.span.line, s.span.column): n for n, s in enumerate(home.sites) if s.kind == "call"}
+        sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
         if any(place not in sites for place in written):
             return None
         others = (number for number in map(sites.__getitem__, written) if (home.path, number) not in known)
@@ -72,11 +74,17 @@ def _is_sure(base: Value | None) -> bool:
     return isinstance(base, Result) or (isinstance(base, Instance) and not base.name)
 
 
+def _place(span: Span) -> _Place:
+    return span.line, span.column, span.end_line, span.end_column
+
+
 @lru_cache(maxsize=64)
-def _calls_in(text: bytes) -> dict[str, list[tuple[int, int]]]:
+def _calls_in(text: bytes) -> dict[str, list[_Place]]:
     """Where a file calls methods, by their names. Of one that can't be read nothing runs."""
-    found = dict[str, list[tuple[int, int]]]()
+    found = dict[str, list[_Place]]()
     for node in ast.walk(tree(text) or ast.Module([], [])):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found.setdefault(node.func.attr, []).append((node.lineno, node.col_offset))
+            found.setdefault(node.func.attr, []).append(
+                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+            )
     return found
