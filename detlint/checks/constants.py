@@ -21,7 +21,7 @@ from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_onc
 from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
-from detlint.checks.others import perhaps_called
+from detlint.checks.others import may_pass, perhaps_called
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
@@ -519,7 +519,11 @@ class Constants:
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""
         found: set[Value | None] = set()
-        for use in self._calls(module, function) or ():
+        unseen = list[ast.Call]()
+        calls = self._calls(module, function, unseen)
+        if calls is None or (unseen and not self._leave_out(unseen, module, function, name, found)):
+            return None
+        for use in calls:
             for home, caller, passed in self._passed_by(use, module, function, name):
                 if passed is None:
                     return None
@@ -535,6 +539,24 @@ class Constants:
                 if None in found or len(found) > 1:
                     return None
         return found.pop() if found else None
+
+    def _leave_out(
+        self, unseen: list[ast.Call], module: Module, function: Function, name: str, found: set[Value | None]
+    ) -> bool:
+        """Whether calls that may be of a function all leave a parameter at a default that is known.
+
+        Args:
+            found: is told of that.
+        """
+        position = self._position(module, function, name)
+        taken = next(p for p in module.detail(function).parameters if p.name == name)
+        if any(may_pass(call, name, position) for call in unseen):
+            return False
+        if taken.needed:
+            return True  # so they are of another one
+        known = isinstance(taken.default, Const) or not self._literal
+        found.add(self._value(module, module.facts.functions[0], taken.default) if known else None)
+        return None not in found
 
     def _passed_by(
         self, use: Use, module: Module, function: Function, name: str
@@ -648,18 +670,24 @@ class Constants:
             return None
         return self._calls(module, function)
 
-    def _calls(self, module: Module, function: Function) -> list[Use] | None:
-        """All calls of a function; None where it may have others."""
+    def _calls(self, module: Module, function: Function, unseen: list[ast.Call] | None = None) -> list[Use] | None:
+        """All calls of a function; None where it may have others.
+
+        Args:
+            unseen: is told of those that may be of it and that no site tells of; None where there may be none.
+        """
         if not self._are_all_in_sight(module, function):
             return None
         made = function.name.endswith(".__init__")
         forward = self._is_forward(module, function)
-        others: list[Use] | None = []
+        others: list[Use] = []
         if function.owner and not made:
             # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
-            others = perhaps_called(self._users, module, function.name, with_heirs=not forward)
-        if others is None:
-            return None
+            others, left = perhaps_called(self._users, module, function.name, with_heirs=not forward)
+            if left and unseen is None:
+                return None
+            if unseen is not None:
+                unseen += left
         calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
         if calls is None:
             return None

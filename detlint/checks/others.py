@@ -6,38 +6,55 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
+from detlint.facts.loops import dotted
 from detlint.facts.model import Instance, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
+
+
+class Perhaps(NamedTuple):
+    """Calls that may be of a method."""
+
+    uses: list[Use]
+    unseen: list[ast.Call]
+    """Those that no site tells of."""
+
 
 _Place = tuple[int, int, int | None, int | None]
 SUPER: Final = "<super>"
 """How a class asks for what its bases have."""
 
 
-def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool) -> list[Use] | None:
-    """The calls that may be of a method, and of which it isn't known; None where something calls one of its name and no site tells
-    with what.
+def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool) -> Perhaps:
+    """The calls that may be of a method, and of which it isn't known.
 
     Args:
         name: that of the method inside its module, dotted.
         with_heirs: whether another class may derive from its class, and ask for it as its base's.
     """
-    called, found = name.rpartition(".")[2], list[Use]()
+    called, found = name.rpartition(".")[2], Perhaps([], [])
     known = {(use.module.path, use.site) for use in users.of(module, name) or () if use.called}
     for home in _near(users, module, called):
         if not users.mentions(home.path, f".{called}("):
             continue
-        written = _calls_in(users.texts.code(home.path) or b"").get(called, ())
         sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
-        if any(place not in sites for place in written):
-            return None
-        others = (number for number in map(sites.__getitem__, written) if (home.path, number) not in known)
-        found += (Use(home, n, True) for n in others if _may_be(users, module, name, home, n, with_heirs))
+        for call in _calls_in(users.texts.code(home.path) or b"").get(called, ()):
+            number = sites.get((call.lineno, call.col_offset, call.end_lineno, call.end_col_offset))
+            if number is None and (with_heirs or not _is_of_base(call)):
+                found.unseen.append(call)
+            elif number is not None and (home.path, number) not in known:
+                may_be = _may_be(users, module, name, home, number, with_heirs)
+                found.uses.extend([Use(home, number, True)] if may_be else ())
     return found
+
+
+def may_pass(call: ast.Call, name: str, position: int) -> bool:
+    """Whether a call may give a parameter something, by its name, at its position (-1 for none), or by what it unpacks."""
+    unpacks = any(isinstance(arg, ast.Starred) for arg in call.args)
+    return unpacks or 0 <= position < len(call.args) or any(one.arg in (None, name) for one in call.keywords)
 
 
 def _near(users: Users, module: Module, word: str) -> Iterator[Module]:
@@ -78,13 +95,17 @@ def _place(span: Span) -> _Place:
     return span.line, span.column, span.end_line, span.end_column
 
 
-@lru_cache(maxsize=64)
-def _calls_in(text: bytes) -> dict[str, list[_Place]]:
+def _is_of_base(call: ast.Call) -> bool:
+    """Whether a class calls what its bases have: `super().sample(x)`."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(owner, ast.Call) and dotted(owner.func) == "super"
+
+
+@lru_cache(maxsize=16)
+def _calls_in(text: bytes) -> dict[str, list[ast.Call]]:
     """Where a file calls methods, by their names. Of one that can't be read nothing runs."""
-    found = dict[str, list[_Place]]()
+    found = dict[str, list[ast.Call]]()
     for node in ast.walk(tree(text) or ast.Module([], [])):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found.setdefault(node.func.attr, []).append(
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-            )
+            found.setdefault(node.func.attr, []).append(node)
     return found
