@@ -76,7 +76,15 @@ class Engine:
         attributes = Attributes(resolver, users, users.texts)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
-            resolver, users, attributes, root, packaged, declared, self._speaks, lambda *of: raising.makes_none(*of)
+            resolver,
+            users,
+            attributes,
+            root,
+            packaged,
+            declared,
+            self._speaks,
+            lambda *of: raising.makes_none(*of),
+            documents,
         )
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
@@ -93,6 +101,7 @@ class Engine:
             users.texts.times_set,
             users.texts.looks_up,
             lambda *at: self.verdicts.leaves_out(*at),
+            self.unnamed.is_never_chosen,
             lambda *at: self.verdicts.keeps_from(*at),
             lambda *at: self.verdicts.brings_to(*at),
             users.texts.gives,

@@ -147,7 +147,7 @@ class Settled:
         """
         if not asked.key.isidentifier() or not asked.key.isascii():
             return None
-        folder = self._folder(module)
+        folder = settings_folder(self._users, self._documents, module)
         reads = self._said.of((folder, _READERS), partial(self._says, folder, _READERS), False)
         if not folder or not reads:
             return None
@@ -175,12 +175,6 @@ class Settled:
         text = converted and only is not None and isinstance(only.value, str)
         return only if only is not None and not text and not _may_be_more(only) else None
 
-    def _folder(self, module: Module) -> str:
-        """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
-        own, documented = self._users.project(module), os.path.join(self._documents.home(module.path), "")
-        around = min(own, documented, key=len) if len(documented) > 1 else own
-        return max(around, os.path.join(self._users.resolver.modules.root, ""), key=len)
-
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
         return any(path.endswith((".py", ".ipynb")) for path in self._users.texts.saying_any(words, folder))
 
@@ -207,6 +201,13 @@ class Settled:
         module = self._users.resolver.module(path)
         meant = module.facts.names.get(name) if module is not None else None
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._users.resolver.catalog.roots
+
+
+def settings_folder(users: Users, documents: Documents, module: Module) -> str:
+    """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
+    own, documented = users.project(module), os.path.join(documents.home(module.path), "")
+    around = min(own, documented, key=len) if len(documented) > 1 else own
+    return max(around, os.path.join(users.resolver.modules.root, ""), key=len)
 
 
 def _text_of(value: Const | None) -> str | None:

@@ -19,6 +19,7 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
+from detlint.checks.unchosen import Unchosen
 from detlint.checks.unused import is_of_framework
 from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
@@ -26,6 +27,7 @@ from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
+from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import IMPORT, MAIN, TOP, Block, says, whole
 from detlint.program.users import ANYWHERE, Users, words_in
@@ -75,6 +77,7 @@ class Unnamed:
         declared: the entry points that its metadata and its configuration name.
         speaks: whether anything may train in a file, by its words.
         makes_none: whether no object of a class ever comes to be.
+        documents: knows what settings and documents say.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class Unnamed:
         declared: Collection[str],
         speaks: Callable[[str], bool],
         makes_none: Callable[[Module, str], bool],
+        documents: Documents,
     ) -> None:
         self._resolver = resolver
         self._users = users
@@ -96,6 +100,7 @@ class Unnamed:
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
         self._replaced = Replaced(users.texts)
+        self._unchosen = Unchosen(users, documents, self.is_in_library)
         self._speaks = speaks
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
@@ -126,6 +131,10 @@ class Unnamed:
         """Whether nothing runs a function or class of a file, although others import that."""
         return self._asked(module, name)
 
+    def is_never_chosen(self, module: Module, name: str) -> bool:
+        """Whether a registry keeps a definition of a file that nobody chooses."""
+        return self._unchosen.holds(module, name) and not self._is_put_together(module)
+
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
             if method:
@@ -148,7 +157,7 @@ class Unnamed:
         if self._is_never_run(module):
             return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
-            return False
+            return self.is_never_chosen(module, name)
         if self._is_known_to_base(module, name) or is_test(module.path, self._root):
             return False
         if not (self._is_done_without(module, name) if module.facts.cells else self._is_imported(module)):

@@ -38,6 +38,8 @@ class Chosen(NamedTuple):
 
 
 UNKNOWN: Final = Chosen((None,))
+SAID: Final = "*"
+"""Stands for the table where it is only asked whether a text has the key as a word, in whatever case."""
 TABLE: Final = Const("{...}")
 """Stands for a table with something in it, which is neither None nor anything that code compares it with."""
 _COMMAND: Final = re.compile(r"\bpython[\d.]*[ \t]+(?:-\S+[ \t]+)*[\w./$\{}-]+\.py\b")
@@ -51,6 +53,9 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         texts: paths, and what stands there.
         table: the key of the table in which code looks for it; "" where that isn't known.
     """
+    if table == SAID:
+        word = re.compile(rf"(?<!\w){re.escape(key).replace('_', '[-_]')}(?!\w)", re.I)
+        return Chosen(spoken=any(word.search(text) is not None for _, text in texts))
     found, having, left_out = set[Const | None](), set[str](), False
     lacking, started, spoken = list[Table](), False, False
     for path, text in texts:

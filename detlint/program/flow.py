@@ -208,6 +208,8 @@ class Words(NamedTuple):
     """Whether objects of a class, whose name is asked first, may be made there without that."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
+    never_chosen: Callable[[Module, str], bool]
+    """Whether what a registry keeps, a definition of a module, is chosen by nobody, where others of that module are."""
     keeps_from: Callable[[Module, int], bool]
     """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
     brings_to: Callable[[Module, int], bool]
@@ -589,7 +591,7 @@ class _Run:
                 tried.add(key)
                 place, path = self.choices[key]
                 before, ends = self.state, []
-                for definition in [*self.kept[key]][:MOST_CHOICES]:
+                for definition in self.likely(key)[:MOST_CHOICES]:
                     self.state, self.path = before.copy(), path
                     self.build(definition, place)
                     self.run(definition, place)
@@ -600,6 +602,12 @@ class _Run:
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
+
+    def likely(self, key: str) -> list[Ref]:
+        """What may have been chosen from a registry, without what nobody chooses."""
+        never, kept = self.flow.words.never_chosen, [*self.kept[key]]
+        places = [(definition, definition.name.partition("::")) for definition in kept]
+        return [d for d, (path, _, name) in places if not never(self.resolver.known(path), name)] or kept
 
     def use_methods(self, key: str, definition: Ref) -> None:
         """Call the methods that the run calls of what may have been chosen from a registry."""
