@@ -17,7 +17,7 @@ from detlint.config import Config
 from detlint.discover import program
 from detlint.facts.model import plain
 from detlint.program.entry import EntryPoint, entry_points, script
-from detlint.program.flow import Recorder
+from detlint.program.following.recorder import Recorder
 from detlint.program.outcome import Passage, Runs
 from detlint.program.reach import Reach
 from detlint.program.resolve import Module

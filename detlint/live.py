@@ -19,7 +19,7 @@ from detlint.discover import program
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
 from detlint.facts.store import Progress, Store
-from detlint.program.flow import Recorder
+from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.project import Project

@@ -27,7 +27,7 @@ from detlint.config import Settings, selected, severity_of
 from detlint.program.calls import DESCRIBES
 from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
-from detlint.program.flow import Words
+from detlint.program.following.words import Words
 from detlint.program.links import Registered
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows

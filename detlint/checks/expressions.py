@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.facts.model import Const, Either, Expression, Items, Ref, Value
-from detlint.facts.reader import constant
+from detlint.facts.reading.values import constant
 from detlint.facts.scope import join
 
 Names = dict[str, Value | None]

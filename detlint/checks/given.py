@@ -10,7 +10,7 @@ from typing import Final, TypeGuard
 from detlint.checks.lookups import SETTINGS, text_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const
-from detlint.facts.reader import constant
+from detlint.facts.reading.values import constant
 
 _TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
 """The names of classes whose objects may be such."""

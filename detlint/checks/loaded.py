@@ -9,7 +9,7 @@ from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.checks.unread import is_unread
 from detlint.facts.model import KEPT, Function, Member, is_made_by, surely
-from detlint.program.flow import LOADS_WEIGHTS
+from detlint.program.following.state import LOADS_WEIGHTS
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 

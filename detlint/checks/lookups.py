@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
-from detlint.facts.reader import constant
+from detlint.facts.reading.values import constant
 
 SETTINGS: Final = re.compile(
     r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"

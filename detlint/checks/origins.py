@@ -24,7 +24,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
-from detlint.facts.reader import KEEPS_NUMBERS
+from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.program.resolve import Module
 
 OPERANDS: Final = frozenset({

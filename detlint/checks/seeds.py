@@ -34,8 +34,9 @@ from detlint.facts.model import (
     plain,
 )
 from detlint.facts.model import Mapping as Table
-from detlint.facts.reader import member
-from detlint.program.flow import Flow, Words
+from detlint.facts.reading.values import member
+from detlint.program.flow import Flow
+from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values

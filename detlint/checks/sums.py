@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from detlint.catalog import Catalog
-from detlint.program.flow import ADDING
+from detlint.program.following.effects import ADDING
 from detlint.program.texts import Texts
 
 

@@ -40,7 +40,8 @@ from detlint.facts.model import (
     Span,
     Value,
 )
-from detlint.facts.reader import LONGEST_DISPLAY, constant, mentions
+from detlint.facts.reading.values import LONGEST_DISPLAY, constant
+from detlint.facts.reading.words import mentions
 from detlint.facts.yaml_text import decoded, lines_of
 
 Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]

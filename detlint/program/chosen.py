@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import yaml
 
 from detlint.facts.model import Const
-from detlint.facts.reader import constant
+from detlint.facts.reading.values import constant
 from detlint.facts.yaml_file import composed, pairs_of, scalar, too_deep
 from detlint.facts.yaml_text import is_yaml, of_lines
 

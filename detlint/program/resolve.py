@@ -267,7 +267,7 @@ class Resolver:
 
     @cached_property
     def _standard(self) -> frozenset[str]:
-        from detlint.facts.reader import STDLIB
+        from detlint.facts.reading.values import STDLIB
 
         return STDLIB | {"torch", "numpy", "mindspore", "tensorflow"}
 

@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from detlint.facts.model import Function
-from detlint.program.flow import Recorder
+from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 

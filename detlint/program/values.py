@@ -27,7 +27,7 @@ from detlint.facts.model import (
     Span,
     Value,
 )
-from detlint.facts.reader import FLAGS
+from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join
 from detlint.program.resolve import Module, Resolver, definitions
 

@@ -1,0 +1,1 @@
+"""The walk over one file, a layer a file; see `reader.py`."""

@@ -1,0 +1,1 @@
+"""One run, a layer a file; see `flow.py`."""

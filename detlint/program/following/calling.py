@@ -1,0 +1,296 @@
+"""Calls of the program: arguments, constructors, wrappers; once for each state that a function is entered with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Final
+
+from detlint.catalog import HARDWARE
+from detlint.facts.model import (
+    BUT,
+    IDLE,
+    Const,
+    Either,
+    Function,
+    Mapping,
+    Member,
+    Partial,
+    Ref,
+    Result,
+    Site,
+    Step,
+    Value,
+)
+from detlint.program.calls import BARE, Callee, is_self, returned
+from detlint.program.following.effects import Effects, by_option
+from detlint.program.following.state import State
+from detlint.program.following.steps import is_text
+from detlint.program.reach import Place
+from detlint.program.resolve import Module
+from detlint.program.values import Frame, Origin
+
+DEEPEST_CALL: Final = 200
+MOST_CALLS: Final = 20_000
+# Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
+DECIDING: Final = re.compile(
+    r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
+)
+
+
+class Calling(Effects):
+    """Calls functions of the program."""
+
+    def build(self, target: Value, place: Place) -> None:
+        """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
+        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+            self.built.setdefault(target.name, place)
+            path = target.name.partition("::")[0]
+            self.result.passed.add(path)
+            self.result.visited.add(path)
+            if not self.importing:
+                self.shelved.discard(target.name)
+            elif self.built[target.name] == place:
+                self.shelved.add(target.name)
+
+    def run(self, value: Value, place: Place | None) -> bool:
+        """Call a value with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it may be."""
+        callees = self.flow.callees(value)
+        raised = [self.caught(partial(self.call, *callee, place, {})) for callee in callees]
+        return bool(raised) and all(raised)
+
+    def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
+        """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
+        frame = self.frame
+        site = frame.module.sites[place.site]
+        choose = isinstance(target, Either) and len(callees) > 1
+        before, way, ends = self.state, self.way, []
+        stops: list[str] = []
+        for number, (module, function, owner) in enumerate(callees):
+            if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
+                given = self.arguments(frame, site, target, module, function)
+                self.pending.append(partial(self.call, module, function, owner, place, given))
+                continue
+            if choose:
+                self.state, self.way = before.copy(), way | {(place, number)}
+            given = self.arguments(frame, site, target, module, function)
+            if not owner and function.owner:
+                owner = self.owner(frame, site.target, module, function)
+            bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
+            registry = self.owning(frame, site.target) if self.kept and function.owner else ""
+            self.unsure += choose
+            stops.append(self.raises(partial(self.call, module, function, owner, place, given, bare, registry)))
+            self.unsure -= choose
+            ends.append(self.state)
+        if ends and choose:
+            self.state, self.way = self.meet(ends), way
+        self.stopped = stops[0] if stops and all(stops) else ""
+
+    def arguments(
+        self, frame: Frame, site: Site, target: Value, module: Module, function: Function
+    ) -> dict[str, Origin]:
+        """What a call gives the parameters, a partial's own arguments included."""
+        given = self.values.bind(frame, site, module, function)
+        if isinstance(target, Partial):
+            place = self.resolver.place(target.site)
+            if place is not None:
+                inside = Frame(place[0], place[0].function_of(place[1]), outer=frame)
+                given = self.values.bind(inside, place[1], module, function) | given
+        return given
+
+    def owner(self, frame: Frame, raw: Value, module: Module, function: Function) -> str:
+        """The class of `self` in a method that is called."""
+        own = f"{module.path}::{function.owner}"
+        if isinstance(raw, Member):
+            inner = raw.base
+            if is_self(inner):
+                return frame.receiver or own
+            kind = self.resolver.type_of(self.values.look(frame, inner).value)
+            return kind if "::" in kind else own
+        return own
+
+    def owning(self, frame: Frame, raw: Value) -> str:
+        """The registry whose method is called, by its key."""
+        if isinstance(raw, Member):
+            if is_self(raw.base):
+                return frame.registry
+            return self.flow.registries.key(self.values.look(frame, raw.base).value)
+        return self.flow.registries.owner(frame.module, raw)
+
+    def call(
+        self,
+        module: Module,
+        function: Function,
+        receiver: str,
+        place: Place | None,
+        given: dict[str, Origin],
+        bare: int = 0,
+        registry: str = "",
+    ) -> None:
+        """Run a function of the program; once for each state and each choice of arguments that it is entered with.
+
+        Args:
+            bare: how many of its decorators have been run.
+            registry: the one that `self` is, by its key.
+        """
+        name = (module.path, function.name)
+        self.result.visited.add(module.path)
+        self.calls += 1
+        if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
+            return
+        if self.is_manager(module, function):
+            return  # it runs where it is entered
+        self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
+        wrapper = self.wrapper(module, function, bare)
+        if receiver and function.name.endswith(".__init__"):
+            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
+            made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
+            made.append(Frame(module, function, given, receiver, registry, self.frame))
+        if wrapper is None and self.flow.is_idle(module, function, receiver):
+            for file, inside in self.flow.seen_from(module, function, receiver):
+                self.result.see(file, inside)
+            return
+        environment = self.environment(module, function, given)
+        deciding = {k: v for k, v in environment.items() if is_text(v) or self.decides(k, v)}
+        self.import_module(module)
+        key = (
+            *name,
+            receiver,
+            bare,
+            registry,
+            self.doubtful > 0,
+            self.hollow > 0,
+            self.empties,
+            self.trying > 0,
+            self.training > 0,
+            self.is_left(place),
+            _unread_of(place),
+            self.wasted > 0,
+            self.beyond(module, function, place),
+            _state_key(self.state),
+            self.state.switches.get(HARDWARE),
+            _key(deciding),
+            frozenset(given),
+        )
+        if key in self.done:
+            self.recorder.enter("again", module, function, place)
+            streams, switches, self.stopped = self.done[key]
+            self.state = State(dict(streams), {**self.state.switches, **switches})
+            return
+        self.stack.append(name)
+        outer, self.frame = (
+            self.frame,
+            Frame(module, function, environment, receiver, registry, self.frame),
+        )
+        path = self.path
+        if place is not None:
+            self.path = (*self.path, place)
+        self.recorder.enter("call", module, function, place)
+        if wrapper is not None:
+            self.stack.pop()
+            inner, closure = wrapper
+            self.call(inner[0], inner[1], "", None, closure)
+            self.stack.append(name)
+        elif receiver and function.name.endswith(".__init__"):
+            self.for_layer(receiver, partial(self.construct, receiver, module.steps(function)))
+        else:
+            self.body(module.steps(function))
+        self.recorder.leave()
+        self.path = path
+        self.frame = outer
+        self.stack.pop()
+        self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
+
+    def construct(self, name: str, steps: Iterable[Step]) -> None:
+        """Take the steps of the constructor of a class."""
+        layer = self.resolver.layer(name) is not None
+        self.building += layer
+        self.body(steps)
+        self.building -= layer
+
+    def body(self, steps: Iterable[Step]) -> None:
+        """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
+        is taken to be at its end."""
+        outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
+        self.unsure += outer[1]  # what is behind a way out may not be come to
+        self.steps(steps)
+        self.unsure -= outer[1]
+        if self.returns:
+            self.stopped, self.failed = "", failed  # what raises behind may not have been come to
+        for work in self.pending if not self.stopped else ():
+            self.caught(work)  # it may not be gone through
+        self.pending, self.returns = outer
+
+    def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
+        """What is known inside a function: its parameters, and those of the functions that it is defined in."""
+        around = function.name.rpartition(".")[0]
+        frame: Frame | None = self.frame if around in module.functions else None
+        while frame is not None and (frame.function.name != around or frame.module is not module):
+            frame = frame.outer
+        closed = frame.given if frame is not None else {}
+        texts = {k for k, v in given.items() if is_text(v)}
+        asked = texts & self.flow.worded(module, function) if texts else texts
+        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
+        return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+
+    def decides(self, name: str, origin: Origin) -> bool:
+        """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
+        made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
+        return made in self.flow.trained or _decides(name, origin, self.names)
+
+    def wrapper(
+        self, module: Module, function: Function, bare: int
+    ) -> tuple[tuple[Module, Function], dict[str, Origin]] | None:
+        """The function that a decorator of the program puts in the place of one, and what it closes over."""
+        for i, decorator in enumerate(module.detail(function).decorators[bare:], bare + 1):
+            made = decorator.of if isinstance(decorator, Result) else decorator
+            named = self.resolver.normal(module.path, made)
+            for home, outer, _ in self.flow.callees(named) if isinstance(named, Ref) else []:
+                closed: dict[str, Origin] = {}
+                if isinstance(decorator, Result):
+                    if decorator.site >= 0:
+                        top = Frame(module, module.facts.functions[0], outer=self.frame)
+                        closed = self.values.bind(top, module.sites[decorator.site], home, outer)
+                    outer = returned(home, outer) or outer
+                inner = returned(home, outer)
+                parameters = home.detail(outer).parameters
+                if inner is not None and parameters:
+                    own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
+                    return (home, inner), {**closed, parameters[0].name: Origin(own)}
+        return None
+
+
+def _unread_of(place: Place | None) -> str:
+    """Which of several things that a call gives are never read."""
+    use = place.module.sites[place.site].use if place is not None else ""
+    return use if use.startswith(BUT) else ""
+
+
+def _decides(name: str, origin: Origin, names: set[str]) -> bool:
+    """Whether what a parameter was given may change what the function does to streams.
+
+    Args:
+        names: those of what registries keep.
+    """
+    value = origin.value
+    if isinstance(value, Const) and (value.value in names or isinstance(value.value, bool)):
+        return True
+    if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
+        return True
+    if isinstance(value, Either):
+        known = isinstance(by_option(value)[1], Const)
+        return known or any(isinstance(o, (Ref, Partial)) for o in value.options) or DECIDING.search(name) is not None
+    if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
+        return True
+    if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
+        return True
+    return DECIDING.search(name) is not None
+
+
+def _state_key(state: State) -> frozenset[tuple[str, str]]:
+    return frozenset(state.streams.items())
+
+
+def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, repr(origin.value)) for name, origin in given.items())

@@ -1,0 +1,335 @@
+"""What the catalog says of a call, done to the run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from detlint.catalog import HARDWARE
+from detlint.facts.model import (
+    AS,
+    BUT,
+    Const,
+    Either,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Param,
+    Partial,
+    Ref,
+    Result,
+    Site,
+    Value,
+    is_made_by,
+    options,
+)
+from detlint.program.calls import (
+    OF_INPUTS,
+    ONLY_DIFFERENTIATES,
+    PASSES_BACK,
+    PREPARES,
+    STARTS_COMMUNICATION,
+    TRAINING_CELL,
+    holds_parameter,
+    is_choice,
+    is_self,
+    left_out,
+)
+from detlint.program.following.state import IN_WORKERS, LOADS_WEIGHTS, Later
+from detlint.program.following.streams import Streams
+from detlint.program.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
+from detlint.program.registries import last
+from detlint.program.values import Origin
+
+FILLS: Final = "fills-weights"
+"""An object by which layers, and others, draw their weights when they are made."""
+WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
+"""What draws initial weights."""
+ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
+"""What adds up what several devices have."""
+CALLED: Final = ("__call__", "construct")
+"""The methods that calling a layer of MindSpore's runs."""
+
+
+class Effects(Streams):
+    """Does what the catalog says."""
+
+    def is_unread(self, site: Site) -> bool:
+        """Whether what a call gives is only given back, as one of several, to who never reads that one."""
+        caller = self.caller() if site.use.startswith(AS) else None
+        if caller is None or not caller.use.startswith(BUT):
+            return False
+        return site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
+
+    def refuses(self, effect: Effect, place: Place) -> bool:
+        """Whether a framework surely doesn't take what a call gives it: an option by its default says nothing. Where one of two values
+        is taken, and an option decides between these, it is noted that the run needs this one."""
+        if effect.sure:
+            return True
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name) for name in given}
+        known = {n: o.value for n, o in looked.items() if isinstance(o.value, Const) and o.default is None}
+        if self.flow.knowledge.settled(effect, known):
+            return True
+        for name, origin in looked.items():
+            flag, otherwise = by_option(origin.value)
+            if flag and self.flow.knowledge.settled(effect, {**known, name: otherwise}):
+                self.need(flag)
+        return False
+
+    def is_hopeless(self, target: Value | None) -> bool:
+        """Whether what takes gradients raises, because the function of which it does."""
+        made = self.resolver.place(target.site) if self.hopeless and isinstance(target, Result) else None
+        return made is not None and Place(made[0], target.site & 0xFFFFFFFF) in self.hopeless  # type: ignore[union-attr]
+
+    def effects(self, index: int, target: Value | None) -> list[tuple[Effect, Place]]:
+        """The catalog entries that a site may fulfil in this frame, each with the place that has its arguments."""
+        module = self.frame.module
+        here = Place(module, index)
+        found = self.flow.knowledge.matches(module, index)
+        raw = module.sites[index].target
+        given = self.given_instead(raw) if found else None
+        if given is not None:
+            found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
+        shuffling = (e for e in self.flow.knowledge.shuffles(module, index) if self.is_told_to(e, here))
+        known = [(effect, here) for effect in (*found, *shuffling)]
+        if known or target is None:
+            return known
+        found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
+        effects: list[tuple[Effect, Place]] = []
+        for option in options(target):
+            if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
+                place = self.resolver.place(option.site)
+                if place is not None:
+                    prepared = Place(place[0], option.site & 0xFFFFFFFF)
+                    effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
+            elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
+                handed = self.flow.knowledge.matches_as(module, index, option)
+                self.result.handed.setdefault(here, {})[option.name] = handed
+                effects += [(e, here) for e in handed]
+        return effects
+
+    def given_instead(self, target: Value | None) -> Origin | None:
+        """What the call gives for a parameter in whose place something else stands where it is left out; None where it is."""
+        for option in target.options if isinstance(target, Either) else ():
+            given = self.frame.given.get(left_out(self.frame.module, self.frame.function, option))
+            if given is not None and given.value != Const(None):
+                return given
+        return None
+
+    def spare(
+        self, place: Place, effects: Sequence[tuple[Effect, Place]], held: Sequence[tuple[Effect, Place]]
+    ) -> None:
+        """Note whether a call that may draw does so in this frame: one that is told `shuffle=False` on the way surely doesn't."""
+        draw = [effect for effect, _ in effects if effect.entry.draws]
+        if any(effect.entry.draws for effect, _ in held) or any(
+            self.may_hold(effect, place, sure=True) for effect in draw
+        ):
+            self.result.drawing.add(place)
+        elif draw:
+            self.result.spared.add(place)
+
+    def may_hold(self, effect: Effect, place: Place, sure: bool = False) -> bool:
+        """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`.
+
+        Whether a parameter is given at all (`seed=seed`) is known of what isn't: a caller has handed something on.
+
+        Args:
+            sure: whether that doesn't count, since what was handed on may be None.
+        """
+        given = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given}
+        looked = {name: self.written(effect, place, name).value for name in given}
+        # A parameter that is annotated, or None.
+        left_out = {n for n, v in looked.items() if isinstance(v, Instance) and v.name}
+        asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None and not sure}
+        known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
+        return not known or self.flow.knowledge.settled(effect, known) is not False
+
+    def is_told_to(self, effect: Effect, place: Place) -> bool:
+        """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
+        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
+        looked = {name: self.written(effect, place, name).value for name in given}
+        known = {name: value for name, value in looked.items() if isinstance(value, Const)}
+        return self.flow.knowledge.settled(effect, known) is True
+
+    def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
+        """What a call of the catalog does, whose arguments stand at `made`."""
+        entry = effect.entry
+        self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
+        self.result.infers = self.result.infers or "evaluates" in entry.contexts
+        self.result.measures = self.result.measures or "measures" in entry.contexts
+        if "trains" in entry.contexts:
+            # What an import makes ready may never be called.
+            if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
+                if TRAINING_CELL in entry.contexts and not self.making:
+                    self.build_cell(effect, place)
+                else:
+                    self.train(entry.contexts)
+                self.by_hand = self.by_hand or PREPARES in entry.contexts
+        elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
+            self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
+        self.result.restarts = self.result.restarts or "restarts" in entry.contexts
+        if STARTS_COMMUNICATION in entry.contexts:
+            self.result.communicates = True
+            known = effect.name.partition(".")[0] in self.resolver.catalog.adding
+            self.result.adds_up = self.result.adds_up or not known
+        adds = not ADDING.isdisjoint(entry.contexts)
+        self.cells_add = self.cells_add or (adds and TRAINING_CELL in entry.contexts)
+        self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in entry.contexts)
+        if "loader" in entry.contexts:
+            self.load(effect, made)
+        if prepared:
+            return
+        if entry.seeds:
+            self.seed(place, effect, made)
+        if entry.rule == "DET103" or (entry.returns == "generator" and entry.seed):
+            self.make(place, effect, made)
+        elif entry.seed and not entry.seeds:
+            self.seed_object(place, effect, made)
+        if entry.unseeds and effect.sure:
+            for stream in entry.unseeds:
+                self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
+            self.state.streams.update(dict.fromkeys(entry.unseeds, "entropy"))
+        # A parameter left open (DET107), a generator object (DET103) and the like are findings of their own.
+        if entry.rule == "DET107":
+            self.leave_open(effect)
+        if not entry.rule.startswith("DET1"):
+            weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
+            kept = weights or self.makes_weights(place)
+            by_mode = self.asks_mode(effect, made)
+            read = reads(effect)
+            used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
+            for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
+                if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
+                    continue
+                if used_later:
+                    layer = weights or by_mode or self.training > 0
+                    self.later.append(Later(stream, place, self.path, layer, read))
+                elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
+                    self.draw(stream, place, kept)
+        for switch, value in entry.sets.items():
+            chosen = self.flow.switch(effect, value)
+            if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
+                self.recorder.tell("sets", switch, place, chosen, self.state.streams)
+                before = self.result.switches.get(switch)
+                if before is not None and before[1] != place and chosen:
+                    self.result.again.append((switch, place))
+                self.result.switches[switch] = (chosen, place)
+                self.state.switches[switch] = chosen
+
+    def asks_mode(self, effect: Effect, place: Place) -> bool:
+        """Whether the layer around a call tells it whether it trains, perhaps by way of the function that it stands in."""
+        told = effect.arguments.get(TRAINING)
+        if told is not None and isinstance(told.value, Param):
+            return is_mode(self.written(effect, place, TRAINING).value)
+        return asks_mode(effect)
+
+    def train(self, contexts: Collection[str] = ()) -> None:
+        """Gradients are taken here: by the run, or by a layer that is being built, when it is called.
+
+        Args:
+            contexts: those of what takes them, which may do no more, so that they may be those of data.
+        """
+        self.trained_on.add(self.state.switches.get(HARDWARE))
+        self.has_trained = self.has_trained or not (self.making or PREPARES in contexts)
+        if self.making:
+            self.ready.update(self.making)
+        elif ONLY_DIFFERENTIATES in contexts:
+            self.differentiates = True
+            self.of_weights = self.of_weights or OF_INPUTS not in contexts
+        elif PASSES_BACK in contexts:
+            self.passes_back = True
+        else:
+            self.result.trains = True
+
+    def build_cell(self, effect: Effect, place: Place) -> None:
+        """A layer is built that takes gradients when it is called."""
+        self.trained_on.add(self.state.switches.get(HARDWARE))
+        target = self.target(place.site)
+        self.cells.add(target.name if isinstance(target, Ref) else effect.name)
+        self.cells_in.add(place.module.path)
+
+    def may_call_cell(self, site: Site, target: Value | None) -> bool:
+        """Whether a call may be one of a layer that trains, or of something that may call the one that it is handed: anything but what
+        a framework has."""
+        raw = site.target
+        named = isinstance(raw, (Param, Result)) or is_choice(raw) or (isinstance(raw, Member) and is_self(raw.base))
+        if named and not isinstance(target, Ref) and not self.flow.callees(target):
+            return True
+        if isinstance(raw, Member) and not isinstance(target, Ref):
+            base = self.values.look(self.frame, raw.base).value
+            part = "::" in self.resolver.type_of(base) and not self.flow.callees(target)
+            if part or (raw.attr in CALLED and self.is_cell(base)):
+                return True
+        if isinstance(target, Ref) and target.name in self.flow.trained:
+            return False  # what is made of it is told to train, or not
+        given = (self.values.look(self.frame, argument.value).value for argument in site.args)
+        return any(self.is_cell(inner) for value in given for inner in parts_of(value))
+
+    def is_cell(self, value: Value | None) -> bool:
+        """Whether a value may be one of the layers that train when they are called."""
+        made = [option for option in options(value) if isinstance(option, Result)]
+        kinds = self.cells | self.ready
+        return any(self.flow.is_prepared(option) or self.resolver.type_of(option) in kinds for option in made)
+
+    def is_tried_back(self, place: Place) -> bool:
+        """Whether a call stands in the `__main__` block of a run that only shows shapes, which drops nothing but passes back."""
+        site = place.module.sites[place.site]
+        own = place.module is self.result.entry.module and not site.function
+        return self.result.tries and own and site.use == "dropped"
+
+    def load(self, effect: Effect, place: Place) -> None:
+        """Note whether a loader has workers, and what it runs in them."""
+        workers = effect.arguments.get("num_workers")
+        parsed: Value | None = Const(0)
+        if workers is not None and workers.given is not False:
+            parsed = self.written(effect, place, "num_workers").value
+        known = isinstance(parsed, Const) and isinstance(parsed.value, int)
+        self.workers.add(known and isinstance(parsed, Const) and bool(parsed.value))
+        if workers is not None and workers.given is None:
+            self.workers.add(False)  # only some of the tables that may be unpacked here have it
+        for name in IN_WORKERS:
+            given = effect.arguments.get(name)
+            if given is not None and given.value is not None and given.given:
+                self.handed.append((given.value, place, True, self.frame))
+                self.result.renews = self.result.renews or name == "worker_init_fn"
+
+
+def _is_kept(place: Place) -> bool:
+    """Whether the top level of a file keeps what a call gives under a name."""
+    module = place.module
+    return not module.sites[place.site].function and any(
+        is_made_by(value, place.site) for value in module.facts.names.values()
+    )
+
+
+def _gives_mode_back(site: Site) -> bool:
+    """Whether a layer is told to be in the mode that it was in: `mode = net.training`, and later `net.set_train(mode)`."""
+    told = [arg.value for arg in site.args]
+    layer, attribute = _taken_of(told[0] if len(told) == 1 else None)
+    return attribute == TRAINING and layer == _taken_of(site.target)[0]
+
+
+def _taken_of(value: Value | None) -> tuple[Value | None, str]:
+    """What an attribute is taken of, and its name."""
+    if isinstance(value, Ref):
+        base, _, name = value.name.rpartition(".")
+        return Ref(base), name
+    return (value.base, value.attr) if isinstance(value, Member) else (None, "")
+
+
+def parts_of(value: Value | None) -> Iterator[Value | None]:
+    """A value, and all that it holds."""
+    yield value
+    if isinstance(value, (Items, Mapping)):
+        for inner in value.values:
+            yield from parts_of(inner)
+
+
+def by_option(value: Value | None) -> tuple[str, Value | None]:
+    """The option, as an attribute of all that are given, which decides between two values, and the one for where it isn't true; "" for
+    none."""
+    if not isinstance(value, Either) or "." not in value.by[1:] or value.by.startswith("self."):
+        return "", None
+    return last(Ref(value.by)), value.options[1]

@@ -1,0 +1,53 @@
+"""What all runs of a program share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Table
+from typing import Any
+
+from detlint.catalog import Scalar
+from detlint.facts.model import Value
+from detlint.program.calls import Calls, Knowledge
+from detlint.program.following.recorder import Recorder
+from detlint.program.following.words import Words
+from detlint.program.resolve import Resolver
+from detlint.program.values import Frame, Spot, Values
+
+Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
+
+
+class Ground(Calls):
+    """What all runs of a program share.
+
+    Args:
+        resolver: resolves what is called.
+        knowledge: what the catalog says of sites.
+        properties: the names of the properties that do something -> the files that define such.
+        switch: the value that a site gives a switch.
+        taken: whether a test holds by default (None when unknown), and where the default stands that decides.
+        words: tells what may happen in a file.
+        start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
+    """
+
+    recorder = Recorder()
+    """Is told what the runs do, by who wants to show it."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        knowledge: Knowledge,
+        properties: Table[str, Sequence[str]],
+        switch: Callable[[Any, Scalar], Scalar],
+        taken: Taken,
+        words: Words,
+        start: str = "",
+    ) -> None:
+        super().__init__(resolver, knowledge, properties)
+        self.switch = switch
+        self.taken = taken
+        self.words = words
+        self.start = start
+        trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
+        self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
+        """The classes whose methods train."""

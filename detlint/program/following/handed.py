@@ -1,0 +1,235 @@
+"""Functions that others call: registries, loaders, processes, command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value
+from detlint.program.calls import PREPARES, is_choice, is_chosen, owner_of
+from detlint.program.entry import sites
+from detlint.program.following.calling import Calling
+from detlint.program.following.run import Run
+from detlint.program.following.state import IN_WORKERS, State
+from detlint.program.reach import Effect, Place
+from detlint.program.registries import BUILDS, last
+from detlint.program.values import Frame, Spot
+
+DEEPEST_MAKER: Final = 4
+"""How many calls are looked through for the start method of processes."""
+START_METHODS: Final = ("fork", "spawn", "forkserver")
+
+
+class Handed(Calling):
+    """Calls what was handed to others."""
+
+    def choose(self, site: Site, target: Value | None, place: Place) -> bool:
+        """A call of what a registry gives, or of a method of what that makes (`RUNNERS[name](model).train()`); those of its
+        definitions run that are named on the way here, else all of them at the end. Whether it is one."""
+        if not self.kept:
+            return False
+        if isinstance(target, Member) and isinstance(target.base, Result) and target.base.site in self.chosen:
+            self.use_chosen(*self.chosen[target.base.site], target, place)
+            return True
+        key = self.registry(site.target, target) if is_chosen(site.target) else ""
+        if not key:
+            return False
+        words = self.words(site)
+        named = [definition for definition, names in self.kept[key].items() if not names.isdisjoint(words)]
+        self.chosen[self.resolver.global_site(place.module.path, place.site)] = key, named
+        for definition in named:
+            self.build(definition, place)
+            self.call_all(definition, self.flow.callees(definition), place)
+        if not named:
+            self.choices.setdefault(key, (place, self.path))
+        return True
+
+    def use_chosen(self, key: str, named: list[Ref], target: Member, place: Place) -> None:
+        """Call a method of an object of one of some classes, or of any that is in a registry."""
+        for definition in named:
+            self.call_all(target, self.flow.method(definition.name, target.attr), place)
+        if not named:
+            self.chosen_methods.setdefault(key, {}).setdefault(target.attr, (place, self.path))
+
+    def registry(self, raw: Value, target: Value | None) -> str:
+        """The registry that gives what a site calls, or that builds it, by its key; "" for none."""
+        for value in (target, raw):
+            made = value.of if isinstance(value, Result) else value
+            if not isinstance(made, (Member, Ref)):
+                continue
+            # `MODELS[name](...)`, `MODELS.get(name)(...)`, `MODELS.build(...)`; what these give is an object of them.
+            builds = last(made).startswith(BUILDS)
+            if is_choice(made) or builds if value is made else not (is_choice(made) or builds):
+                owner: Value | None = made.base if isinstance(made, Member) else Ref(owner_of(made))
+                own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)
+                if value is raw:
+                    owner = self.values.look(self.frame, owner).value
+                if isinstance(owner, Member) and is_choice(owner):
+                    owner = owner.base  # `MODELS[name].build(...)`, a method of what is chosen
+                key = self.frame.registry if own else self.flow.registries.key(owner)
+                if key in self.kept:
+                    return key
+        key = self.flow.registries.chosen_by(target.of) if isinstance(target, Result) else ""
+        return key if key in self.kept else ""
+
+    def words(self, site: Site) -> set[str]:
+        """The texts that a call is handed, or the one that gave what is called, that the calls on the way to it were, and that
+        options are by default."""
+        chooser = site.target.site if isinstance(site.target, Result) else -1
+        arguments = (*site.args, *(self.frame.module.sites[chooser].args if chooser >= 0 else ()))
+        found = [self.values.look(self.frame, argument.value).value for argument in arguments]
+        frame: Frame | None = self.frame
+        while frame is not None:
+            found += [origin.value for origin in frame.given.values()]
+            found += [option.default for option in frame.module.facts.options.values()]
+            frame = frame.outer
+        inside = [value.values if isinstance(value, Mapping) else (value,) for value in found]
+        texts = {v.value for values in inside for v in values if isinstance(v, Const) and isinstance(v.value, str)}
+        target = site.target.of if isinstance(site.target, Result) else site.target
+        return texts | ({target.attr.strip("[]")} if isinstance(target, Member) else set())
+
+    def hand_over(self, target: Value, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
+        """A call of a library: functions that it is given are called by it, in new processes or later."""
+        frame = self.frame
+        site = frame.module.sites[place.site]
+        contexts = {context for effect, _ in effects for context in effect.entry.contexts}
+        functions = []
+        for argument in site.args:
+            if argument.name in IN_WORKERS:
+                continue
+            value = self.values.look(frame, argument.value).value
+            if isinstance(value, (Ref, Partial)) and self.flow.callees(value):
+                functions.append(value)
+        if not functions:
+            return
+        how = "spawn" if "spawns" in contexts else "fork" if "forks" in contexts else None
+        pool = -1
+        if "processes" in contexts:
+            how, pool = self.start_method(site, place)
+        made = isinstance(target, Ref) and self.resolver.is_class(target.name)
+        for value in functions:
+            if how is not None:
+                self.start(value, place, how, pool)
+            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
+                if "calls" in contexts:  # who is only told of a class makes no object of it
+                    self.offer(value, place)
+            elif "keeps-functions" in contexts or (made and "calls" not in contexts):
+                self.handed.append((value, place, False, frame))
+            elif self.run(value, place) and PREPARES in contexts and len(functions) == 1:
+                self.hopeless.add(place)
+
+    def start_method(self, site: Site, place: Place) -> tuple[str, int]:
+        """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""
+        pool = self.resolver.global_site(place.module.path, place.site)
+        makers = [*self.makers(self.frame, site)]
+        if makers and not last(site.target)[:1].isupper():
+            pool = makers[0][0]  # `pool.map(...)`
+        for _, frame, made in makers:
+            for argument in made.args:
+                value = self.values.look(frame, argument.value).value
+                if argument.name in ("", "method") and isinstance(value, Const) and value.value in START_METHODS:
+                    return str(value.value), pool
+        chosen = self.state.switches.get("start-method")
+        return (str(chosen) if chosen in START_METHODS else self.flow.start), pool
+
+    def makers(self, frame: Frame, site: Site) -> Iterator[tuple[int, Frame, Site]]:
+        """The calls that made what a call is made on, or what it is given to start processes with: a pool, its context."""
+        for _ in range(DEEPEST_MAKER):
+            given = next((a.value for a in site.args if a.name in ("mp_context", "context")), None)
+            value = given or (site.target.base if isinstance(site.target, Member) else site.target)
+            looked = self.values.look(frame, value).value
+            place = self.resolver.place(looked.site) if isinstance(looked, Result) else None
+            if place is None or not isinstance(looked, Result):
+                return
+            frame, site = Frame(place[0], place[0].function_of(place[1]), outer=frame), place[1]
+            yield looked.site, frame, site
+
+    def is_remote(self, site: Site, place: Place) -> bool:
+        """`f.remote(...)` of Ray runs a function in a worker process."""
+        if last(site.target) != "remote":
+            return False
+        owner = site.target.base if isinstance(site.target, Member) else Ref(owner_of(site.target))
+        value = self.values.look(self.frame, owner).value
+        if value is None or not self.flow.callees(value):
+            return False
+        self.start(value, place, "spawn")
+        return True
+
+    def adds_command(self, site: Site) -> bool:
+        """`group.add_command(f)`: nothing runs until the group is called."""
+        frame, target = self.frame, site.target
+        if isinstance(target, Result) and last(target.of) == "command":
+            target = target.of  # `app.command()(f)`
+        elif last(target) != "add_command":
+            return False
+        owner = target.base if isinstance(target, Member) else Ref(owner_of(target))
+        values = [self.values.look(frame, argument.value).value for argument in site.args]
+        self.commands.setdefault(repr(self.values.look(frame, owner).value), []).extend(values)
+        return True
+
+    def command(self, target: Value, place: Place | None) -> bool:
+        """Calling a group of commands runs one of them: each is a run of its own from here."""
+        found = self.commands.get(repr(target), ()) if self.commands else ()
+        for callback in self.flow.callbacks.get(repr(target), ()) if found else ():
+            self.run(callback, place)
+        for value in found:
+            for module, function, _ in self.flow.callees(value):
+                if (module.path, function.name) not in self.stack:
+                    path = (*self.path, place) if place is not None else self.path
+                    run = self.beside(self.state.copy(), path)
+                    run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
+                    run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
+                    run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                    run.kept, run.names, run.started = self.kept, self.names, self.started
+                    self.recorder.enter("command", module, function, place)
+                    run.call(module, function, "", place, {})
+                    self.others += run.finish()
+                    self.recorder.leave()
+        return bool(found)
+
+    def offer(self, value: Ref, place: Place) -> None:
+        """A class whose methods a command line offers: each of them may be what is run."""
+        for module, owner, method in self.flow.methods(value.name):
+            function = module.functions.get(f"{owner}.{method}")
+            if function is not None and (not method.startswith("_") or method == "__init__"):
+                self.caught(partial(self.call, module, function, value.name, place, {}))
+
+    def start(self, value: Value, place: Place, how: str, pool: int = -1) -> None:
+        """A function in another process.
+
+        Args:
+            how: the start method; "" where it isn't known, so that the process may have this one's seeds or none.
+            pool: the call that made the pool whose process it is, -1 for one of its own.
+        """
+        for module, function, _ in self.flow.callees(value):
+            key = (function.name, how, pool)
+            if key in self.started:
+                continue
+            self.started.add(key)
+            self.recorder.enter("process", module, function, place)
+            run = self.pools.get(pool) or self.process(how, place)
+            run.path, run.frame = (*self.path, place), self.frame
+            first = next(sites(module.steps(function)), None)
+            run.process_of = (len(run.path), Spot(module, module.sites[first].span)) if first is not None else None
+            run.call(module, function, "", None, {})
+            if pool >= 0:
+                self.pools[pool] = run
+            else:
+                self.others += run.finish()
+            self.recorder.leave()
+
+    def process(self, how: str, place: Place) -> Run:
+        """A process as it begins: a copy of this one, but that module random has seeded itself anew, or a new one."""
+        state = State(switches=dict(self.state.switches))
+        run = self.beside(state, (*self.path, place))
+        run.started = self.started
+        if how == "fork":
+            state.streams = {stream: kind for stream, kind in self.state.streams.items() if stream != "python"}
+            run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != "python"}
+            run.first, run.imported, run.kept, run.names = dict(self.first), set(self.imported), self.kept, self.names
+            return run
+        run.import_module(self.result.entry.module)  # the new process imports it again, under another name
+        if not how:
+            run.perhaps = self.state.streams.keys() - {"python"}
+        return run

@@ -1,0 +1,409 @@
+"""A run: all that it knows, and what its parts need of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TypeVar
+
+from detlint.catalog import Entry, Scalar
+from detlint.facts.model import Class, Function, Instance, Member, Param, Ref, Result, Site, Value
+from detlint.program.calls import holds_parameter
+from detlint.program.entry import EntryPoint
+from detlint.program.following.ground import Ground
+from detlint.program.following.state import Later, Made, State
+from detlint.program.reach import Draws, Effect, Place, Reach, Way
+from detlint.program.registries import last
+from detlint.program.resolve import Module
+from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
+
+_T = TypeVar("_T")
+_R = TypeVar("_R", bound="Run")
+
+
+class Run:
+    """One run: from an entry point, or from where a process or a command is started."""
+
+    def __init__(self, flow: Ground, entry: EntryPoint, state: State, path: tuple[Place, ...]) -> None:
+        self.flow = flow
+        self.recorder = flow.recorder
+        self.resolver = flow.resolver
+        self.result = Reach(entry)
+        self.state = state
+        self.path = path
+        self.way: Way = frozenset()
+        self.frame = Frame(entry.module, entry.module.facts.functions[0])
+        self.values = Values(flow.resolver, self.differs, self.optional)
+        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
+        self.stack: list[tuple[str, str]] = []
+        self.imported: set[str] = set()
+        self.asked: set[str] = set()
+        """The files that were asked for options, and how many had been visited and imported by then."""
+        self.asked_at = (0, 0)
+        self.with_options: list[str] = []
+        self.met: set[tuple[str, str]] = set()
+        """The imports that it has come by, by file and name."""
+        self.seen: set[tuple[str, int]] = set()
+        self.calls = 0
+        self.doubtful = 0
+        """Above 0 in what only happens when an option is given: it draws nothing by default."""
+        self.elsewhere = 0
+        """Above 0 in a loader's workers."""
+        self.trying = 0
+        """Above 0 in functions that only show the shapes of what they make."""
+        self.wasted = 0
+        """Above 0 in calls whose results nobody reads."""
+        self.training = 0
+        """Above 0 in what only happens while a layer trains."""
+        self.hollow = 0
+        """Above 0 where tensors have no storage: initial weights draw nothing."""
+        self.empties = False
+        """Whether the weights are replaced of the layer that the function gives back which runs now."""
+        self.drawn: dict[str, dict[Place, Draws]] = {}
+        """The draws of each stream before it was seeded, by the first on each way."""
+        self.first: dict[str, Place] = {}
+        self.built: dict[str, Place] = {}
+        """Classes of the program that the run has built objects of, and where first."""
+        self.shelved: set[str] = set()
+        """Those of them of which only imports have built objects."""
+        self.importing = 0
+        """Above 0 while a module is imported."""
+        self.scopes: dict[Place, dict[str, str]] = {}
+        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it; "" for an unseeded stream."""
+        self.scoped: list[dict[str, str]] = []
+        """The same for the blocks that the run is in."""
+        self.process_of: tuple[int, Spot] | None = None
+        """Where the process begins, and how long the path was there, if another one has started it."""
+        self.exits = False
+        """Whether the run has come to an end of the process."""
+        self.returns = False
+        """Whether the function that is run may have returned by now."""
+        self.stopped = ""
+        """Where something on this way has surely raised, which nothing has caught yet."""
+        self.failed = ""
+        """Where the body of a loop has, so that the run ends there if it goes through anything."""
+        self.unsure = 0
+        """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
+        self.hopeless: set[Place] = set()
+        """Calls that make what surely raises, or goes through a loop that does, once it is called: `value_and_grad(loss)`."""
+        self.has_trained = False
+        """Whether gradients have been taken, and not only something made that will take them."""
+        self.required: set[Spot] = set()
+        """Defaults with which the run ends, so that what follows has been given something else."""
+        self.building = 0
+        """Above 0 in the constructors of layers."""
+        self.making: list[str] = []
+        """The layers that are being built, or whose passes are followed although no statement asks for them."""
+        self.trained_on: set[Scalar | None] = set()
+        """The hardware that the run had chosen wherever it takes gradients."""
+        self.ready: set[str] = set()
+        """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
+        self.cells: set[str] = set()
+        """The classes of a library's layers that it builds, and of those that derive from them, which train when they are called."""
+        self.cells_in: set[str] = set()
+        """The files in which it builds them."""
+        self.cells_add = False
+        """Whether those would add up what several devices have."""
+        self.hands_cells = False
+        """Whether what trains when it is called may be called out of sight: something else than a framework gets it, or something
+        unknown is called."""
+        self.by_hand = False
+        """Whether gradients are taken by a function of the program."""
+        self.trained = False
+        """Whether a statement runs one of the layers that are ready."""
+        self.differentiates = False
+        """Whether gradients are taken that may be those of data."""
+        self.of_weights = False
+        """Whether some of its gradients are not just those of what a function is handed."""
+        self.passes_back = False
+        """Whether gradients are passed back to tensors that keep them, which may be weights."""
+        self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
+        """What the files that were imported have put into registries, and the names by which it may be chosen."""
+        self.names: set[str] = set()
+        """All those names."""
+        self.choices: dict[str, tuple[Place, tuple[Place, ...]]] = {}
+        """Registries from which something was chosen by a name that isn't known; it is run at the end."""
+        self.chosen: dict[int, tuple[str, list[Ref]]] = {}
+        """Calls of what was chosen -> the registry, and what their names say that it is."""
+        self.chosen_methods: dict[str, dict[str, tuple[Place, tuple[Place, ...]]]] = {}
+        """Registries -> the methods that are called of what may have been chosen by a name that isn't known."""
+        self.perhaps: set[str] = set()
+        """Streams that only some of what may be chosen draws from."""
+        self.commands: dict[str, list[Value | None]] = {}
+        """The functions that were added to groups of commands."""
+        self.pending: list[Callable[[], None]] = []
+        """Generators and coroutines that were made and have not run yet."""
+        self.using = False
+        """Whether its statements are over, and frameworks use what it has made."""
+        self.made: dict[tuple[str, str], list[Frame]] = {}
+        """The constructors that have run, by the class of the object and their own -> with what."""
+        self.later: list[Later] = []
+        """Draws of objects that were built on the way: they draw when they are used."""
+        self.standing_in: set[str] = set()
+        """Streams that objects made without a seed of their own draw from when they are used."""
+        self.handed: list[tuple[Value, Place, bool, Frame]] = []
+        """Functions that were handed to objects of libraries, which call them; whether in workers, and where that was."""
+        self.workers: set[bool] = set()
+        """Whether the loaders that were built have workers."""
+        self.others: list[Reach] = []
+        """The processes that the run starts."""
+        self.started: set[tuple[str, str, int]] = set()
+        """The functions that were run in processes, how those are started, and the pool."""
+        self.pools: dict[int, Run] = {}
+        """What the processes of pools do, by the call that makes a pool."""
+
+    def beside(self: _R, state: State, path: tuple[Place, ...]) -> _R:
+        """Another run of the same entry point, from where it is started."""
+        return type(self)(self.flow, self.result.entry, state, path)
+
+    def some_file(self, tells: Callable[[str], bool]) -> bool:
+        """Whether something holds for one of the files that a run comes to, by their words."""
+        result = self.result
+        inside = {result.entry.module.path, *result.visited}
+        files = (*sorted(inside), *sorted(result.imported - inside))
+        found = next(filter(tells, files), None)
+        result.visited |= result.imported if found is None else {found}  # what it rests on
+        return found is not None
+
+    def is_mended(self) -> bool:
+        """Whether something that the run has come to may give a framework what it lacks."""
+        return self.some_file(self.flow.words.mends)
+
+    def may_have(self, target: Value) -> bool:
+        """Whether an object may have what its class lacks of a framework, where a method asks the object itself for that."""
+        if not (isinstance(target, Member) and isinstance(target.base, Instance)):
+            return False
+        return self.some_file(partial(self.may_give, target.attr))
+
+    def may_give(self, attribute: str, path: str) -> bool:
+        """Whether a file may give some object an attribute, or has a class with such a method."""
+        words, module = self.flow.words, self.resolver.module(path)
+        if words.times_set(attribute, path) > 0 or words.sets(attribute, path):
+            return True
+        return module is not None and any(attribute in body.methods for body in module.classes.values())
+
+    def may_be_swapped(self, target: Value | None) -> bool:
+        """Whether something that the run has come to may put something else in the place of what is called, or its class."""
+        called = target.of if isinstance(target, Result) else target
+        names = called.name.partition("::")[2].split(".") if isinstance(called, Ref) else []
+        if isinstance(target, Result) or len(names) == 1:
+            names = [*names, "__init__", "__call__"]
+        return any(self.some_file(partial(self.flow.words.swaps, name)) for name in names)
+
+    def for_layer(self, name: str, work: Callable[[], object]) -> None:
+        """Run something that building an object of a class does, or that a framework does with it."""
+        layer = self.resolver.layer(name) is not None
+        if layer:
+            self.making.append(name)
+        work()
+        if layer:
+            self.making.pop()
+
+    def aside(self, streams: dict[str, str], work: Callable[[], object]) -> dict[str, str]:
+        """Run something with other streams; what becomes of those."""
+        outer, self.state = self.state, State(dict(streams), dict(self.state.switches))
+        self.apart(work)
+        after, self.state = self.state.streams, outer
+        return after
+
+    def apart(self, work: Callable[[], object]) -> None:
+        """Run something that isn't the run itself: what it seeds is not seeded on purpose."""
+        self.elsewhere += 1
+        work()
+        self.elsewhere -= 1
+
+    def optional(self) -> Iterable[Module]:
+        """The files with options of a command line that the run has run something of so far, in the order of their paths."""
+        visited, imported = self.result.visited, self.result.imported
+        if (len(visited), len(imported)) != self.asked_at:
+            self.asked_at = (len(visited), len(imported))  # they only grow
+            new = {path for path in (visited | imported) - self.asked if self.resolver.known(path).facts.options}
+            self.asked = visited | imported
+            self.with_options = sorted({*self.with_options, *new}) if new else self.with_options
+        return map(self.resolver.known, self.with_options)
+
+    def differs(self, made: Result) -> bool:
+        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
+        for entry in self.entries_of(made):
+            if entry.entropy:
+                return True
+            if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
+                return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
+        return False
+
+    def entries_of(self, made: Result) -> Iterator[Entry]:
+        """What the catalog says of a call; all that it says of the name where the arguments are not known."""
+        place = self.resolver.place(made.site)
+        if place is not None:
+            found = self.flow.knowledge.matches(place[0], made.site & 0xFFFFFFFF)
+            yield from (effect.entry for effect in found)
+        elif isinstance(made.of, Ref):
+            catalog = self.resolver.catalog
+            yield from (catalog.entries[i] for i in catalog.calls.get(made.of.name, ()))
+
+    def stop(self, what: str) -> bool:
+        """Note that something surely raises here; whether the flow leaves: what a generator does may never be asked for."""
+        if not self.frame.function.deferred:
+            self.stopped = f"{what} in {self.frame.module.path}"
+        return self.stopped != ""
+
+    def caught(self, work: Callable[[], object]) -> bool:
+        """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
+        body of a loop in it did."""
+        outer, self.unsure, self.failed = (self.unsure, self.failed), 0, ""
+        raised = self.perhaps_coming(lambda: self.raises(work) or self.failed)
+        self.unsure, self.failed = outer
+        return raised != ""
+
+    def perhaps_coming(self, work: Callable[[], _T]) -> _T:
+        """Do something that may not happen, or whose errors something catches: the run doesn't need what is needed for that."""
+        needs = {*self.result.needs}
+        done = work()
+        self.result.needs = needs
+        return done
+
+    def raises(self, work: Callable[[], object]) -> str:
+        """Do something; where it raised, "" if it didn't."""
+        work()
+        stopped, self.stopped = self.stopped, ""
+        return stopped
+
+    def made_for(self, asked: Member) -> Made | None:
+        """What the constructor of the class of `self` keeps as an attribute, and has run with; None where another class may say
+        otherwise."""
+        if not isinstance(asked.base, Instance):
+            return None
+        module = self.frame.module
+        owner = f"{module.path}::{asked.base.of.removeprefix(module.prefix)}"
+        receiver = self.frame.receiver or owner
+        bodies = [body for name in self.resolver.mro(receiver) if (body := self.class_of(name)) is not None]
+        kept = next(
+            (body.attributes.get(asked.attr) for body in bodies if f"{module.path}::{body.name}" == owner), None
+        )
+        having = [body for body in bodies if asked.attr in body.attributes or asked.attr in body.methods]
+        if kept is None or len(having) != 1 or any(body.decorators for body in bodies):
+            return None
+        frames = self.made.get((receiver, owner), [])
+        return Made(owner, kept, frames) if frames else None
+
+    def class_of(self, name: str) -> Class | None:
+        """A class of the program, by normal name."""
+        path, colon, inside = name.partition("::")
+        return self.resolver.known(path).classes.get(inside) if colon else None
+
+    def beyond(self, module: Module, function: Function, place: Place | None) -> int | None:
+        """How many arguments a call gives a function beyond its parameters, by position; None where that isn't seen."""
+        detail = module.detail(function)
+        if place is None or detail.decorators or not any(parameter.kind == "*" for parameter in detail.parameters):
+            return None
+        call = place.module.sites[place.site]
+        if call.kind != "call" or any(argument.name in ("*", "**") for argument in call.args):
+            return None
+        own = sum(not parameter.kind for parameter in detail.parameters) - bool(function.owner)
+        return max(sum(not argument.name for argument in call.args) - own, 0)
+
+    def caller(self) -> Site | None:
+        """The call that runs the function, if it says its name."""
+        site = self.path[-1].module.sites[self.path[-1].site] if self.path else None
+        called = site is not None and last(site.target) == self.frame.function.name.rpartition(".")[2]
+        return site if called else None
+
+    def unread(self, work: Callable[[], object]) -> None:
+        """A call whose result nobody reads: what it builds is never used."""
+        built, later, handed = dict(self.built), len(self.later), len(self.handed)
+        self.wasted += 1
+        work()
+        self.wasted -= 1
+        self.built = built
+        del self.later[later:], self.handed[handed:]
+
+    def meet(self, ends: list[State]) -> State:
+        """What holds after an `if` whose test can't be known (a configuration file).
+
+        The program offers a seed then, and is taken at its word.
+        """
+        shared = ends[0].switches.items()
+        met = State(switches={k: v for k, v in shared if all(end.switches.get(k) == v for end in ends)})
+        for stream in dict.fromkeys(stream for end in ends for stream in end.streams):
+            kinds = {end.streams.get(stream, "") for end in ends}
+            met.streams[stream] = next(k for k in ("entropy", "optional", "seeded", "drawn") if k in kinds)
+        return met
+
+    def need(self, flag: str) -> None:
+        """Note that the run raises here unless an option is true, which nothing sets but whoever starts it."""
+        aside = self.elsewhere or self.using or self.frame.function.deferred
+        sure = not (aside or self.unsure or self.returns or self.doubtful)
+        if sure and not self.some_file(partial(self.flow.words.gives, flag)):
+            self.result.needs.add(flag)
+
+    def target(self, index: int) -> Value | None:
+        """What a site calls in this frame: methods of `self` by its own class, parameters by what they were given."""
+        frame = self.frame
+        raw = frame.module.sites[index].target
+        known = self.flow.dispatched(frame.module, index, frame.receiver)
+        if isinstance(known, Param):
+            handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
+            return handed.value if handed is not None else self.values.look(frame, raw).value
+        whole = known.base if isinstance(known, Member) and known.attr.startswith("[") else known
+        made = isinstance(whole, Result) and isinstance(whole.of, Ref) and "::" in whole.of.name
+        parsed = isinstance(raw, Member) and is_parsed(raw.base)
+        if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
+            looked = self.values.look(frame, raw).value
+            return looked if looked is not None else known
+        return known
+
+    def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
+        """What a call gives a parameter, in this frame."""
+        raw = self.flow.knowledge.written(place.module, place.site, effect, parameter)
+        frame = self.frame
+        if place.module is not frame.module:
+            frame = Frame(place.module, place.module.function_of(place.module.sites[place.site]), outer=frame)
+        return self.values.look(frame, raw)
+
+    def is_open(self, stream: str) -> bool:
+        """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
+        return self.state.streams.get(stream) in (None, "drawn")
+
+    def note(self, module: Module) -> None:
+        """Note what decorators in an imported file add to groups of commands, and what it puts into registries."""
+        for key, value in self.flow.commands_in(module):
+            self.commands.setdefault(key, []).append(value)
+        for kept in self.flow.registries.kept_by(module):
+            self.kept.setdefault(kept.registry, {})[kept.definition] = kept.names
+            self.names |= kept.names
+
+    # What the layers above do, and those below ask for.
+
+    def follow(self) -> list[Reach]:
+        """The whole run, and the processes that it has started."""
+        raise NotImplementedError
+
+    def finish(self) -> list[Reach]:
+        """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
+        raise NotImplementedError
+
+    def site(self, index: int) -> None:
+        """Come to a site."""
+        raise NotImplementedError
+
+    def access(self, target: Member, place: Place | None = None) -> bool:
+        """Run the property that an attribute is when it is read, or set at a place; whether it is one."""
+        raise NotImplementedError
+
+    def call(
+        self,
+        module: Module,
+        function: Function,
+        receiver: str,
+        place: Place | None,
+        given: dict[str, Origin],
+        bare: int = 0,
+        registry: str = "",
+    ) -> None:
+        """Run a function of the program; once for each state and each choice of arguments that it is entered with.
+
+        Args:
+            bare: how many of its decorators have been run.
+            registry: the one that `self` is, by its key.
+        """
+        raise NotImplementedError

@@ -1,0 +1,456 @@
+"""The steps of a function: imports, branches that meet by intersection, loops, `with` blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from detlint.catalog import HARDWARE
+from detlint.facts.model import (
+    PRINTS,
+    SHAPES,
+    Branch,
+    Const,
+    Expression,
+    Function,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Site,
+    Step,
+    Value,
+    flag_of,
+)
+from detlint.program.calls import Quiet
+from detlint.program.following.run import Run
+from detlint.program.kept import Kept
+from detlint.program.reach import Place, is_mode
+from detlint.program.registries import last
+from detlint.program.resolve import Module
+from detlint.program.values import Frame, Origin, Spot
+
+CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+"""What libraries call managers that catch what is raised in their blocks."""
+ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
+"""A name that is above or below a number."""
+
+
+class Steps(Run):
+    """Takes steps."""
+
+    def import_packages(self, module: Module) -> None:
+        """Run the packages around a module, which Python imports before it."""
+        name = module.facts.module.rpartition(".")[0]
+        if name:
+            for package in self.flow.imported(module, name):
+                self.import_module(package)
+
+    def steps(self, steps: Iterable[Step]) -> bool:
+        """Take steps in order; whether the flow leaves at their end."""
+        for step in steps:
+            if isinstance(step, Branch):
+                if self.branch(step):
+                    return True
+            elif step == -1:
+                return True
+            elif step < 0:
+                run = self.frame.module.body.runs[-2 - step]
+                if isinstance(run, Member):
+                    self.access(run)
+                else:
+                    self.import_name(run)
+            else:
+                failed, perhaps = self.failed, step in self.frame.module.body.perhaps
+                self.perhaps_coming(partial(self.site, step)) if perhaps else self.site(step)
+                if perhaps and (self.stopped or self.failed != failed):
+                    self.stopped, self.failed = "", failed
+            if self.stopped:
+                return True
+        return False
+
+    def import_name(self, name: str) -> None:
+        """Run what importing a name runs, the first time that the file does."""
+        module = self.frame.module
+        if (module.path, name) in self.met:
+            return
+        self.met.add((module.path, name))
+        for imported in self.flow.imported(module, name):
+            if not self.stopped:
+                self.import_module(imported)
+        imports = self.flow.imports
+        raises = not self.stopped and imports.raises(module, name, self.result.entry.module)
+        if raises and not (imports.is_lacking(name) and self.is_mended()):
+            self.stopped = f"the import of `{name}` in {module.path}"
+
+    def import_module(self, module: Module) -> None:
+        """Run the top level of a module of the program, the first time that it is imported."""
+        if module.path in self.imported:
+            return
+        self.imported.add(module.path)
+        top = module.facts.functions[0]
+        if self.flow.is_idle(module, top):
+            for file, inside in self.flow.seen_from(module, top):
+                self.result.see(file, inside)
+                self.note(self.resolver.known(file))
+            return
+        self.result.imported.add(module.path)
+        self.note(module)
+        outer, self.frame = self.frame, Frame(module, top)
+        self.recorder.enter("import", module, top, None)
+        self.importing += 1
+        quiet = self.flow.quiet(module)
+        if quiet is None:
+            self.steps(as_imported(module))
+        else:
+            self.import_from(module, quiet)
+        self.importing -= 1
+        self.recorder.leave()
+        self.frame = outer
+
+    def import_from(self, module: Module, quiet: Quiet) -> None:
+        """Run what a module imports that does nothing else of interest."""
+        for imported in quiet.imports:
+            if self.stopped:
+                return
+            if imported.path not in self.imported:
+                self.import_module(imported)
+        for file, inside in quiet.seen:
+            self.result.see(file, inside)
+        new = [index for index in quiet.sites if (module.path, index) not in self.seen]
+        self.seen.update((module.path, index) for index in new)
+        self.result.places += [Place(module, index) for index in new]
+        if quiet.sites:
+            self.result.passed.add(module.path)
+
+    def branch(self, branch: Branch) -> bool:
+        if branch.kind in ("main", "loop"):
+            if branch.kind == "main":
+                self.result.tries = self.result.tries or branch.test == SHAPES
+                packed = "." in self.frame.module.facts.module
+                self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
+                self.steps(branch.arms[0])
+            else:
+                raised = self.perhaps_coming(partial(self.raises, partial(self.steps, branch.arms[0])))
+                if not self.unsure:
+                    self.failed = self.failed or raised  # but there may be nothing to go through
+            return False
+        if branch.kind == "trial":
+            self.caught(partial(self.tried, branch.arms[0]))
+            return False
+        if branch.kind == "tests":  # no run but that of the tests takes its first arm
+            return self.branch(Branch("if", None, branch.arms[1:]))
+        if branch.kind in ("yield", "rebind"):
+            return False
+        if branch.kind == "exit":
+            self.exits = True
+            return True
+        if branch.kind == "return":
+            self.returns = True
+            return True
+        if branch.kind == "raise":
+            name = str(branch.test.value) if isinstance(branch.test, Const) else ""
+            given = name != "" and self.some_file(partial(self.flow.words.injects, name))
+            return not given and self.stop(f"`{name}`")
+        if branch.kind == "with":
+            return self.block(branch)
+        if branch.kind == "try":
+            # The body is what runs; a handler stands in for it where an import or a device is missing.
+            before = self.state.copy()
+            self.caught(partial(self.steps, branch.arms[0]))
+            after = self.state
+            for arm in branch.arms[1:]:
+                self.state = before.copy()
+                self.caught(partial(self.steps, arm))
+            self.state = after
+            return False
+        if self.orders_none(branch.test):
+            return self.stop("an order of None and a number")
+        taken, cause = None, None
+        name, first = flag_of(branch.test)
+        if name:
+            taken, cause = self.values.flag(self.frame, Param(name))
+            if taken is not None and cause is None and len(branch.arms) == 2:
+                return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
+        if self.is_mode(branch.test) and len(branch.arms) == 2:
+            return self.arms(branch.arms, by_mode=True)
+        if isinstance(branch.test, Member) and len(branch.arms) == 2:
+            kept = self.kept_flag(branch.test)
+            return self.arms(branch.arms) if kept is None else self.steps(branch.arms[0 if kept else 1])
+        if branch.test is not None and not isinstance(branch.test, Param):
+            taken, cause = self.flow.taken(self.frame, branch.test, self.values)
+            if cause is not None and branch.span is None and not (self.frame.given or _may_be_none(branch.test)):
+                taken = None  # nobody knows what the call gives
+        if taken is not None and len(branch.arms) == 2:
+            if cause is None and branch.span is not None and not self.is_said(branch.test):
+                cause = Spot(self.frame.module, branch.span)
+            return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
+        return self.arms(branch.arms)
+
+    def arms(self, arms: Sequence[tuple[Step, ...]], by_mode: bool = False) -> bool:
+        """Alternatives of which each may be taken; whether the run comes out of none.
+
+        Args:
+            by_mode: whether the first is taken while a layer trains.
+        """
+        before, ends, stops = self.state, [], list[str]()
+        self.unsure += 1
+        for arm in arms:
+            self.state = before.copy()
+            self.training += by_mode and arm is arms[0]
+            left = self.steps(arm)
+            self.training -= by_mode and arm is arms[0]
+            stops.append(self.stopped)
+            self.stopped = ""
+            if not left:
+                ends.append(self.state)
+        self.unsure -= 1
+        if not ends:
+            self.state, self.stopped = before, stops[0] if stops and all(stops) else ""
+            return True
+        self.stopped = next((stop for arm, stop in zip(arms, stops, strict=True) if stop and self.is_taken(arm)), "")
+        self.state = before if self.stopped else self.meet(ends)
+        return self.stopped != ""
+
+    def is_taken(self, arm: tuple[Step, ...]) -> bool:
+        """Whether an arm is always taken, by what all files of settings have."""
+        first = next((step for step in arm if not isinstance(step, Branch) and step >= 0), None)
+        return first is not None and self.flow.words.brings_to(self.frame.module, first)
+
+    def is_said(self, test: Value | None) -> bool:
+        """Whether the call itself says the text that an `if` asks for: no option, and no edit of a setting, can change that."""
+        asked = [*test.names.values()] if isinstance(test, Expression) else []
+        given = [self.frame.given.get(value.name) for value in asked if isinstance(value, Param)]
+        return (
+            bool(given) and len(given) == len(asked) and all(origin is not None and is_text(origin) for origin in given)
+        )
+
+    def is_mode(self, test: Value | None) -> bool:
+        """Whether an `if` asks a layer whether it trains, by itself or as the call was told."""
+        return is_mode(self.values.look(self.frame, test).value) if isinstance(test, (Member, Param)) else False
+
+    def kept_flag(self, asked: Member) -> bool | None:
+        """Whether an attribute is true that a constructor keeps of what it is given, by all that the run has made; None where these
+        differ or leave it open, something sets it anew, or objects may be made out of sight. Only known once all are made."""
+        made = self.made_for(asked) if self.using else None
+        if made is None:
+            return None
+        attributes = {asked.attr}
+        kept = partial(self.kept_as, asked, attributes)
+        held = {Kept(self.values, frame, kept).is_true(made.kept) for frame in made.frames}
+        known = held.pop() if len(held) == 1 and all(frame.given for frame in made.frames) else None
+        if known is None or self.some_file(partial(self.flow.words.looks_up, made.owner.rpartition("::")[2])):
+            return None
+        return None if any(self.some_file(partial(self.flow.words.sets, name)) for name in attributes) else known
+
+    def kept_as(self, asked: Member, seen: set[str], name: str) -> Value | None:
+        """What the constructor keeps as another attribute, which nothing else in the file sets.
+
+        Args:
+            seen: is told of it.
+        """
+        seen.add(name)
+        made, module = self.made_for(Member(asked.base, name)), self.frame.module
+        keeping = sum(name in body.attributes for body in module.classes.values())
+        once = made is not None and self.flow.words.times_set(name, module.path) == keeping
+        return made.kept if made is not None and once else None
+
+    def hands_on_amiss(self, site: Site) -> bool:
+        """Whether a call hands on what the function around it gets beyond its parameters (`self.network(*inputs)`) to a layer that
+        takes more or fewer."""
+        given = site.args[0] if len(site.args) == 1 else None
+        if given is None or given.name != "*" or not isinstance(site.target, Member) or not self.path:
+            return False
+        frame = self.frame
+        collects = any(
+            p.kind == "*" and Param(p.name) == given.value for p in frame.module.detail(frame.function).parameters
+        )
+        count = self.beyond(frame.module, frame.function, self.path[-1]) if collects else None
+        made = self.made_for(site.target) if count is not None else None
+        if made is None or count is None or not isinstance(made.kept, Param):
+            return False
+        if self.some_file(partial(self.flow.words.sets, site.target.attr)):
+            return False
+        keeping = [
+            body for body in frame.module.classes.values() if isinstance(body.attributes.get(site.target.attr), Param)
+        ]
+        if self.flow.words.times_set(site.target.attr, frame.module.path) != len(keeping):
+            return False  # a method may set it anew
+        values = {self.values.look(frame, made.kept).value for frame in made.frames}
+        names = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
+        return all(self.flow.raises.handed_on(frame.module, name, count) for name in names)
+
+    def tried(self, steps: Iterable[Step]) -> None:
+        """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
+        built, later, handed = dict(self.built), len(self.later), len(self.handed)
+        self.trying += 1
+        self.steps(steps)
+        self.trying -= 1
+        self.built = built
+        del self.later[later:], self.handed[handed:]
+
+    def orders_none(self, test: Value | None) -> bool:
+        """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises."""
+        asked = ORDERED.fullmatch(test.text) if isinstance(test, Expression) else None
+        parameter = test.names.get(asked[1]) if asked is not None and isinstance(test, Expression) else None
+        if not isinstance(parameter, Param) or self.caller() is None:
+            return False
+        decorated = self.frame.module.detail(self.frame.function).decorators
+        return not decorated and self.values.is_left_at_none(self.frame, parameter)
+
+    def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
+        """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
+        if cause is not None and cause in self.required:
+            return self.steps(other)
+        before = self.state.copy()
+        self.exits = False
+        self.unsure += cause is not None
+        left = self.steps(usual)
+        ran, exits = self.state, self.exits
+        if cause is None:  # not even an option can choose it
+            return left
+        stopped, self.stopped = self.stopped, ""
+        self.state, self.doubtful = before, self.doubtful + 1
+        seedings = len(self.result.seedings)
+        gone = self.steps(other)
+        self.doubtful -= 1
+        self.unsure -= 1
+        self.stopped = self.stopped and stopped
+        if left:
+            if exits or stopped:
+                self.required.add(cause)
+            return gone
+        chosen, self.state = self.state, ran
+        if not gone and chosen.switches.get(HARDWARE) != ran.switches.get(HARDWARE):
+            ran.switches.pop(HARDWARE, None)  # whoever starts the run chooses
+        for stream, kind in chosen.streams.items():
+            if kind in ("seeded", "optional") and ran.streams.get(stream, "drawn") == "drawn":
+                seeding = next((s for s in self.result.seedings[seedings:] if stream in s.streams), None)
+                if seeding is not None:
+                    self.result.optional.setdefault(
+                        stream, msgspec.structs.replace(seeding, cause=seeding.cause or cause)
+                    )
+                    ran.streams[stream] = "optional"
+        return False
+
+    def block(self, branch: Branch) -> bool:
+        """`with`: what entering it does, its body, and what leaving it does or undoes."""
+        frame = self.frame
+        entered = self.values.look(frame, branch.test).value
+        before, after = self.entered(entered, branch.test)
+        raw = branch.test
+        saved: dict[str, str] = {}
+        if isinstance(raw, Result):
+            place = Place(frame.module, raw.site)
+            saved = self.scopes.pop(place, {})
+            if saved:  # what the call itself has seeded holds for the block only
+                result = self.result
+                result.seedings = [
+                    msgspec.structs.replace(s, passing=s.passing or s.place == place) for s in result.seedings
+                ]
+                result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
+        before()
+        self.scoped.append(saved)
+        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
+        self.hollow += hollow
+        catches = self.may_catch(entered, raw)
+        self.unsure += catches
+        left = self.steps(branch.arms[0])
+        self.unsure -= catches
+        if self.stopped and catches:
+            left, self.stopped = False, ""
+        self.hollow -= hollow
+        self.scoped.pop()
+        after()
+        for stream, kind in saved.items():
+            self.state.streams.pop(stream, None)
+            if kind:
+                self.state.streams[stream] = kind
+        return left
+
+    def has_no_storage(self, site: int) -> bool:
+        """Whether a call makes a block in which tensors have no storage, and initial weights no numbers."""
+        found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
+        return any("no-storage" in effect.entry.contexts for effect in found)
+
+    def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
+        """What happens before and after the body of a `with`."""
+        if isinstance(raw, Result):
+            of = self.values.look(self.frame, raw.of).value
+            if isinstance(of, Ref) and "::" in of.name:
+                for module, function, _ in self.flow.callees(of):
+                    if self.is_manager(module, function):
+                        site = self.frame.module.sites[raw.site] if raw.site >= 0 else None
+                        given = self.values.bind(self.frame, site, module, function) if site is not None else {}
+                        before, after = _at_yield(module.steps(function))
+                        frame = Frame(module, function, given, outer=self.frame)
+                        return partial(self.inside, frame, before), partial(self.inside, frame, after)
+        kind = self.resolver.type_of(entered)
+        if "::" not in kind:
+            return _nothing, _nothing
+        place = self.path[-1] if self.path else None
+
+        def run(method: str) -> None:
+            for module, function, owner in self.flow.method(kind, method):
+                self.call(module, function, owner, place, {})
+
+        return lambda: run("__enter__"), lambda: run("__exit__")
+
+    def may_catch(self, entered: Value | None, raw: Value | None) -> bool:
+        """Whether a `with` may catch what is raised in it: managers of the program may, and those of libraries that are known to."""
+        made = raw.of if isinstance(raw, Result) else raw
+        named = self.values.look(self.frame, made).value
+        own = "::" in self.resolver.type_of(entered) or (isinstance(named, Ref) and "::" in named.name)
+        return own or (made is not None and last(made) in CATCHING)
+
+    def is_manager(self, module: Module, function: Function) -> bool:
+        """Whether a generator function is a context manager."""
+        decorators = [self.resolver.normal(module.path, d) for d in module.detail(function).decorators]
+        return any(isinstance(d, Ref) and d.name.endswith("contextmanager") for d in decorators)
+
+    def inside(self, frame: Frame, steps: Iterable[Step]) -> None:
+        outer, self.frame = self.frame, frame
+        self.steps(steps)
+        self.frame = outer
+
+
+def as_imported(module: Module) -> Iterator[Step]:
+    """What a module's top level does when it is imported: all but its `__main__` block."""
+    steps = module.steps(module.facts.functions[0])
+    return (step for step in steps if not (isinstance(step, Branch) and step.kind == "main"))
+
+
+def _nothing() -> None:
+    """What entering most things does to streams."""
+
+
+def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """The steps of a generator before and after its first yield."""
+    for i, step in enumerate(steps):
+        if isinstance(step, Branch):
+            if step.kind == "yield":
+                return list(steps[:i]), list(steps[i + 1 :])
+            for arm in step.arms[:1]:
+                if _yields(arm):
+                    before, after = _at_yield(arm)
+                    return [*steps[:i], *before], [*after, *steps[i + 1 :]]
+    return list(steps), []
+
+
+def _may_be_none(test: Value) -> bool:
+    """Whether an `if` asks for a parameter that may be left at None."""
+    asked = test.names.values() if isinstance(test, Expression) else ()
+    return any(isinstance(value, Param) and value.default == Const(None) for value in asked)
+
+
+def _yields(steps: Sequence[Step]) -> bool:
+    return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
+
+
+def is_text(origin: Origin) -> bool:
+    """Whether a call says a text itself: what an option or a setting says may be another one."""
+    return isinstance(origin.value, Const) and isinstance(origin.value.value, str) and origin[1:] == (None, False)

@@ -1,0 +1,281 @@
+"""Seeds and draws: what a stream is, what was drawn before it was seeded, what a seed reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from detlint.catalog import Entry
+from detlint.facts.model import (
+    BUT,
+    CERTAIN,
+    COMPLETE,
+    IDLE,
+    LENT,
+    UNUSED,
+    Const,
+    Either,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Ref,
+    Result,
+    Value,
+    is_made_by,
+    options,
+    surely_after,
+)
+from detlint.program.following.state import LOADS_WEIGHTS
+from detlint.program.following.steps import Steps
+from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
+from detlint.program.registries import last
+from detlint.program.values import Spot
+
+PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
+"""Types of what holds nothing else."""
+
+
+class Streams(Steps):
+    """Seeds and draws."""
+
+    def is_overwritten(self, target: Value, place: Place) -> bool:
+        """Whether a call gives a layer whose weights, all of them, are replaced by stored ones before anything is done with them."""
+        if self.resolver.layer(self.resolver.type_of(Result(target, -1))) is None:
+            return False
+        module, function = place.module, self.frame.function
+        if self.empties and self.is_of(function.returns, place):
+            return True
+        loading = self.resolver.catalog.loading
+        for other in surely_after(module.steps(function), place.site) or ():
+            site = module.sites[other]
+            if not isinstance(site.target, Member) or site.target.attr not in loading:
+                continue
+            if not self.is_of(site.target.base, place):
+                continue
+            strict = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
+            effects = self.flow.knowledge.matches(module, other) if strict or site.use == COMPLETE else ()
+            if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
+                return not self.is_used_before(place, other)
+        return False
+
+    def gives_seeds(self, stream: str) -> bool:
+        """Whether the seeds of a framework's initial weights are drawn from another stream than its own, and that is seeded."""
+        return self.state.streams.get(self.resolver.catalog.weights_from.get(stream, "")) == "seeded"
+
+    def is_replaced(self, stream: str, effect: Effect, place: Place) -> bool:
+        """Whether stored weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
+        fixed = self.state.streams.get(stream) in ("seeded", "entropy")
+        return not fixed and self.is_overwritten(Ref(effect.name), place)
+
+    def is_used_before(self, place: Place, load: int) -> bool:
+        """Whether something may train a layer after a call has made it and before its weights are loaded."""
+        module = place.module
+        for number in range(place.site + 1, load):
+            site = module.sites[number]
+            if site.function != self.frame.function.number:
+                continue
+            if any("trains" in effect.entry.contexts for effect in self.flow.knowledge.matches(module, number)):
+                return True
+            if any(self.is_of(argument.value, place) for argument in site.args):
+                target = self.resolver.normal(module.path, site.target, self.frame.function)
+                if target is None or self.flow.callees(target):
+                    return True
+        return False
+
+    def is_of(self, value: Value | None, place: Place) -> bool:
+        """Whether a value may be what a call gives, itself or by way of methods that give their object back."""
+        made = self.resolver.global_site(place.module.path, place.site)
+        found = options(self.resolver.normal(place.module.path, value, self.frame.function))
+        return any(is_made_by(option, made) for option in found)
+
+    def seed(self, place: Place, effect: Effect, made: Place) -> None:
+        entry = effect.entry
+        kind, cause = self.seed_kind(effect, made, entry.seed)
+        if kind == "entropy" and (self.doubtful or (self.elsewhere and cause is not None and self.is_drawn(cause))):
+            return  # a worker that takes its seed from a stream which nobody seeds leaves its own as they are
+        if kind == "entropy" and cause is None and entry.absent not in ("", "fixed", "entropy"):
+            kind = self.seed_from(entry.absent, place, entry.seeds)
+            if kind == "entropy":
+                return
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place), self.way)
+        self.result.seedings.append(seeding)
+        if cause is not None and kind == "entropy":
+            self.forgive(cause)
+        for stream in entry.seeds:
+            self.recorder.tell("seeds", stream, place, "optional" if self.doubtful else kind, self.state.streams)
+            if kind == "fixed":
+                if not self.doubtful and not seeding.passing and (before := self.drawn_before(stream)):
+                    self.result.late.setdefault(stream, (seeding, before))
+                self.state.streams[stream] = "seeded"
+            else:
+                self.state.streams[stream] = kind
+                if kind == "optional":
+                    self.result.optional.setdefault(stream, seeding)
+
+    def drawn_before(self, stream: str) -> list[Draws]:
+        """The draws from a stream that the run may have made on its way to where it is now; the one that it surely made
+        first."""
+        found = self.drawn.get(stream, {})
+        first = found.get(self.first[stream]) if stream in self.first else None
+        if first is None or self.state.streams.get(stream) != "drawn":
+            return []
+        return [first, *(draws for draws in found.values() if draws is not first and agree(draws.way, self.way))]
+
+    def seed_from(self, source: str, place: Place, seeds: Iterable[str]) -> str:
+        """A call takes its seed from a stream: what the seed is. Where that stream isn't seeded, its draw is what is told."""
+        self.draw(source, place)
+        if self.state.streams.get(source) == "seeded":
+            return "fixed"
+        for stream in seeds:
+            self.recorder.tell("seeds", stream, place, "entropy", self.state.streams)
+            self.state.streams[stream] = "entropy"
+        return "entropy"
+
+    def seed_object(self, place: Place, effect: Effect, made: Place) -> None:
+        """Note that the seed of an object is entropy: `default_rng(time.time_ns())`. One that is left out is DET103."""
+        kind, cause = self.seed_kind(effect, made, effect.entry.seed)
+        if kind == "entropy" and cause is not None and not self.doubtful:
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
+            self.forgive(cause)
+
+    def require(self, cause: Spot) -> bool:
+        """Note that the run ends here where an option has no number: whatever it draws later, it has got one. Not so where it has
+        drawn before, or may not come here."""
+        if self.doubtful or self.result.optional_drawn or any(self.drawn.values()):
+            return False
+        self.required.add(cause)
+        for stream in [stream for stream, seeding in self.result.optional.items() if seeding.cause == cause]:
+            del self.result.optional[stream]
+            self.state.streams[stream] = "seeded"
+        return True
+
+    def leave_open(self, effect: Effect) -> None:
+        """Note which unseeded streams stand in for a seed that is left out; an object draws from them later."""
+        if is_object(effect, weights=False):
+            self.standing_in.update(effect.entry.draws)
+        elif not self.doubtful:
+            self.result.open.update(s for s in effect.entry.draws if self.is_open(s))
+
+    def is_passing(self, place: Place) -> bool:
+        """Whether what is seeded at a place soon gets its state back, or belongs to a worker."""
+        here = {s for effect in self.flow.knowledge.matches(place.module, place.site) for s in effect.entry.seeds}
+        return self.elsewhere > 0 or any(not here.isdisjoint(saved) for saved in self.scoped)
+
+    def make(self, place: Place, effect: Effect, made: Place) -> None:
+        """Note what the seed of a generator object is; what takes none is made from entropy."""
+        entry = effect.entry
+        parameter = entry.seed or next((name for name, asked in entry.when.items() if asked.given is False), "")
+        kind, cause = self.seed_kind(effect, made, parameter) if parameter else ("entropy", None)
+        if kind == "optional" and cause is not None and "rejects-none" in entry.contexts and self.require(cause):
+            kind = "fixed"
+        self.result.made.setdefault(place, set()).add(kind)
+        if kind == "entropy" and cause is not None and not self.doubtful and not self.is_drawn(cause):
+            self.result.seedings.append(Seeding(place, ("the generator",), kind, cause))
+        if kind == "optional" and not self.doubtful:
+            key = f"{GENERATOR}{cause} {place.module.path} {place.site}"
+            self.result.optional.setdefault(key, Seeding(place, ("the generator",), kind, cause))
+            self.result.optional_drawn.add(key)
+
+    def seed_kind(self, effect: Effect, made: Place, parameter: str) -> tuple[str, Spot | None]:
+        """Whether the seed of a call is `fixed`, `entropy` or `optional`, and where that comes from."""
+        entry = effect.entry
+        argument = effect.argument(parameter) if parameter else None
+        if argument is None or argument.given is None:
+            return "fixed", None
+        if argument.given is False and (argument.value is None or argument.value == Const(None)):
+            varies = entry.absent not in ("", "fixed") or entry.rule == "DET103"
+            return ("entropy" if varies else "fixed"), None
+        origin = self.written(effect, made, parameter)
+        if origin.value == Const(None):
+            if origin.default is not None and origin.default in self.required:
+                return "fixed", None
+            if entry.absent == "fixed":
+                return "fixed", None
+            return ("optional", origin.default) if origin.default is not None else ("entropy", None)
+        spot = self.values.entropy(origin)
+        return ("entropy", spot) if spot is not None else ("fixed", None)
+
+    def forgive(self, cause: Spot) -> None:
+        """A draw that made a seed is told as that seed's entropy."""
+        for found in self.drawn.values():
+            for place in [p for p in found if p.module is cause.module and p.module.sites[p.site].span == cause.span]:
+                del found[place]
+
+    def is_drawn(self, spot: Spot) -> bool:
+        """Whether what stands at a place is drawn from a stream, rather than from the clock or the system."""
+        here = (i for i, site in enumerate(spot.module.sites) if site.span == spot.span)
+        return any(effect.entry.draws for i in here for effect in self.flow.knowledge.matches(spot.module, i))
+
+    def matters(self, stream: str, place: Place, entry: Entry) -> bool:
+        """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
+        use = place.module.sites[place.site].use
+        if use in ("id", "logged", CERTAIN, UNUSED) or (use == "dropped" and "only-gives" in entry.contexts):
+            return False
+        if use == "looked-at" and stream in HOST:
+            return False
+        return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
+
+    def is_idle(self, place: Place) -> bool:
+        """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
+        function gives back that makes it."""
+        use = place.module.sites[place.site].use
+        if use != LENT:
+            return use == IDLE and self.is_left(place)
+        caller = self.caller()
+        if caller is None or not caller.use.startswith(BUT):
+            return caller is not None and self.is_left(self.path[-1])
+        returned = self.frame.function.returns
+        given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
+        places = {str(number) for number, value in given if _may_hold(value, place.site)}
+        return bool(places) and places.issubset(caller.use[len(BUT) :].split(","))
+
+    def is_left(self, place: Place | None) -> bool:
+        """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
+        site = place.module.sites[place.site] if place is not None else None
+        if place is None or site is None or site.use != IDLE:
+            return site is not None and site.use == "dropped"
+        entry = self.result.entry
+        return entry.module is place.module and entry.function.number == site.function == 0 and not self.importing
+
+    def makes_weights(self, place: Place) -> bool:
+        """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in
+        place (`m.weight.data.normal_()`)."""
+        site = place.module.sites[place.site]
+        in_place = site.use == "dropped" and last(site.target).endswith("_")
+        return self.building > 0 and (not site.use or site.use.startswith("argument:") or in_place)
+
+    def draw(self, stream: str, place: Place, weights: bool = False) -> None:
+        held = self.state.streams.get(stream)
+        if not self.doubtful:
+            self.recorder.tell("draws", stream, place, held or "drawn", self.state.streams)
+        if self.doubtful or self.trying or held in ("seeded", "entropy"):
+            return
+        if held == "optional":
+            self.result.optional_drawn.add(stream)
+            return
+        found = self.drawn.setdefault(stream, {})
+        first = self.first.get(stream)
+        here = Draws(place, self.path, self.way, self.process_of)
+        if held != "drawn" or first not in found:
+            if self.flow.words.keeps_from(place.module, place.site):
+                self.result.unlikely.setdefault(stream, msgspec.structs.replace(here, count=1))
+                return
+            self.state.streams[stream] = "drawn"
+            self.first[stream] = first = place
+            found.setdefault(place, here)
+        assert first is not None
+        found[first].add(here, weights or self.training > 0)
+
+
+def _may_hold(value: Value | None, site: int) -> bool:
+    """Whether a value may be, or hold, what a call gives, itself or by way of methods."""
+    if isinstance(value, Result):
+        return value.site == site or _may_hold(value.of, site)
+    if isinstance(value, Member):
+        return _may_hold(value.base, site)
+    if isinstance(value, (Either, Items, Mapping)):
+        return any(_may_hold(part, site) for part in (value.options if isinstance(value, Either) else value.values))
+    return not isinstance(value, (Const, Ref)) and not (isinstance(value, Instance) and value.of in PLAIN)

@@ -1,0 +1,47 @@
+"""What may happen in a file, by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from detlint.program.resolve import Module
+
+
+class Words(NamedTuple):
+    """What may happen in a file, by its words; each is asked with its path."""
+
+    speaks: Callable[[str], bool]
+    """Whether anything may train there."""
+    updates: Callable[[str, bool], bool]
+    """Whether weights may get new values there; and whether gradients are what tensors keep."""
+    weighs: Callable[[str], bool]
+    """Whether the size of gradients is asked there."""
+    orders: Callable[[str], bool]
+    """Whether anything may be told to train there."""
+    hands: Callable[[str], bool]
+    """Whether a layer may be called there by another name than its own, or as a part of another."""
+    adds_up: Callable[[str, bool], bool]
+    """Whether anything may add up there what several devices have; and whether what trains counts."""
+    mends: Callable[[str], bool]
+    """Whether a framework may be given there what it lacks."""
+    sets: Callable[[str, str], bool]
+    """Whether an attribute, which is asked first, may be set there of anything but `self`."""
+    times_set: Callable[[str, str], int]
+    """How often it is set there, of whatever it is."""
+    looks_up: Callable[[str, str], bool]
+    """Whether objects of a class, whose name is asked first, may be made there without that."""
+    leaves_out: Callable[[Module, int], bool]
+    """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
+    never_chosen: Callable[[Module, str], bool]
+    """Whether what a registry keeps, a definition of a module, is chosen by nobody, where others of that module are."""
+    keeps_from: Callable[[Module, int], bool]
+    """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
+    brings_to: Callable[[Module, int], bool]
+    """Whether the function of a site always comes to it, by what all files of settings have."""
+    gives: Callable[[str, str], bool]
+    """Whether an option, whose name is asked first, may be set there by something else than a command line."""
+    injects: Callable[[str, str], bool]
+    """Whether a name, which is asked first, may be put there among those that all files have, or given to a module."""
+    swaps: Callable[[str, str], bool]
+    """Whether something else may be put there in the place of a definition, whose name is asked first."""
