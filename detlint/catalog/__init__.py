@@ -1,0 +1,75 @@
+"""The catalog: what is known of each API, as data. Loads, checks and compiles the TOML files of `rules/`.
+
+A document holds `[[rule]]`, `[[api]]` and `[[framework]]` tables, `[signatures]` and `[aliases]`; DESIGN.md section 6
+and docs/catalog.md describe the keys. Everything here is mechanism: no API is named in this file.
+"""
+
+from detlint.catalog.entries import (
+    CODE,
+    HARDWARE,
+    JUDGED_BY_USE,
+    OF_TYPES,
+    OPEN_SEED,
+    RAISES,
+    REMOVED,
+    SHUFFLED,
+    STREAMS,
+    TRANSFORM,
+    UNORDERED,
+    UNSUPPORTED,
+    Applicability,
+    CatalogError,
+    Condition,
+    Deed,
+    Document,
+    Entry,
+    Factory,
+    Framework,
+    Level,
+    Recipe,
+    Rule,
+    Scalar,
+    SettingsFile,
+    Signature,
+    Switch,
+    Target,
+)
+from detlint.catalog.index import Catalog, Signatures
+from detlint.catalog.loading import directory, load
+from detlint.catalog.sources import parse
+
+__all__ = [
+    "CODE",
+    "HARDWARE",
+    "JUDGED_BY_USE",
+    "OF_TYPES",
+    "OPEN_SEED",
+    "RAISES",
+    "REMOVED",
+    "SHUFFLED",
+    "STREAMS",
+    "TRANSFORM",
+    "UNORDERED",
+    "UNSUPPORTED",
+    "Applicability",
+    "Catalog",
+    "CatalogError",
+    "Condition",
+    "Deed",
+    "Document",
+    "Entry",
+    "Factory",
+    "Framework",
+    "Level",
+    "Recipe",
+    "Rule",
+    "Scalar",
+    "SettingsFile",
+    "Signature",
+    "Signatures",
+    "Switch",
+    "Target",
+    "directory",
+    "load",
+    "parse",
+]

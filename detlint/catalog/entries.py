@@ -1,0 +1,450 @@
+"""What an entry of the catalog can say: the tables of a file, typed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+
+Level = Literal["error", "warning", "note"]
+
+Applicability = Literal["safe", "unsafe", "display"]
+
+Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
+
+Scalar = bool | int | float | str | None
+
+CODE = re.compile(r"DET\d{3}")
+
+STREAMS = frozenset({
+    "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars",
+})  # fmt: skip
+"""The random-number states that the seed flow tells apart."""
+
+HARDWARE = "hardware"
+"""The switch that says on what hardware the program runs, in the words of its library."""
+
+OPEN_SEED = "DET107"
+"""The rule of what has a seed of its own, and is given none."""
+
+TRANSFORM = "DET301"
+"""The rule of random transforms."""
+
+SHUFFLED = "DET302"
+"""The rule of data in random order."""
+
+UNORDERED = frozenset({"DET305", "DET306"})
+"""Rules of what gives items in no order."""
+
+JUDGED_BY_USE = UNORDERED | {"DET103"}
+"""Rules whose findings depend on what becomes of a call's result."""
+
+RAISES = "raises"
+
+REMOVED = "removed"
+"""The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
+
+UNSUPPORTED = "unsupported"
+"""The context of operators that a framework doesn't have on the hardware that `targets` names."""
+
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", "named-weights", RAISES, REMOVED, UNSUPPORTED})
+"""Contexts that only say what an object is, or matter only in files that mention its library."""
+
+
+class CatalogError(Exception):
+    """A catalog file that can't be used. The text names the file, the entry, the key and the reason."""
+
+
+class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """What must hold of one argument. Every key that is given must hold; an argument left out has its default.
+
+    The name before it, in `when`, may go into a dictionary: `randomness.seed` is what `randomness` gets under "seed".
+    """
+
+    in_: list[Scalar] | None = msgspec.field(default=None, name="in")
+    not_in: list[Scalar] | None = None
+    above: float | None = None
+    below: float | None = None
+    given: bool | None = None
+    """Whether the call passes the argument at all (a splat may: undecided)."""
+    sequence: bool | None = None
+    """Whether the value is a list or tuple of more than one item."""
+    accelerator: bool | None = None
+    """Whether the value names a device other than the CPU (`"cuda:0"`, `torch.device("npu")`, `x.device`)."""
+    device: list[str] | None = None
+    """The value surely names a device of one of these kinds."""
+    not_device: list[str] | None = None
+    """It does not, or may name another."""
+    length: list[int] | None = None
+    """How many items the list or tuple has."""
+    not_length: list[int] | None = None
+    """It has another number of them, or may have."""
+    sum_above: float | None = None
+    """Its numbers, without those below zero, add up to more, or may do."""
+    not_surely: list[Scalar] | None = None
+    """It is none of these, or may be none."""
+    not_dimensions: list[int] | None = None
+    """It is a tensor with another number of dimensions, or may be one."""
+    type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
+    """`whole`: a tensor that surely holds whole numbers or booleans."""
+    not_type: Literal["whole"] | None = None
+    """It is none of these, or may be none."""
+    dense_for: str = ""
+    """A parameter, a kernel's size: with the value as stride, some place is in more than two windows of that size. Left out it
+    counts as the same size."""
+    sparse_for: str = ""
+    """A kernel's size: no place is in more than two windows, so that sums over them are the same in any order."""
+    not_only: list[str] = []
+    """It isn't surely a list of nothing but calls of these."""
+    contains: str | None = None
+    """A part of a string (`XLA_FLAGS` holds many flags)."""
+    draws: list[str] = []
+    """Streams: whether it is a function of the program, or an object used like one, that draws from one of them."""
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How to fix what is found: a named rewrite of `detlint.fixes`, with its parameters (see docs/catalog.md)."""
+
+    kind: Literal[
+        "set-argument", "add-argument", "remove-argument", "rename", "replace-value", "replace-text", "replace-target",
+        "wrap", "replace", "replace-item", "remove-statement", "insert-before", "set-default", "set-seed",
+        "draw-on-cpu", "on-cpu", "start-run",
+    ]  # fmt: skip
+    argument: str = ""
+    arguments: tuple[str, ...] = ()
+    value: Scalar = None
+    text: str = ""
+    applicability: Applicability = "unsafe"
+    repeated: Applicability = "unsafe"
+    """What it is, if it writes a seed, where the code may run more than once: the same numbers would come each time."""
+    unsure: Applicability | None = None
+    """What it is where a condition of its entry can't be decided; as elsewhere without this key."""
+
+    @property
+    def seeds(self) -> bool:
+        """Whether it gives the seed to something that draws from then on."""
+        return self.kind not in ("start-run", "set-default") and "{seed}" in f"{self.text} {self.value}"
+
+
+class Deed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What `detlint.runtime.enforce` does with an API while a program runs (see docs/enforcing.md)."""
+
+    do: Literal["off", "cpu", "cpu-draw", "seed", "replace", "counterpart", "sequential"]
+    rule: str = ""
+    """The rule under which it is told, where the entry itself has none."""
+    text: str = ""
+    """What takes its place, as in recipes; where it is empty, the entry's `align` or `fix` says how."""
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
+
+    names: list[str] = []
+    """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; settings under
+    the name of their kind of file (`detectron2.SEED`)."""
+    kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention", "order"] = "call"
+    rule: str = ""
+    registry: list[str] = []
+    """Names under which a registry builds it: `dict(type="RandomFlip")`."""
+    sections: list[str] = []
+    """Names under which a configuration holds a dictionary of settings: `randomness = dict(seed=None)`."""
+    copies: list[str] = []
+    """Class or function names that projects copy from the original: a project's own definition of that name counts."""
+    unmistakable: bool = False
+    """The method name alone is enough when the receiver's type is unknown."""
+    when: dict[str, Condition] = {}
+    block: bool = False
+    """It counts only as the head of a `with` block in which something is drawn or a layer is built."""
+    inside: list[str] = []
+    """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
+    unsure: Literal["silent", "report"] = "silent"
+    """What to do when a condition can't be decided from the source."""
+    while_training: bool = False
+    """It counts only in a run that trains; where `inside` is given too, in either place."""
+    outermost: bool = False
+    """Silent inside another call of the same API, which speaks for it."""
+    becomes: list[str] = []
+    """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
+    collides: str = ""
+    """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
+    unless_under: str = ""
+    """A context: silent inside a `with` block that means it."""
+    unless_set: str = ""
+    """A switch: silent where every run that comes by has set it."""
+    targets: list[Target] = []
+    pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
+    versions: str = ""
+    """A requirement such as `torch >= 2.1, < 2.10`; empty means every version."""
+    category: Literal["", "a", "b", "c", "d"] = ""
+    """a raises under the deterministic switch; b the switch selects a deterministic path; c an environment variable is
+    needed; d nondeterministic with no alert."""
+    strict: bool = False
+    """The switch answers it only where it is on in full: with `warn_only` it stays as it is."""
+    level: Literal["", "error", "warning", "note", "design", "align"] = ""
+    """Overrides the rule's level."""
+    message: str = ""
+    remedy: str = ""
+    fix: Recipe | None = None
+    align: Recipe | None = None
+    """What takes the place of `fix` where back ends are compared (profile `align`)."""
+    runtime: Deed | None = None
+    known: list[str] = []
+    """For `unknown-member`: the members that do exist."""
+    draws: list[str] = []
+    seeds: list[str] = []
+    seed: str = ""
+    """The parameter that carries the seed."""
+    absent: str = ""
+    """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
+    stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
+    unseeds: list[str] = []
+    restores: list[str] = []
+    """Leaving the block puts these streams back as they were."""
+    entropy: bool = False
+    sets: dict[str, Scalar] = {}
+    """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
+    value of that argument."""
+    consumes: list[str] = []
+    """The parameters that carry random keys which the call uses up."""
+    returns: str = ""
+    """The type of the result; `generator` for generator objects."""
+    contexts: list[str] = []
+    """What a block under `with` or a decorator means: `no-grad`."""
+    note: str = ""
+    source: str = ""
+
+    @property
+    def acts(self) -> bool:
+        """Whether a call of it matters where it stands."""
+        return (
+            bool(
+                self.rule
+                or self.draws
+                or self.seeds
+                or self.sets
+                or self.unseeds
+                or self.restores
+                or self.entropy
+                or self.consumes
+                or self.category
+                or not OF_TYPES.issuperset(self.contexts)
+            )
+            or self.returns == "generator"
+        )
+
+    def level_or(self, default: str) -> str:
+        """The entry's own level, else `default`."""
+        return self.level or default
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A code and its explanation."""
+
+    code: str
+    name: str
+    level: Literal["error", "warning", "note", "design", "align"]
+    summary: str
+    """One sentence: what it finds."""
+    message: str
+    """The text of a finding; `{api}` is the name of the API, `{value}` the argument that decided."""
+    why: str
+    remedy: str = ""
+    """What to do, where the entry says nothing of its own. Imperative."""
+    source: str = ""
+    streams: list[str] = []
+    """The random-number streams whose unseeded draws carry this code."""
+    switch: str = ""
+    """The switch that it is about; the rule's page lists what sets it."""
+    seeding: dict[str, str] = {}
+    """The call that seeds a stream at the start of a run: `random.seed({seed})`."""
+    runtime_seeding: str = msgspec.field(default="", name="runtime-seeding")
+    """The call of detlint's runtime that seeds all of its streams, for `fix-style = "runtime"`. `a.b:name(...)` is a name
+    that is imported from its module."""
+
+    @property
+    def family(self) -> int:
+        """The first digit: 0 housekeeping, 1 seeds, 2 layers, 3 data, 4 operators, 5 devices, 6 switches."""
+        return int(self.code[3])
+
+
+class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What makes a framework take its deterministic kernels, and what a run is told that trains without it."""
+
+    name: str
+    """The switch, as entries set it."""
+    rule: str
+    targets: list[Target]
+    """The hardware on which it matters."""
+    assumed: bool = False
+    """Whether a run is judged for these targets although no file of it names one."""
+    partly: str = ""
+    """Another switch, which answers the most of it on CUDA: what a run is told that sets that one is a note."""
+    remedy: str = ""
+    """Instead of the rule's."""
+    calls: dict[str, str] = {}
+    """What switches it on at the start of a run, a statement a line, by the requirement that it needs (`torch >= 1.8`)."""
+
+
+class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A library: its import roots, and what making and typing its values means."""
+
+    name: str
+    modules: list[str]
+    """Top-level import names."""
+    targets: list[Target] = []
+    """Targets implied by importing it (`torch_npu` -> ascend)."""
+    tensor: str = ""
+    """The tensor class; a method on it gives one again, unless `plain` lists the method."""
+    producers: list[str] = []
+    """Dotted prefixes, ending in `.`, whose functions return the tensor."""
+    plain: list[str] = []
+    """Functions under the producers, and tensor methods, that do not."""
+    whole: list[str] = []
+    """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
+    precise: list[str] = []
+    """Types of other numbers that hold any count, exactly."""
+    casts: list[str] = []
+    """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
+    compares: list[str] = []
+    """Functions that give tensors of booleans, and classes whose objects do when they are called."""
+    wraps: list[str] = []
+    """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
+    reshapes: list[str] = []
+    """Functions that give a tensor of the same numbers in another shape, and classes whose objects do when they are called."""
+    stacks: list[str] = []
+    """Functions that put tensors side by side along a new axis."""
+    zeros: list[str] = []
+    """Functions that give a tensor of zeros."""
+    constants: list[str] = []
+    """Functions that give a tensor full of the number that they are told second."""
+    picks: list[str] = []
+    """Functions that take each number from one of the two that they are told after a condition."""
+    module: str = ""
+    """The layer class; calling an instance runs `forward` and gives a tensor."""
+    forward: str = ""
+    """The method that calling an instance runs."""
+    passes_on: bool = False
+    """Whether it is handed what the call says, no more and no less."""
+    weights_from: str = ""
+    """The stream that the seeds of initial weights are drawn from, whatever stream the framework has of its own."""
+    works: str = "__call__"
+    """The method by which its transforms and layers do their work."""
+    hands: str = ""
+    """The method by which they hand what they do to a pipeline that is compiled."""
+    weights: list[str] = []
+    """Names of parameters that are handed stored weights, which carry no gradients."""
+    masks: list[str] = []
+    """Endings of the names of tensors that hold zeros and ones, whatever their type."""
+    leaves: list[str] = []
+    """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
+    inputs: list[str] = []
+    """Names of parameters that are handed data as a loader gives it."""
+    networks: list[str] = []
+    """Classes from which whole networks derive, and no parts of one."""
+    latents: list[str] = []
+    """Parts of the names of parameters by which a whole network is handed data besides its first."""
+    answers: list[str] = []
+    """Names of parameters by which a network is handed what it should have answered."""
+    missing: list[str] = []
+    """Attributes and items of what a call gives that loads weights, by which it tells for which it had none."""
+    classes: list[str] = []
+    """Names of parameters by which a network is told how many classes there are."""
+    channels: list[str] = []
+    """Names of parameters by which a network is told how many channels its images have."""
+    examples: list[str] = []
+    """Parts of the names of functions that make examples for tracers."""
+    ids: list[str] = []
+    """Names of variables that only tell runs, processes and files apart."""
+    testing: list[str] = []
+    """Environment variables, and modules, that are only there while tests run."""
+    chooses: list[str] = []
+    """Functions that choose some of many, or make some up, by their last component."""
+    buffers: list[str] = []
+    """Methods by which a layer keeps a tensor that is no parameter, under the name that they get first."""
+    shows: list[str] = []
+    """Libraries, and methods and functions by their last component, that only show people what they are handed."""
+    paints: list[str] = []
+    """Functions that paint on the picture that is their first argument; without a dot: parts of the names of those that plot."""
+    colours: list[str] = []
+    """Parameters by which whoever paints or plots is handed a colour."""
+    looks: list[str] = []
+    """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
+    fills: list[str] = []
+    """Methods that put what they are handed into their object, and do no more."""
+    makes: list[str] = []
+    """Functions that make an object which nobody else has, by their last component."""
+    assembles: list[str] = []
+    """Libraries whose classes only keep what they are handed when an object is made, and do nothing before it is used."""
+    pipelines: list[str] = []
+    """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
+    mode: str = ""
+    """The attribute of an instance that says whether it trains."""
+    mends: list[str] = []
+    """Libraries that give it what it lacks."""
+    layers: list[str] = []
+    """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
+    switch: Switch | None = None
+
+
+class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """How a configuration says what to build: in a table by a key (`_target_: torch.nn.Dropout`), in YAML by a tag
+    (`!new:torch.nn.Dropout`)."""
+
+    name: str
+    key: str = ""
+    """The key whose value names what is built."""
+    tags: list[str] = []
+    """YAML tags that do, as far as the name (`!new:`)."""
+    partial_tags: list[str] = []
+    """Those that keep the call for later."""
+    names: Literal["dotted", "registered"] = "dotted"
+    """Whether the value is a dotted name, or one under which something is registered."""
+    scopes: list[str] = []
+    """The libraries whose registries hold what the catalog knows by `registry`; one may stand before a name."""
+    library: str = ""
+    """Where a name without dots is looked up."""
+    arguments: list[str] = []
+    """The keys of the tables that hold the arguments; without any they stand beside the name."""
+    required: bool = False
+    """Whether the first of these must be there, because the key alone means many things."""
+    positional: str = ""
+    """The key of a list of positional arguments."""
+    partial: str = ""
+    """The key that, when true, keeps the call for later."""
+    plain: list[str] = []
+    """Keys beside the name that are no arguments."""
+    builders: list[str] = []
+    """Functions that build what the table says which they are handed."""
+    source: str = ""
+
+
+class SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """A kind of YAML file whose keys mean something to a library by their names alone."""
+
+    name: str
+    marks: list[str]
+    """Keys of which one, anywhere in the document, tells that it is such a file."""
+    under: list[str] = []
+    """Keys below which the settings may stand too (subcommands)."""
+    calls: dict[str, str] = {}
+    """Keys whose table holds the arguments of a call of an API."""
+    source: str = ""
+
+
+class Document(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One catalog file, checked; or several put together."""
+
+    rules: list[Rule] = []
+    entries: list[Entry] = []
+    frameworks: list[Framework] = []
+    factories: list[Factory] = []
+    settings_files: list[SettingsFile] = []
+    signatures: dict[str, msgspec.Raw] = {}
+    """Encoded: a run asks for few of them, and they are a quarter of everything."""
+    aliases: dict[str, str] = {}
+
+
+Signature = list[tuple[str, Any]]
+"""(parameter, default) in order; `...` stands for no default, a name beginning with `*` takes the rest."""
