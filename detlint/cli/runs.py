@@ -1,0 +1,286 @@
+"""Commands that run programs, or compare what they did."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from detlint.cli.shell import CONFIG, ISOLATED, errors, fail, main, put
+
+if TYPE_CHECKING:
+    from detlint.tracing.start import Program
+
+
+def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> str | list[str] | None:
+    if value is None or value in ("listed", "keep"):
+        return value
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+
+
+@main.command(context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@_MODULE
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of every stream. [default: 1234]")
+@click.option(
+    "--profile",
+    type=click.Choice(["reproduce", "align"]),
+    help="reproduce: the same command gives the same result twice, and randomness by design stays. "
+    "align: dropout and random transforms are off, data comes in order, random numbers come from the CPU. "
+    "[default: reproduce]",
+)
+@click.option("--dropout", type=click.Choice(["keep", "off"]), help="What drops at random.")
+@click.option("--rng", type=click.Choice(["device", "cpu"]), help="Where random tensors are drawn.")
+@click.option(
+    "--operators",
+    callback=_handled,
+    metavar="listed|keep|NAMES",
+    help="Nondeterministic operators that run on the CPU: those of the catalog, none, or these APIs and rule codes.",
+)
+@click.option(
+    "--replace",
+    callback=_handled,
+    metavar="listed|keep|NAMES",
+    help="Operators that are put together from small ones, likewise.",
+)
+@click.option("--loaders", type=click.Choice(["seeded", "sequential", "keep"]), help="The order of data.")
+@click.option("--transforms", type=click.Choice(["keep", "off"]), help="Random transforms of samples.")
+@click.option(
+    "--collectives", type=click.Choice(["deterministic", "strict", "keep"]), help="Communication between devices."
+)
+@click.option(
+    "--unsupported",
+    type=click.Choice(["warn", "error", "cpu"]),
+    help="What to do about a nondeterministic operator for which nothing else is known. [default: warn]",
+)
+@click.option(
+    "--deterministic/--no-deterministic",
+    default=None,
+    help="Whether the libraries' switches of deterministic operators are turned on. [default: on]",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what was done there, as JSON.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Don't print what was done.")
+@CONFIG
+@ISOLATED
+def run(
+    command: tuple[str, ...],
+    module: bool,
+    report: Path | None,
+    quiet: bool,
+    config_file: Path | None,
+    isolated: bool,
+    **options: Any,
+) -> None:
+    """Run a program with everything seeded and deterministic, without editing it.
+
+    Its options, its exit code and the signals that it gets are its own. What was done is printed to standard error when it
+    ends. Options not given are those of `[tool.detlint.runtime]`.
+    """
+    from detlint.runtime.launch import NotStarted, launch
+
+    with errors():
+        settings, source = _enforced(command, module, config_file, isolated)
+        chosen = {**settings, **{key: value for key, value in options.items() if value is not None}}
+        written = os.path.abspath(report) if report is not None else ""
+        try:
+            launch(_arguments(command, module), chosen, written, quiet, source)
+        except NotStarted as error:
+            fail(str(error))
+
+
+def _arguments(command: tuple[str, ...], module: bool) -> tuple[str, ...]:
+    """A program as `python` takes it."""
+    return ("-m", *command) if module else command
+
+
+def _enforced(
+    command: tuple[str, ...], module: bool, config_file: Path | None = None, isolated: bool = False
+) -> tuple[dict[str, Any], str]:
+    """What the configuration of a program says of enforcing, and the file that it stands in; "" for none."""
+    from detlint.config import enforced, load
+
+    script = Path(command[0])
+    config = load(script if script.exists() and not module else Path.cwd(), config_file, isolated)
+    return enforced(config.settings), os.path.abspath(config.source) if config.source is not None else ""
+
+
+_PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What stands behind a script's name is the script's."""
+
+_LEVEL = click.option(
+    "--level",
+    type=click.Choice(["module", "api", "kernel"]),
+    default="kernel",
+    show_default=True,
+    help="What is recorded: calls of modules, of public functions, or every kernel.",
+)
+
+_TO = click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report there instead of to standard output.",
+)
+
+
+class _Trace(click.Command):
+    """Its options may stand behind the folder, too, as far as the script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        end = 1
+        while end < len(args) and not args[0].startswith("-") and args[end].startswith("-"):
+            end += 2 if args[end] in valued else 1
+        return super().parse_args(ctx, [*args[1:end], *args[:1], *args[end:]])
+
+
+@main.command(cls=_Trace, context_settings=_PROGRAM)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@_MODULE
+@click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
+@_LEVEL
+@click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
+def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool) -> None:
+    """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
+
+    DIR gets a file for each process; `detlint diff` compares two.
+    """
+    from detlint.runtime.launch import NotStarted
+    from detlint.tracing.settings import parse_steps
+    from detlint.tracing.watch import Watch
+
+    if folder.exists() and any(folder.glob("*.trace")):
+        fail(f"{folder}: there is a trace already; name another folder, or remove this one")
+    with errors():
+        try:
+            chosen = sorted(parse_steps(steps)) if steps is not None else None
+            watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
+            _program(command, module, enforced).become(watch)
+        except (NotStarted, ValueError) as error:
+            fail(str(error))
+
+
+def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
+    """What is to be run; enforced as the configuration says."""
+    from detlint.tracing.start import Program
+
+    return Program(_arguments(command, module), *(_enforced(command, module) if enforced else ()))
+
+
+@main.command()
+@click.argument("left", type=click.Path(path_type=Path))
+@click.argument("right", type=click.Path(path_type=Path))
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif", "html"]),
+    default="text",
+    show_default=True,
+    help="How to print what is found.",
+)
+@_TO
+def diff(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
+    """Compare the traces of two runs: the first operator that differs, its line, and why.
+
+    LEFT and RIGHT are folders that `detlint trace` made, or dumps of msprobe (the folder with dump.json).
+
+    Exit code: 0 equal, 1 different, 2 not comparable.
+    """
+    from detlint.tracing import output
+    from detlint.tracing.reader import Unreadable
+    from detlint.tracing.runs import NotComparable, compare_runs
+    from detlint.tracing.story import verdict
+
+    with errors():
+        try:
+            told = verdict(compare_runs(left, right), left, right)
+        except (Unreadable, NotComparable) as error:
+            fail(str(error))
+        put(f"{output.of_traces(told, output_format)}\n", output_file)
+        sys.exit(int(not told.equal))
+
+
+@main.command(context_settings=_PROGRAM)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
+@_MODULE
+@click.option("--runs", type=click.IntRange(min=2), default=2, show_default=True, help="How often to run it.")
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    help="Training iterations after which a run ends; 0: when it ends by itself.",
+)
+@click.option(
+    "--atol", type=click.FloatRange(min=0), help="Let losses pass that differ by no more. [default: 1e-3, told only]"
+)
+@click.option("--metric", metavar="REGEX", help="Read the loss from the output: the expression's first group.")
+@click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
+@click.option(
+    "--trace/--no-trace", default=True, show_default=True, help="Trace two more runs where the losses differ."
+)
+@click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How to print what is found.",
+)
+@_TO
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with both curves there, too."
+)
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep losses, output and traces there.")
+def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **options: Any) -> None:
+    """Run a program twice, and tell whether it repeats; if not, which operator is the first that differs.
+
+    The runs end after two iterations: if the first loss agrees, the forward pass is fixed, and if the second does, the
+    backward pass.
+
+    Exit code: 0 equal bit for bit (or within --atol, if given), 1 not, 2 not comparable.
+    """
+    from detlint.runtime.launch import NotStarted
+    from detlint.tracing import output
+
+    with errors(), _folder(options["keep"]) as folder:
+        try:
+            program = _program(command, module, not options["as_is"])
+            if options["twice"]:
+                found: output.TriedTwice | output.Verified = output.twice(program, folder, options["iterations"])
+            else:
+                found = output.verified(program, folder, options)
+        except (NotStarted, re.error) as error:
+            fail(str(error))
+        if options["html"] is not None:
+            put(f"{found.html()}\n", options["html"])
+        put(f"{found.text(options['output_format'])}\n", output_file)
+        sys.exit(found.code)
+
+
+@contextlib.contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """A folder that stays, or one for the time being."""
+    import tempfile
+
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="detlint-verify-") as made:
+            yield Path(made)
+        return
+    if keep.exists() and any(keep.iterdir()):
+        fail(f"{keep}: isn't empty; name another folder to keep the runs in")
+    keep.mkdir(parents=True, exist_ok=True)
+    yield keep

@@ -1,0 +1,117 @@
+"""What all commands share: the group that they are in, options, messages, errors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from detlint import __version__
+
+WRONG_USE = 2
+
+
+class _Group(click.Group):
+    """`detlint PATH` is `detlint check PATH`."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            args = ["check", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version", "-V"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
+        found = super().shell_complete(ctx, incomplete)
+        return found if found and not incomplete.startswith("-") else [*found, *_of(self.commands["check"], incomplete)]
+
+
+def _of(command: click.Command, incomplete: str) -> list[Any]:
+    """How a command goes on: with its options, or with a path."""
+    context = click.Context(command, info_name=command.name)
+    found = command.shell_complete(context, incomplete)
+    return found or command.params[0].shell_complete(context, incomplete)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
+def main() -> None:
+    """Finds nondeterminism in machine-learning code: unseeded draws, random layers and transforms, operators that sum
+    in varying order, device-side randomness, and switches that are missing, misspelt or set too late.
+
+    `detlint PATH...` is short for `detlint check PATH...`.
+    """
+
+
+CONFIG = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.",
+)
+
+ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration file.")
+
+
+@contextlib.contextmanager
+def errors() -> Iterator[None]:
+    """Ends the program with a message where the user is to do something."""
+    from detlint.catalog import CatalogError
+    from detlint.config import ConfigError
+
+    try:
+        yield
+    except (ConfigError, CatalogError) as error:
+        fail(str(error))
+    except FileNotFoundError as error:
+        fail(f"no such file or folder: {error}")
+    except BrokenPipeError:
+        # The reader has gone (`detlint . | head`): nothing is left to say.
+        _drop_output()
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:  # the disk is full, say
+        _drop_output()
+        fail(str(error))
+
+
+def _drop_output() -> None:
+    """Have what standard output couldn't write go nowhere: Python tries that once more at its end, and then tells of it by another exit
+    code."""
+    with contextlib.suppress(AttributeError, OSError):  # there is none, or it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def put(text: str, file: Path | None, err: bool = False) -> None:
+    """Write a text into a file, without its colours, or to standard output."""
+    if file is None:
+        click.echo(text, nl=False, err=err, color=colour())
+        return
+    try:
+        file.write_text(click.unstyle(text), "utf-8")
+    except OSError as error:
+        fail(f"{file}: can't be written: {error.strerror}")
+
+
+def colour() -> bool | None:
+    """Whether to colour: click leaves colours out where the output is no terminal; NO_COLOR and FORCE_COLOR say otherwise."""
+    return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+
+
+def tell(message: str) -> None:
+    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+
+
+def fail(message: str) -> NoReturn:
+    tell(message)
+    sys.exit(WRONG_USE)
