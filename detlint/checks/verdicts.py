@@ -109,7 +109,7 @@ class Verdicts:
         if silent := self.silence.why(module, index, match, runs):
             yield None, silent
             return
-        drawn = {s for other in (match, *self._matcher.matches(module, index)) for s in other.entry.draws}
+        drawn = self._drawn(module, index, match)
         # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
         tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
         drawing = [
@@ -139,6 +139,12 @@ class Verdicts:
             now, why = self._of_a_set(module, index, match, severity)
         if why:
             yield now, why
+
+    def _drawn(self, module: Module, index: int, match: Match) -> set[str]:
+        """The streams that a match draws from; of one that says none, those of all that is known of its site. So a layer's dropout isn't
+        judged by the stream of its initial weights."""
+        others = (stream for other in self._matcher.matches(module, index) for stream in other.entry.draws)
+        return {*match.entry.draws} or {*others}
 
     def is_idle(self, module: Module, index: int, match: Match) -> bool:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
