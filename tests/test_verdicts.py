@@ -280,6 +280,11 @@ def lists_beside(text: str, definition: str) -> bool:
     return LISTS.search(text) is not None and LISTS.search(inside) is None
 
 
+def names_an_attribute(text: str, definition: str) -> bool:
+    """Whether a file has an attribute of a definition's name: where it imports the definition, that may be a use of it (docs/limits.md)."""
+    return re.search(rf"\.{definition}\b", text) is not None
+
+
 def imports_its_neighbours(program: Program, name: str) -> bool:
     """Whether a file can import one beside it: a script in a folder above has the other's folder not on its path."""
     folder = Path(name).parent
@@ -298,6 +303,7 @@ def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
         and imports_its_neighbours(program, name)
         and not works_in_training(program[name], definition)
         and not lists_beside(program[name], definition)
+        and not names_an_attribute(program[name], definition)
     ]
     assume(found)
     name, definition = data.draw(st.sampled_from(found))

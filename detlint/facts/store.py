@@ -177,8 +177,9 @@ class Store(msgspec.Struct):
         facts = self.known(file.key)
         if facts is None:
             encoded = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
-            self.fresh[file.key] = encoded
             facts = decode(encoded)
+            if facts.problem is None:  # else a later run would tell of a file that the gate keeps out
+                self.fresh[file.key] = encoded
         return facts
 
     def fetch(self, keys: Iterable[bytes]) -> None:
