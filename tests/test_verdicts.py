@@ -285,6 +285,11 @@ def names_an_attribute(text: str, definition: str) -> bool:
     return re.search(rf"\.{definition}\b", text) is not None
 
 
+def is_printed(text: str) -> bool:
+    """Whether a script prints what it makes: that this is all that happens to a network is known of the script's own classes."""
+    return "__main__" in text and "print(" in text
+
+
 def imports_its_neighbours(program: Program, name: str) -> bool:
     """Whether a file can import one beside it: a script in a folder above has the other's folder not on its path."""
     folder = Path(name).parent
@@ -304,6 +309,7 @@ def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
         and not works_in_training(program[name], definition)
         and not lists_beside(program[name], definition)
         and not names_an_attribute(program[name], definition)
+        and not is_printed(program[name])
     ]
     assume(found)
     name, definition = data.draw(st.sampled_from(found))
