@@ -33,6 +33,7 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
     SCALED,
+    SUPER,
     Const,
     Either,
     Expression,
@@ -797,9 +798,7 @@ class Constants:
 
     def _saying(self, module: Module, word: str) -> Iterator[Module]:
         """A file, and those of its importers that say a word, one by one."""
-        self._users.asked.add(word)
-        saying = (path for path in self._users.importers(module.path) if self._users.mentions(path, word))
-        return chain((module,), filter(None, map(self._resolver.module, saying)))
+        return chain((module,), filter(None, map(self._resolver.module, self._users.importers_saying(module, word))))
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
@@ -942,7 +941,7 @@ def _is_of_self(target: Value) -> bool:
 
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     """Whether it is the constructor of a class's base, as the class itself calls it."""
-    return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), "<super>"), "__init__")
+    return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), SUPER), "__init__")
 
 
 def _asks_for_type(test: ast.expr, leaf: Leaf) -> bool:

@@ -91,8 +91,8 @@ class Documented:
         if _OF_INTEL.search(text) is None or b"cpu" not in text:
             return False
         home = self._documents.home(script)
-        own = sorted(path for path in reach.files if path.startswith(os.path.join(home, "")))
-        return not any(_ACCELERATORS.search(self._texts.of(path) or b"") for path in own)
+        own = [path for path in reach.files if path.startswith(os.path.join(home, ""))]
+        return not self._say(_ACCELERATORS, own)
 
     def keeps_from(self, reach: Reach, place: Place) -> bool:
         """Whether a run that leaves its hardware open only comes to a place where an option asks for it, and the commands that give this
@@ -163,7 +163,11 @@ class Documented:
 
     def _speak_of_ascend(self, paths: Iterable[str]) -> bool:
         """Whether a file sets up anything that only Ascend has."""
-        return any(_OF_ASCEND.search(self._texts.of(path) or b"") for path in paths)
+        return self._say(_OF_ASCEND, paths)
+
+    def _say(self, words: re.Pattern[bytes], paths: Iterable[str]) -> bool:
+        """Whether a file says one of some words."""
+        return any(words.search(self._texts.of(path) or b"") for path in sorted(paths))
 
     def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
         """The accelerator that all commands choose by which the documents have a run's script started; "" where one leaves it open,
@@ -196,8 +200,7 @@ class Documented:
         found = {target for command in started for target in _targets(command, option, usual)} or usual
         if not found <= {CPU, CUDA}:
             return ""
-        texts = (self._texts.of(path) or b"" for path in sorted(reach.files))
-        return "CPU" if found == {CPU} and not said.names_gpu and not any(map(_NAMES_GPU.search, texts)) else "GPU"
+        return "CPU" if found == {CPU} and not (said.names_gpu or self._say(_NAMES_GPU, reach.files)) else "GPU"
 
     def _has_twin_on_ascend(self, script: str, said: Said, paths: Iterable[str]) -> bool:
         """Whether the documents start a script that stands twice, once in a folder whose name says Ascend: this is the other one, and no
@@ -207,13 +210,12 @@ class Documented:
         twins = [path for path in inside[1:] if os.path.basename(path) == os.path.basename(script)]
         if not any(_NAMES_ASCEND.search(path.encode()) for path in twins) or _NAMES_ASCEND.search(inside[0].encode()):
             return False
-        return not any(_NAMES_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
+        return not self._say(_NAMES_ASCEND, paths)
 
     def _names_ascend(self, script: str, paths: Iterable[str]) -> bool:
         """Whether a file of Python of a script's project, or of those that it comes to, says a word for Ascend."""
         around = os.path.join(self._documents.home(script), "")
-        naming = self._texts.saying_any(_ASCENDS, around)
-        return bool(naming) or any(_NAMES_ASCEND.search(self._texts.of(path) or b"") for path in sorted(paths))
+        return bool(self._texts.saying_any(_ASCENDS, around)) or self._say(_NAMES_ASCEND, paths)
 
     def _option(self, reach: Reach, unread: str = "") -> str:
         """The option that chooses a run's hardware; "" where that isn't one alone.

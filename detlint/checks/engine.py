@@ -76,16 +76,9 @@ class Engine:
         attributes = Attributes(resolver, users, users.texts)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
-            resolver,
-            users,
-            attributes,
-            root,
-            packaged,
-            declared,
-            self._speaks,
-            lambda *of: raising.makes_none(*of),
-            documents,
-        )
+            resolver, users, attributes, root, packaged, declared, self._speaks,
+            lambda *of: raising.makes_none(*of), documents,
+        )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
         sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
         mended = Mended(self.catalog, users.texts)

@@ -9,7 +9,7 @@ from typing import Final
 
 from detlint.checks.conditions import NO_DEFAULT, CallArgument, bind
 from detlint.checks.guards import guarded
-from detlint.facts.model import Function, Instance, Member, Param, Parameter, Ref, Site, Value
+from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parameter, Ref, Site, Value
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
 from detlint.program.users import Use
@@ -71,7 +71,7 @@ class Handing:
         """The one function of the program that a call runs, with the parameters that it takes; None where there may be another."""
         around, target = module.function_of(site), site.target
         own = Instance(f"{module.facts.module}.{around.owner}")
-        if target == Member(Member(own, "<super>"), "__init__"):
+        if target == Member(Member(own, SUPER), "__init__"):
             bases = self._resolver.bases(f"{module.path}::{around.owner}")
             meant: Value | None = Ref(bases[0]) if len(bases) == 1 else None
         elif isinstance(target, Member) and target.base == own:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from detlint.facts.loops import dotted
-from detlint.facts.model import Instance, Member, Ref, Result, Span, Value
+from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
@@ -24,8 +24,6 @@ class Perhaps(NamedTuple):
 
 
 _Place = tuple[int, int, int | None, int | None]
-SUPER: Final = "<super>"
-"""How a class asks for what its bases have."""
 
 
 def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool) -> Perhaps:
@@ -59,9 +57,8 @@ def may_pass(call: ast.Call, name: str, position: int) -> bool:
 
 def _near(users: Users, module: Module, word: str) -> Iterator[Module]:
     """A file, those of its importers, and those of its project, that say a word."""
-    users.asked.add(word)
-    importing = (path for path in users.importers(module.path) if users.mentions(path, word))
-    paths = dict.fromkeys(chain((module.path,), importing, users.texts.saying(word, users.home(module))))
+    around = users.texts.saying(word, users.home(module))
+    paths = dict.fromkeys(chain((module.path,), users.importers_saying(module, word), around))
     for home in filter(None, map(users.resolver.module, paths)):
         users.resolver.opened.add(home.path)
         if users.texts.code(home.path) is not None:

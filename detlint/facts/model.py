@@ -13,6 +13,8 @@ from typing import Final, Literal
 
 import msgspec
 
+SUPER: Final = "<super>"
+"""The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
 SETTER: Final = ".<setter>"
 
 

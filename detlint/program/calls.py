@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.model import (
     SETTER,
+    SUPER,
     Branch,
     Const,
     Either,
@@ -554,7 +555,7 @@ def left_out(module: Module, function: Function, value: Value | None) -> str:
 
 def is_self(value: Value) -> bool:
     """Whether a method's receiver is `self` or `super()`."""
-    return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == "<super>")
+    return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == SUPER)
 
 
 def owner_of(value: Value) -> str:

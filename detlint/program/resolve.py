@@ -18,6 +18,7 @@ from detlint.facts.model import (
     ANY,
     OPERATED,
     SCALED,
+    SUPER,
     UNKNOWN_RECEIVER,
     Body,
     Class,
@@ -546,9 +547,9 @@ class Resolver:
             return join(self.member(option, attr) for option in base.options if option != Const(None))
         if isinstance(base, Result) and attr.startswith("[") and (record := self._record(base, attr[1:-1])):
             return record
-        if attr == "<super>":
+        if attr == SUPER:
             return Member(base, attr)
-        if isinstance(base, Member) and base.attr == "<super>" and isinstance(base.base, Instance):
+        if isinstance(base, Member) and base.attr == SUPER and isinstance(base.base, Instance):
             return self.inherited(base.base.of, attr)
         named = not attr.startswith(("[", "<"))
         if named and isinstance(base, Result) and isinstance(base.of, Either):

@@ -113,6 +113,11 @@ class Users:
         """Folder -> whether it is a project by itself, as `home` asks."""
         self._searches: dict[tuple[str, str], _Search] = {}
 
+    def importers_saying(self, module: Module, word: str) -> Iterator[str]:
+        """The files that import a file and say a word, one by one; what is found out rests on them."""
+        self.asked.add(word)
+        return (path for path in self.importers(module.path) if self.mentions(path, word))
+
     def of(self, module: Module, name: str) -> list[Use] | None:
         """All uses of a function or class of a module; None where those that there may be can't be found.
 

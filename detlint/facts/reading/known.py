@@ -6,6 +6,7 @@ import ast
 
 from detlint.facts import imported, loops
 from detlint.facts.model import (
+    SUPER,
     Arg,
     Const,
     Expression,
@@ -57,7 +58,7 @@ class Known(Calls):
     @of_call("builtins.super")
     def _super(self, node: ast.Call, args: list[Arg]) -> Value | None:
         owner = self.scope.owner
-        return Member(Instance(f"{self.module}.{owner}"), "<super>") if owner else None
+        return Member(Instance(f"{self.module}.{owner}"), SUPER) if owner else None
 
     @of_call("os.putenv", "os.environ.setdefault", "os.environ.__setitem__")
     def _set_variable(self, node: ast.Call, args: list[Arg]) -> None:

@@ -400,10 +400,5 @@ class Run:
         bare: int = 0,
         registry: str = "",
     ) -> None:
-        """Run a function of the program; once for each state and each choice of arguments that it is entered with.
-
-        Args:
-            bare: how many of its decorators have been run.
-            registry: the one that `self` is, by its key.
-        """
+        """Run a function of the program, as `Calling` does."""
         raise NotImplementedError
