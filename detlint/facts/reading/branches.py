@@ -74,6 +74,8 @@ class Branches(Bindings):
         before = len(self.steps)
         held = [self.held(test) for test in tests] if len(tests) > 1 and type(test) is ast.Compare else []
         over = self.branch("tests" if under_tests else "if", test, bodies)
+        if len(tests) > 1 and len(self.steps) > before:
+            self.tell_mode(tests)
         if held and len(self.steps) > before:
             self.unfold(tests, held)
         if not rest and self.steps is self.outermost and type(bodies[0][-1]) is ast.Return and len(bodies) == 2:
@@ -147,6 +149,18 @@ class Branches(Bindings):
             span = span_of(test) if test is not None and (type(seeds) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def tell_mode(self, tests: list[ast.expr]) -> None:
+        """Tell of the chain of `elif` that was just read which arms are only taken while a layer trains: their own test says so, or one
+        before them, which has failed."""
+        branch, arms, failed = self.steps[-1], [], None
+        if type(branch) is not Branch or len(branch.arms) <= len(tests):
+            return
+        for arm, test in zip(branch.arms, [*tests, None], strict=True):
+            mode = failed or self.decided_by_mode(test, holds=True)
+            arms.append((Branch("if", mode, (arm, ())),) if arm and mode is not None else arm)
+            failed = failed or self.decided_by_mode(test, holds=False)
+        self.steps[-1] = Branch(branch.kind, branch.test, tuple(arms), branch.span)
 
     def unfold(self, tests: list[ast.expr], held: list[Value | None]) -> None:
         """Nest the arms of the `if` that was just read, where each asks what text a parameter is, or what a name stands for: a call, or

@@ -195,7 +195,8 @@ class Effects(Streams):
         if entry.rule == "DET107":
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
-            weights = "initial-weights" in entry.contexts or self.resolver.layer(effect.name) is not None
+            # A copy of a library's layer goes by a name of its own.
+            weights = "initial-weights" in entry.contexts or any(map(self.resolver.layer, (effect.name, *entry.names)))
             kept = weights or self.makes_weights(place)
             by_mode = self.asks_mode(effect, made)
             read = reads(effect)
