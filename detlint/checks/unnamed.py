@@ -107,6 +107,7 @@ class Unnamed:
         self._idle: Answers[bool] = Answers(users)
         self._led: Answers[bool] = Answers(users)
         self._hinting: Answers[bool] = Answers(users)
+        self._evaluated: Answers[bool] = Answers(users)
 
     def is_idle(self, module: Module, index: int) -> bool:
         """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
@@ -444,9 +445,12 @@ class Unnamed:
         homes = {part for head in heads if head is not None for part in head.module.split(".")}
         for found in _spelling(name, quoted).finditer(text):
             before = re.split(r"[./:]", found[1].decode("utf-8", "replace").rstrip("./:"))[-1]
-            if before in homes or (not before and not dotted and self._may_be_evaluated(module)):
+            if before in homes or (not before and not dotted and self._is_evaluated(module)):
                 return True
         return False
+
+    def _is_evaluated(self, module: Module) -> bool:
+        return self._evaluated.of(module.path, lambda: self._may_be_evaluated(module), False)
 
     def _may_be_evaluated(self, module: Module) -> bool:
         """Whether a text that is no more than a name may become a definition of a module: somebody looks for files, hands a module

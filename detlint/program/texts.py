@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 
 from detlint.facts import assigned
 from detlint.facts.parse import parsable
-from detlint.notebook import NotANotebook, is_notebook, open_notebook
+from detlint.notebook import Notebook, NotANotebook, is_notebook, open_notebook
 from detlint.program.words import Words
 
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 MOST_BLOCKS: Final = 128
-"""Files whose parts are kept, which are texts of their own."""
+"""Files whose parts are kept, and notebooks whose Python is, which are texts of their own."""
 MOST_BYTES: Final = 4_000_000
 """Texts of one folder that are kept together while words are looked for in them; larger ones are searched by an index of words."""
 FEW_SEARCHES: Final = 8
@@ -64,10 +64,11 @@ class Texts:
     """
 
     def __init__(self, read: Callable[[str], bytes | None], paths: Collection[str]) -> None:
-        self._read = read
+        self._bytes = read
         self._paths = paths
         self._sorted: Sequence[str] = ()
         self._texts: dict[str, bytes | None] = {}
+        self._code: dict[str, bytes | None] = {}
         self._folder = ""
         self._inside: list[tuple[str, bytes | None]] | None = []
         """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
@@ -86,8 +87,15 @@ class Texts:
         """Whether a file is one of the program's."""
         return path in self._paths
 
+    def _read(self, path: str) -> bytes | None:
+        """The bytes of a file, None where they can't be read; of a notebook what its cells of code say, without the pictures and numbers
+        that they gave, which are most of it."""
+        data = self._bytes(path)
+        notebook = _notebook(data) if data is not None and is_notebook(path) else None
+        return data if notebook is None else notebook.text
+
     def of(self, path: str) -> bytes | None:
-        """The bytes of a file, None where they can't be read."""
+        """The same, kept for the next question."""
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
@@ -96,10 +104,15 @@ class Texts:
 
     def code(self, path: str) -> bytes | None:
         """The Python of a file, None for none; of a notebook that of its cells, joined as its facts have them."""
-        text = self.of(path)
-        if text is None or not is_notebook(path):
-            return text if path.endswith(".py") else None
-        return _of_cells(text)
+        if not is_notebook(path):
+            return self.of(path) if path.endswith(".py") else None
+        if path not in self._code:
+            if len(self._code) == MOST_BLOCKS:
+                self._code.clear()
+            data = self._bytes(path)
+            notebook = _notebook(data) if data is not None else None
+            self._code[path] = parsable(notebook.code, notebook.cells)[0] if notebook is not None else None
+        return self._code[path]
 
     def _python(self, path: str) -> bytes:
         """The bytes of a file; of a notebook its Python."""
@@ -266,13 +279,11 @@ def deriving(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
 
 
-@lru_cache(maxsize=64)
-def _of_cells(data: bytes) -> bytes | None:
+def _notebook(data: bytes) -> Notebook | None:
     try:
-        notebook = open_notebook(data)
+        return open_notebook(data)
     except NotANotebook:
         return None
-    return parsable(notebook.code, notebook.cells)[0]
 
 
 def says(text: bytes, word: str) -> bool:
