@@ -142,6 +142,8 @@ def _decoded(data: bytes) -> _RawNotebook:
         raise _wrong(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raw = _decoded_leniently(data)
+    except RecursionError:
+        raise NotANotebook(Problem("can't be analysed: it is nested too deeply")) from None
     if raw.cells is None and raw.worksheets is None:
         raise NotANotebook(Problem("isn't a Jupyter notebook: it has no `cells`"))
     return raw

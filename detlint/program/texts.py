@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from detlint.facts import assigned
 from detlint.facts.parse import parsable
-from detlint.notebook import Notebook, NotANotebook, is_notebook, open_notebook
+from detlint.notebook import NotANotebook, Notebook, is_notebook, open_notebook
 from detlint.program.words import Words
 
 MOST_TEXTS: Final = 512
