@@ -161,7 +161,8 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
 
 
 def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle, active: Collection[str]) -> str:
-    """The operators on the way of a run that the switch answers, and those that an environment variable answers, on some hardware."""
+    """The operators on the way of a run that the switch answers, and those that an environment variable answers, on some hardware; not
+    those whose result is the same in any order."""
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     automatic = _with_context("automatic-mode", reach, matcher) and not _with_context("other-mode", reach, matcher)
     for place in reach.places:
@@ -173,6 +174,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle, active
             and (not m.entry.targets or not set(active).isdisjoint(m.entry.targets))
             and ((reach.communicates and not reach.alone) or "between-devices" not in m.entry.contexts)
             and not (automatic and "not-in-automatic-mode" in m.entry.contexts)
+            and "in-any-order" not in m.entry.contexts
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
             and not idle(place.module, place.site, m)
