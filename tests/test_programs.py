@@ -80,6 +80,26 @@ def test_programs_exist() -> None:
     assert len(PROGRAMS) >= 60
 
 
+def test_gradients_that_the_compiler_adds_up() -> None:
+    """A network builds no reducer of its own in the automatic modes, but where another mode is set as well."""
+    rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_adds_up_by_compiler")
+    told = {Path(row["filename"]).name: "DistributedGradReducer" in row["message"] for row in rows}
+    assert told == {"train_by_compiler.py": False, "train_either_way.py": True}
+
+
+def test_a_missing_switch_names_the_hardware_that_the_script_chooses() -> None:
+    """What a library could run on counts only where the script leaves its devices open."""
+    rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "devices_that_a_script_names")
+    told = {Path(row["filename"]).name: row["message"].partition(" and never ")[0].partition(" on ")[2] for row in rows}
+    everywhere = "ascend and cuda"
+    assert told == {
+        "train.py": "cuda",
+        "train_accelerated.py": everywhere,
+        "train_anywhere.py": everywhere,
+        "train_moved.py": everywhere,
+    }
+
+
 @pytest.mark.parametrize(
     ("program", "named"), [("mindspore_may_communicate", True), ("mindspore_never_communicates", False)]
 )
@@ -91,7 +111,8 @@ def test_operators_that_the_switch_would_answer(program: str, named: bool) -> No
 
 
 def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
-    """Those whose weights are frozen, those that nothing uses, and those that add up whole numbers aren't counted."""
+    """Those whose weights are frozen, those that nothing uses, those that add up whole numbers, and those
+    whose result is the same in any order aren't counted."""
     rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_switch_over_idle_layers")
     told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
     assert told == {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
@@ -12,7 +12,7 @@ from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
-from detlint.facts.model import Span
+from detlint.facts.model import Const, Span, options
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
 from detlint.program.resolve import Module
@@ -24,6 +24,8 @@ WORKSPACE_VERSIONS: Final = "torch >= 1.7, < 2.10"
 """The releases that check the cuBLAS workspace under the switch."""
 USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
+NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
+"""What has all that names CUDA run on Ascend."""
 MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
 
@@ -97,7 +99,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         return
     place, match = next((found for found in training if not _is_imported(*found, reach)), training[0])
     switch = _switch(match, place, catalog)
-    hardware, certain = _hardware(reach, levels)
+    hardware, certain = _hardware(reach, matcher, levels)
     active = sorted(hardware & set(switch.targets))
     if switch.assumed and not certain:
         active = active or [*switch.targets]
@@ -111,7 +113,8 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher, levels, idle)}"
+    answered = _answered(reach, matcher, levels, idle, active)
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[switch.rule]
@@ -157,16 +160,21 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
     return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
-def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle) -> str:
-    """The operators on the way of a run that the switch answers, and those that an environment variable answers."""
+def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle, active: Collection[str]) -> str:
+    """The operators on the way of a run that the switch answers, and those that an environment variable answers, on some hardware; not
+    those whose result is the same in any order."""
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
+    automatic = _with_context("automatic-mode", reach, matcher) and not _with_context("other-mode", reach, matcher)
     for place in reach.places:
         matches = matcher.matches(place.module, place.site)
         names = {
             m.entry.category: m.name
             for m in matches
             if m.entry.category in found
+            and (not m.entry.targets or not set(active).isdisjoint(m.entry.targets))
             and ((reach.communicates and not reach.alone) or "between-devices" not in m.entry.contexts)
+            and not (automatic and "not-in-automatic-mode" in m.entry.contexts)
+            and "in-any-order" not in m.entry.contexts
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
             and not idle(place.module, place.site, m)
@@ -277,7 +285,7 @@ def _may_be_on(reach: Reach, target: str, levels: Levels) -> bool:
     return bool(levels.settings.targets) or target_of(reach.held.get(HARDWARE)) in ("", target)
 
 
-def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:
+def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
     modules = {place.module.path: place.module for place in reach.places} | {
@@ -285,4 +293,20 @@ def _hardware(reach: Reach, levels: Levels) -> tuple[set[str], bool]:
     }
     said = target_of(reach.held.get(HARDWARE))
     found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
-    return found & set(levels.settings.targets) if levels.settings.targets else found, bool(said)
+    if levels.settings.targets:
+        return found & set(levels.settings.targets), bool(said)
+    if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
+        found = _named_by(reach, matcher) or found
+    return found, bool(said)
+
+
+def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
+    """The accelerators that a run's script itself names, where it makes devices of such words alone: what the files behind it
+    know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
+    script = reach.entry.module
+    made = [(place, effect) for place, effect in _with_context("device", reach, matcher) if place.module is script]
+    words = [argument.value for _, effect in made if (argument := effect.argument("type"))]
+    named = {target_of(one.value) if isinstance(one, Const) else "" for word in words for one in options(word)}
+    if not named - {"cpu"} or "" in named or _with_context("finds-hardware", reach, matcher):
+        return set()
+    return {DEVICES[word] for word in script.facts.mentions} | (named - {"cpu"})
