@@ -105,3 +105,10 @@ def test_a_missing_switch_names_no_operator_without_a_backward_pass() -> None:
     rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "switch_missing_over_tables")
     (told,) = [row["message"].partition("; ")[2] for row in rows]
     assert told == "1 operator on its way would follow the switch: `torch.gather`"
+
+
+def test_a_missing_switch_names_no_table_that_is_asked_once_for_each_row() -> None:
+    """Positions are counted; tokens, and positions that come again, aren't."""
+    rows = findings("--select", "DET607", REPOSITORY / "fixtures" / "programs" / "tensorflow_switch_over_positions")
+    told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
+    assert told == {"apart.py": "", "again.py": "7 operators on its way would follow the switch: 7 `keras.layers.Embedding`"}

@@ -570,6 +570,11 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.stacks)
 
     @cached_property
+    def ranges(self) -> frozenset[str]:
+        """Functions that give a tensor of numbers, each another one."""
+        return frozenset(name for framework in self.frameworks for name in framework.ranges)
+
+    @cached_property
     def zeros(self) -> frozenset[str]:
         """Functions that give a tensor of zeros."""
         return frozenset(name for framework in self.frameworks for name in framework.zeros)
