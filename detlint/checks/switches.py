@@ -114,7 +114,8 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{_answered(reach, matcher, levels, idle, training)}"
+    answered = _answered(reach, matcher, levels, idle, training)
+    message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
     rule = catalog.rules[switch.rule]

@@ -29,7 +29,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.unread import IN_PLACE, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
-from detlint.facts.model import Either, Member
+from detlint.facts.model import Either, Member, Site
 from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -187,6 +187,14 @@ class Verdicts:
         name = self._resolver.meant(module, name)
         return is_class(name) and name.partition(".")[0] in self._catalog.roots
 
+    def _is_unread(self, module: Module, site: Site) -> bool:
+        """Whether nothing reads what an operator gives, nor what is computed of that."""
+        return is_unread(self._users.texts, module, site, computes=self._computes)
+
+    def _computes(self, module: Module, name: str) -> bool:
+        """Whether what a file means by a name makes a tensor of others, and does nothing else."""
+        return self._resolver.meant(module, name) in self._catalog.computing
+
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         return of_weights and self._frozen.holds(module, index)
@@ -200,7 +208,7 @@ class Verdicts:
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
-        if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
+        if computes and not match.name.endswith(IN_PLACE) and self._is_unread(module, module.sites[index]):
             return "nothing is made of what it gives"
         if match.entry.rule == TRANSFORM and self._unread.holds(module, module.sites[index]):
             return "nobody hands any data to what it makes"
