@@ -91,7 +91,8 @@ def test_operators_that_the_switch_would_answer(program: str, named: bool) -> No
 
 
 def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
-    """Those whose weights are frozen, those that nothing uses, and those that add up whole numbers aren't counted."""
+    """Those whose weights are frozen, those that nothing uses, and those that add up whole numbers aren't counted, nor is what nobody
+    reads."""
     rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_switch_over_idle_layers")
     told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
     assert told == {
