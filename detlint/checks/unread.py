@@ -62,7 +62,7 @@ def is_unread(
     def passes(method: str) -> bool:
         return computes is not None and method in KEEPS
 
-    return Spare(body, role, passes, {}, ends=()).is_spare(call)
+    return Spare(body, role, passes, {}, ends=(), fills=("append",) if computes else ()).is_spare(call)
 
 
 class UnreadObjects:
