@@ -111,8 +111,8 @@ def test_operators_that_the_switch_would_answer(program: str, named: bool) -> No
 
 
 def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
-    """Those whose weights are frozen, those that nothing uses, those that add up whole numbers, and those
-    whose result is the same in any order aren't counted."""
+    """Those whose weights are frozen, those that nothing uses, those that add up whole numbers, those whose result is the same in any
+    order, and what nobody reads aren't counted."""
     rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_switch_over_idle_layers")
     told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
     assert told == {
@@ -126,3 +126,15 @@ def test_a_missing_switch_names_no_operator_without_a_backward_pass() -> None:
     rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "switch_missing_over_tables")
     (told,) = [row["message"].partition("; ")[2] for row in rows]
     assert told == "1 operator on its way would follow the switch: `torch.gather`"
+
+
+def test_a_missing_switch_names_no_table_that_is_asked_once_for_each_row() -> None:
+    """Positions are left out, and what is made behind all training; tokens, and positions that come again, aren't."""
+    rows = findings("--select", "DET607", REPOSITORY / "fixtures" / "programs" / "tensorflow_switch_over_positions")
+    told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
+    assert told == {
+        "apart.py": "",
+        "again.py": "7 operators on its way would follow the switch: 7 `keras.layers.Embedding`",
+        "later.py": "2 operators on its way would follow the switch: `keras.layers.Conv2D`, `keras.layers.Conv2DTranspose`",
+        "taped.py": "1 operator on its way would follow the switch: `keras.layers.Conv2D`",
+    }

@@ -315,6 +315,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions that give a tensor of the same numbers in another shape, and classes whose objects do when they are called."""
     stacks: list[str] = []
     """Functions that put tensors side by side along a new axis."""
+    computes: list[str] = []
+    """Functions that make a tensor of others, and do nothing else."""
+    ranges: list[str] = []
+    """Functions that count: they give a tensor of numbers, each another one."""
     zeros: list[str] = []
     """Functions that give a tensor of zeros."""
     constants: list[str] = []

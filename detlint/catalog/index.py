@@ -570,6 +570,17 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.stacks)
 
     @cached_property
+    def computing(self) -> frozenset[str]:
+        """Functions that make a tensor of others, and do nothing else."""
+        made = (name for framework in self.frameworks for name in (*framework.computes, *framework.reshapes))
+        return frozenset(made) | self.stacks | self.casts | self.compares
+
+    @cached_property
+    def ranges(self) -> frozenset[str]:
+        """Functions that give a tensor of numbers, each another one."""
+        return frozenset(name for framework in self.frameworks for name in framework.ranges)
+
+    @cached_property
     def zeros(self) -> frozenset[str]:
         """Functions that give a tensor of zeros."""
         return frozenset(name for framework in self.frameworks for name in framework.zeros)

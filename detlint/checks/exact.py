@@ -1,5 +1,5 @@
 """What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones; or
-since no more than two numbers are, or all but one of them are zeros.
+since no more than two numbers are, or all but one of them are zeros; or since each comes to a place of its own.
 
 The facts know tensors by what makes them. What those were made of, and what an object that adds up is called with, is read here
 from the text of a function, or of the layer that has the object as a part, for the few sites that would be told.
@@ -30,6 +30,8 @@ SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
 ALONG_AXIS: Final = "along-axis"
 """Entries in this context add up, or multiply, along the axis that they are told after the tensor."""
+LOOKS_UP: Final = "looks-up"
+"""Entries in this context give rows of a table: their backward pass adds up the gradients of one that was asked for again and again."""
 _KEEP: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 """Operators that make whole numbers of whole numbers."""
 _COMPARE: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -41,6 +43,11 @@ _JOIN: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that make a mask of two masks."""
 _LOOPS: Final = (ast.For, ast.While, ast.With)
 """Statements with a block, which may be run again and again."""
+_AGAIN: Final = (
+    ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef,
+    ast.AsyncFunctionDef,
+)  # fmt: skip
+"""What may come to something in it again and again, inside of a function."""
 _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
 """What may read a name later than where it stands, or bind it there."""
 _ALONE: Final = frozenset({"self", "input", "tensor"})
@@ -67,8 +74,8 @@ class Exact:
         owner = module.function_of(site).owner
         name = module.function_of(site).name.partition(".")[0]
         whole = any(asked.not_type == SUMS for asked in match.entry.when.values())
-        along = ALONG_AXIS in match.entry.contexts
-        if not name or site.kind != "call" or not (whole or along):
+        along, looks = ALONG_AXIS in match.entry.contexts, LOOKS_UP in match.entry.contexts and is_class(match.name)
+        if not name or site.kind != "call" or not (whole or along or looks):
             return False
         text = self._texts.code(module.path)
         found = call_in(text, name, site.span) if text is not None else None
@@ -77,8 +84,12 @@ class Exact:
         function, call = found
         layer = self.class_of(module, owner)
         numbers = _Numbers(self, module, function, layer, module.function_of(site).name)
+        part = _part(layer, call, self.same) if layer is not None and is_class(match.name) else ""
+        if looks:
+            asked = self._calls_of_part(module, layer, part) if layer is not None and part else None
+            return _look_up_once([(numbers, made) for made in numbers.calls_of(call)] if asked is None else asked)
         if is_class(match.name):
-            if layer is not None and (part := _part(layer, call, self.same)):
+            if layer is not None and part:
                 return _adds_one(match.entry) and self._adds_as_part(module, layer, part)
             calls = numbers.calls_of(call)
             return bool(calls) and all(
@@ -155,17 +166,21 @@ class Exact:
 
     def _adds_as_part(self, module: Module, layer: ast.ClassDef, part: str) -> bool:
         """Whether all that a part of a layer adds up, wherever it is called, is whole numbers."""
-        added = 0
+        calls = self._calls_of_part(module, layer, part)
+        return bool(calls) and all(
+            numbers.is_whole(_first(call)) or numbers.are_lone(call, _first(call)) for numbers, call in calls
+        )
+
+    def _calls_of_part(self, module: Module, layer: ast.ClassDef, part: str) -> list[tuple[_Numbers, ast.Call]]:
+        """The calls of a part of a layer, each with what is known where it stands; none where it may be called elsewhere too."""
+        found = []
         for method in _methods(layer):
-            numbers = _Numbers(self, module, method, layer)
             read = [node for node in ast.walk(method) if _is_part(node, part, ast.Load)]
             calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and node.func in read]
             if len(calls) != len(read):
-                return False
-            if not all(numbers.is_whole(_first(call)) or numbers.are_lone(call, _first(call)) for call in calls):
-                return False
-            added += len(calls)
-        return added > 0 and not self._attributes.is_read_by_kin(module, layer.name, part)
+                return []
+            found += [(_Numbers(self, module, method, layer), call) for call in calls]
+        return found if not self._attributes.is_read_by_kin(module, layer.name, part) else []
 
 
 class _Numbers:
@@ -255,6 +270,25 @@ class _Numbers:
         told = [keyword.value for keyword in call.keywords if keyword.arg in AXES] or call.args[not of_tensor :][:1]
         return bool(told) and literal(self._kept(told[0])) in (-1, (-1,), [-1]) and self._is_masked(added)
 
+    def is_made_once(self, call: ast.Call) -> bool:
+        """Whether the function comes to a call of its own once at most."""
+        around = (node for node in self._nodes if isinstance(node, _AGAIN) and node is not self._function)
+        return not any(_says(node, call) for node in around)
+
+    def are_apart(self, node: ast.expr | None) -> bool:
+        """Whether an expression surely gives numbers of which each is another one: those of a range, also in another shape."""
+        if isinstance(node, ast.Name):
+            return not self._is_changed(node.id) and self.are_apart(self._bound(node))
+        if isinstance(node, ast.Attribute):
+            return self.are_apart(self._set_once(node))
+        if isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return all(map(_is_view, parts)) and self.are_apart(node.value)
+        if not isinstance(node, ast.Call) or self._called(node.func) not in self._matcher.catalog.ranges:
+            return False
+        given = [literal(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
+        return not any(isinstance(number, float) for number in given)
+
     def _is_masked(self, node: ast.expr | None) -> bool:
         """Whether an expression is a one-hot mask, or anything multiplied by one, of either sign."""
         if isinstance(node, ast.Name):
@@ -305,21 +339,28 @@ class _Numbers:
     def _kept(self, node: ast.expr) -> ast.expr:
         """What the layer always has as the attribute that an expression reads; itself for any other, and where it is made of what some
         method binds."""
-        name = dotted(node).removeprefix("self.") if isinstance(node, ast.Attribute) else ""
-        if self._layer is None or not name:
+        kept = self._set_once(node) if isinstance(node, ast.Attribute) else None
+        if self._layer is None or kept is None:
             return node
+        parts = ast.walk(self._layer)
+        bound = {part.arg if isinstance(part, ast.arg) else part.id for part in parts if _is_binding(part)}
+        read = {part.id for part in ast.walk(kept) if isinstance(part, ast.Name)}
+        return kept if bound.isdisjoint(read) else node
+
+    def _set_once(self, node: ast.Attribute) -> ast.expr | None:
+        """The one expression that the layer ever sets the attribute to which another one reads, as some method has it; None where that
+        isn't known."""
+        name = dotted(node).removeprefix("self.")
+        if self._layer is None or not name:
+            return None
         parts = [*ast.walk(self._layer)]
         set_by = [
             part.value
             for part in parts
             if isinstance(part, ast.Assign) and any(_is_part(target, name, ast.Store) for target in part.targets)
         ]
-        if len(set_by) != 1 or sum(_is_part(part, name, ast.Store) for part in parts) != 1:
-            return node
-        bound = {part.arg if isinstance(part, ast.arg) else part.id for part in parts if _is_binding(part)}
-        read = {part.id for part in ast.walk(set_by[0]) if isinstance(part, ast.Name)}
-        alone = bound.isdisjoint(read) and not self._exact.is_set_by_others(self._module, self._layer, name)
-        return set_by[0] if alone else node
+        alone = len(set_by) == 1 and sum(_is_part(part, name, ast.Store) for part in parts) == 1
+        return set_by[0] if alone and not self._exact.is_set_by_others(self._module, self._layer, name) else None
 
     def _is_mask(self, node: ast.expr | None, *, called: bool = True) -> bool:
         """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums.
@@ -516,6 +557,13 @@ def _adds_one(entry: Entry) -> bool:
     return bool(added) and added <= _ALONE
 
 
+def _look_up_once(calls: Sequence[tuple[_Numbers, ast.Call]]) -> bool:
+    """Whether a table is only asked for positions, each of them once."""
+    return len(calls) == 1 and all(
+        numbers.is_made_once(call) and numbers.are_apart(_first(call)) for numbers, call in calls
+    )
+
+
 def _methods(layer: ast.ClassDef) -> list[_Function]:
     return [node for node in layer.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
@@ -533,6 +581,12 @@ def _is_cut(index: ast.expr) -> bool:
 def _is_binding(node: ast.AST) -> TypeGuard[ast.arg | ast.Name]:
     """Whether a node is a parameter, or a name that is bound."""
     return isinstance(node, ast.arg) or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+
+
+def _is_view(index: ast.expr) -> bool:
+    """Whether a part of an index chooses each place once at most: `:k`, `None`, `...`, `tf.newaxis`."""
+    known = isinstance(index, (ast.Slice, ast.Constant))
+    return known or (isinstance(index, ast.Attribute) and index.attr == "newaxis")
 
 
 def _itself(node: ast.expr | None, same: frozenset[str]) -> ast.expr | None:
@@ -586,7 +640,7 @@ def _place(block: Sequence[ast.AST], name: ast.Name) -> int | None:
     return next(places, None)
 
 
-def _says(node: ast.AST, name: ast.Name) -> bool:
+def _says(node: ast.AST, name: ast.expr) -> bool:
     return any(part is name for part in ast.walk(node))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
@@ -22,8 +22,8 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import CERTAIN, IDLE, SHAPES, Branch, Ref, Site, Span, Step
-from detlint.program.entry import sites
+from detlint.facts.model import CERTAIN, IDLE, SHAPES, Ref, Site, Span
+from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
@@ -265,20 +265,11 @@ def _held(runs: Sequence[Outcome]) -> frozenset[str]:
 
 def is_tried(module: Module, index: int) -> bool:
     """Whether a site stands in a `__main__` block, or a function, that only shows shapes, or where only tests come."""
-    blocks = _branches(module.steps(module.function_of(module.sites[index])))
+    blocks = branches(module.steps(module.function_of(module.sites[index])))
     tried = (
         block for block in blocks if block.kind in ("trial", "tests") or (block.kind == "main" and block.test == SHAPES)
     )
     return any(index in sites(block.arms[0]) for block in tried)
-
-
-def _branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
-    """All branches under some steps."""
-    for step in steps:
-        if isinstance(step, Branch):
-            yield step
-            for arm in step.arms:
-                yield from _branches(arm)
 
 
 def _holds(outer: Span, inner: Span) -> bool:

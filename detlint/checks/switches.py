@@ -14,6 +14,7 @@ from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
 from detlint.facts.model import Const, Span, options
 from detlint.program.calls import STARTS_COMMUNICATION
+from detlint.program.entry import branches, sites
 from detlint.program.reach import Effect, Place, Reach
 from detlint.program.resolve import Module
 
@@ -28,6 +29,8 @@ NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
 """What has all that names CUDA run on Ascend."""
 MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
+_BEGIN: Final = frozenset({"only-differentiates", "prepares"})
+"""Contexts of calls that train, which only get something ready for it."""
 
 
 Idle = Callable[[Module, int, Match], bool]
@@ -113,7 +116,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    answered = _answered(reach, matcher, levels, idle, active)
+    answered = _answered(reach, matcher, levels, idle, active, training)
     message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
@@ -160,9 +163,21 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
     return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
-def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle, active: Collection[str]) -> str:
-    """The operators on the way of a run that the switch answers, and those that an environment variable answers, on some hardware; not
-    those whose result is the same in any order."""
+def _answered(
+    reach: Reach,
+    matcher: Matcher,
+    levels: Levels,
+    idle: Idle,
+    active: Collection[str],
+    training: Sequence[tuple[Place, Effect]],
+) -> str:
+    """The operators on the way of a run that the switch answers, and those that an environment variable answers; not those whose result
+    is the same in any order.
+
+    Args:
+        active: the hardware that it is on.
+        training: where it trains.
+    """
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     automatic = _with_context("automatic-mode", reach, matcher) and not _with_context("other-mode", reach, matcher)
     for place in reach.places:
@@ -177,6 +192,7 @@ def _answered(reach: Reach, matcher: Matcher, levels: Levels, idle: Idle, active
             and "in-any-order" not in m.entry.contexts
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, levels)
+            and not (m.entry.pass_ == "backward" and _is_over(place, training))
             and not idle(place.module, place.site, m)
         }
         category = next((category for category in found if category in names), None)
@@ -201,6 +217,20 @@ def _may_vary(place: Place, match: Match, reach: Reach, levels: Levels) -> bool:
         return True
     own = place.module is reach.entry.module
     return site.use != "cut" and not levels.gradients.are_off(place.module, site, by_callers=own)
+
+
+def _is_over(place: Place, training: Sequence[tuple[Place, Effect]]) -> bool:
+    """Whether a place stands behind all calls by which a run trains, from beginning to end, in one top level, and in no loop with any."""
+    module, before = place.module, {other.site for other, _ in training}
+    whole = all("trains" in match.entry.contexts and _BEGIN.isdisjoint(match.entry.contexts) for _, match in training)
+    if not whole or any(other.module is not module for other, _ in training) or max(before) > place.site:
+        return False
+    if any(module.sites[site].function for site in (place.site, *before)):
+        return False
+    loops = (
+        {*sites(block.arms[0])} for block in branches(module.steps(module.facts.functions[0])) if block.kind == "loop"
+    )
+    return not any(place.site in loop and not before.isdisjoint(loop) for loop in loops)
 
 
 def _most(found: Counter[str]) -> str:

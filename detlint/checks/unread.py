@@ -1,5 +1,5 @@
-"""Values that a function keeps under a name which nobody reads, or only to keep another so, by its text; or gives back to who does no
-more with them."""
+"""Values that a function keeps under a name which nobody reads, or only to keep another so, or what it computes of them, by its text; or
+gives back to who does no more with them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from detlint.checks.guards import call_in
+from detlint.checks.origins import KEEPS
 from detlint.facts.loops import dotted
 from detlint.facts.model import KEPT, Site
 from detlint.facts.spare import Layout, Role, Spare
@@ -28,22 +29,40 @@ IN_PLACE: Final = "_"
 """How the names of methods end that change the tensor that they are called on."""
 
 
-def is_unread(texts: Texts, module: Module, site: Site, takers: Collection[str] = ()) -> bool:
+def is_unread(
+    texts: Texts,
+    module: Module,
+    site: Site,
+    takers: Collection[str] = (),
+    computes: Callable[[Module, str], bool] | None = None,
+) -> bool:
     """Whether what a call in a function gives is kept under a name that nobody reads, or only to keep something under another such
     name.
 
     Args:
         takers: what may take it nevertheless, by its last component.
+        computes: whether what a file means by a name only makes a tensor of others. Such, and what methods make of the result, is worth
+            no more than that; None where it has to be kept as it is.
     """
-    found = _call_of(texts, module, site) if site.use == KEPT else None
+    given = site.use == KEPT or (computes is not None and site.use != "dropped")
+    found = _call_of(texts, module, site) if given else None
     if found is None or any(argument.name == OUT for argument in site.args):
         return False
     function, call = found
+    body = Layout(function.body)
+    own = {*body.bound, *(node.arg for node in ast.walk(function) if isinstance(node, ast.arg))}
 
     def role(call: ast.Call, value: ast.expr) -> Role:
-        return "ends" if dotted(call.func).rpartition(".")[2] in takers else ""
+        name = dotted(call.func)
+        if name.rpartition(".")[2] in takers:
+            return "ends"
+        plain = computes is not None and name.partition(".")[0] not in own and all(k.arg != OUT for k in call.keywords)
+        return "passes" if plain and computes is not None and computes(module, name) else ""
 
-    return Spare(Layout(function.body), role, lambda _: False, {}, ends=()).is_spare(call)
+    def passes(method: str) -> bool:
+        return computes is not None and method in KEEPS
+
+    return Spare(body, role, passes, {}, ends=(), fills=("append",) if computes else ()).is_spare(call)
 
 
 class UnreadObjects:

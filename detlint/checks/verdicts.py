@@ -161,7 +161,8 @@ class Verdicts:
         return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
 
     def _is_steady(self, module: Module, index: int, match: Match) -> bool:
-        return self._levels.never_varies(module, index, match) or self._exact.holds(module, index, match)
+        steady = self._levels.never_varies(module, index, match) or self._exact.holds(module, index, match)
+        return steady or self._is_unread(module, index, match)
 
     def is_idle_generator(self, module: Module, index: int) -> bool:
         """Whether nothing uses the generator of random numbers that a site makes."""
@@ -187,6 +188,17 @@ class Verdicts:
         name = self._resolver.meant(module, name)
         return is_class(name) and name.partition(".")[0] in self._catalog.roots
 
+    def _is_unread(self, module: Module, index: int, match: Match) -> bool:
+        """Whether nothing reads what an operator gives, nor what is computed of that."""
+        computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
+        if not computes or match.name.endswith(IN_PLACE):
+            return False
+        return is_unread(self._users.texts, module, module.sites[index], computes=self._computes)
+
+    def _computes(self, module: Module, name: str) -> bool:
+        """Whether what a file means by a name makes a tensor of others, and does nothing else."""
+        return self._resolver.meant(module, name) in self._catalog.computing
+
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
         return of_weights and self._frozen.holds(module, index)
@@ -199,8 +211,7 @@ class Verdicts:
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
-        computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
-        if computes and not match.name.endswith(IN_PLACE) and is_unread(self._users.texts, module, module.sites[index]):
+        if self._is_unread(module, index, match):
             return "nothing is made of what it gives"
         if match.entry.rule == TRANSFORM and self._unread.holds(module, module.sites[index]):
             return "nobody hands any data to what it makes"

@@ -273,8 +273,14 @@ class Spare:
         if isinstance(new, ast.Call) and isinstance(new.func, ast.Attribute):
             of = new.func.value
             own = isinstance(of, ast.Name) and of.id == target.id and self._passes(new.func.attr)
-            return own or new.func.attr in self._makes
+            return own or new.func.attr in self._makes or self._is_computed(new)
         return isinstance(new, ast.List) or (isinstance(new, ast.Call) and dotted(new.func) in self._makes)
+
+    def _is_computed(self, made: ast.expr) -> bool:
+        """Whether an expression is what a call gives that only computes something, or what methods make of that."""
+        while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and self._passes(made.func.attr):
+            made = made.func.value
+        return isinstance(made, ast.Call) and bool(made.args) and self._role(made, made.args[0]) == "passes"
 
     def _statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node stands in."""

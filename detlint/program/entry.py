@@ -81,3 +81,12 @@ def sites(steps: tuple[Step, ...]) -> Iterator[int]:
                 yield from sites(arm)
         elif step >= 0:
             yield step
+
+
+def branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
+    """All branches under some steps."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield step
+            for arm in step.arms:
+                yield from branches(arm)
