@@ -15,11 +15,13 @@ from detlint.facts.model import Const
 from detlint.facts.reading.values import constant
 from detlint.facts.yaml_file import composed, pairs_of, scalar, too_deep
 from detlint.facts.yaml_text import is_yaml, of_lines
+from detlint.program.commands import told
 
 Table = Mapping[str, Const | None]
 """What the keys of a table have; None for what is neither a literal nor a table."""
 _LITERALS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "none": None, "null": None, "~": None}
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_SHELL: Final = (".sh", ".bash", ".slurm", ".sbatch")
 _QUOTES: Final = "\"'`*,;)]}|。，、；"
 _OPENING: Final = "\"'`*[{("
 
@@ -62,6 +64,7 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         said = key in text or key.replace("_", "-") in text or key.upper() in text
         tables = _tables(path, text) if is_table(path) else None
         if tables is None:
+            text = told(text) if said and path.endswith(_SHELL) else text
             started = started or (not is_table(path) and _COMMAND.search(text) is not None)
             spoken = spoken or (not is_table(path) and _says_more(text, key))
             found.update(() if not said else (None,) if is_table(path) else _written(text, key))

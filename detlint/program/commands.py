@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _STARTS: Final = re.compile(r"python|run\b|accelerate|deepspeed|\$")
@@ -16,6 +17,12 @@ _CONTINUED: Final = re.compile(r"\\[ \t]*\r?\n")
 _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1", re.M | re.S)
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])(\w+)=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|]*)")
 _COMMENT: Final = re.compile(r"^[ \t]*#.*$", re.M)
+_TAKEN_OUT: Final = re.compile(r"^[ \t]*#[ \t]*--?[A-Za-z].*(?:\n|$)", re.M)
+"""An option of a command that is made a comment."""
+_ONLY_ASSIGNS: Final = re.compile(rf"^[ \t]*(?:local[ \t]+)?{_ASSIGNED.pattern}[ \t]*(?:#.*)?$", re.M)
+"""A line that gives a variable something and starts nothing."""
+_EXPORTS: Final = re.compile(r"^[ \t]*(?:export|declare|typeset)\b[^=\n]*$|\bset[ \t]+-\w*a|\ballexport\b", re.M)
+"""What gives processes variables that the script has set before."""
 _BINDING: Final = re.compile(r"\b(?:for|read|getopts)\b[^\n;]*")
 """What gives variables values that aren't written out."""
 _LEAD: Final = re.compile(r"^\s*(?:[#>]\s*)*(?:\$\s)?")
@@ -45,6 +52,15 @@ class Command(NamedTuple):
         parts = re.split(r"[/\\]", self.script)
         unsure = [i for i, part in enumerate(parts) if part in ("", ".", "..") or set(part) & set("$[]{}*~")]
         return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
+
+
+@lru_cache(maxsize=512)
+def told(text: str) -> str:
+    """What a shell script tells those that it starts: its text with what variables stand for, without the names that lines only give to
+    these (`clip=$1`), and without options that are made comments (`# --clip \\`)."""
+    script = Script(_TAKEN_OUT.sub("", text))
+    lines = script.text if _EXPORTS.search(text) else _ONLY_ASSIGNS.sub(r"\2", script.text)
+    return _VARIABLE.sub(lambda found: script.variables.get(found[1] or found[2], found[0]), lines)
 
 
 def commands(text: str) -> Iterator[Command | None]:
