@@ -15,6 +15,10 @@ _COUNTS: Final = frozenset({"flops"})
 _SHOWS: Final = frozenset({"print", "pprint"})
 _DISPLAYS: Final = "show"
 """The method by which a picture is put on the screen: `Image.show`."""
+_PICTURES: Final = frozenset({
+    "axis", "destroyAllWindows", "figure", "imshow", "plot", "show", "subplot", "tight_layout", "title", "waitKey",
+})  # fmt: skip
+"""Calls that make a picture, and put it there."""
 _LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 """Debuggers: whoever left them there looked at it himself."""
@@ -168,9 +172,19 @@ def _binding(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
 
 def only_prints(body: Sequence[ast.stmt]) -> bool:
     """Whether the only calls of a block whose results it drops are those that print, and some do."""
-    nodes = (node for statement in body for node in ast.walk(statement))
-    dropped = {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    dropped = _dropped(body)
     return not dropped.isdisjoint(_SHOWS) and dropped <= _SHOWS | _SETS_UP | _MODES
+
+
+def only_looks(body: Sequence[ast.stmt]) -> bool:
+    """Whether the only calls of a block whose results it drops, if any, are those that print, or show pictures."""
+    return _dropped(body) <= _SHOWS | _PICTURES | _SETS_UP | _MODES
+
+
+def _dropped(body: Sequence[ast.stmt]) -> set[str]:
+    """The last components of the calls of a block whose results it drops."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
 
 
 def _networks(body: Sequence[ast.stmt], layers: Collection[str]) -> set[str]:
