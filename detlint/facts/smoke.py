@@ -31,6 +31,10 @@ _MAKES_UP: Final = frozenset({"normal", "ones", "rand", "randint", "randn", "ran
 """What makes up the numbers that a network is tried with."""
 _BACKWARD: Final = "backward"
 _ASKS: Final = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
+_FILLS: Final = frozenset({
+    "init_parameters", "init_weights", "initialize_weights", "reset_parameters", "set_data", "weight_init", "weights_init",
+})  # fmt: skip
+"""Methods of networks, and of their weights, that give weights their first values."""
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
 _BINDS: Final = (ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr, ast.comprehension)
@@ -120,9 +124,16 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
                 shown = True  # it is built, and that is all
             elif last == _BACKWARD or call in tried or (isinstance(call.func, ast.Name) and call.func.id in networks):
                 continue
-            elif last not in _SETS_UP and not (last in _MODES and not call.args):
+            elif last not in _SETS_UP and not (last in _MODES and not call.args) and not _fills(call):
                 return False
     return shown
+
+
+def _fills(call: ast.Call) -> bool:
+    """Whether a call gives weights their first values: `net.apply(init_weights)`, `nn.init.zeros_(net.bias)`."""
+    of = dotted(call.func).split(".")
+    handed = [dotted(given).rpartition(".")[2] for given in call.args] if of[-1] == "apply" else of[-1:]
+    return "init" in of[:-1] or (len(handed) == 1 and handed[0].strip("_") in _FILLS)
 
 
 def makers(functions: Mapping[str, ast.FunctionDef], layers: Collection[str]) -> set[str]:
