@@ -128,6 +128,8 @@ class Engine:
             self.matcher,
             self.verdicts.is_idle_generator,
             self.unnamed.leaves_out,
+            self.may_train,
+            users,
         )
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))

@@ -13,7 +13,7 @@ from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.origins import Origins
 from detlint.checks.raising import Raising
-from detlint.checks.silence import STREAMS, SWITCHED, Silence
+from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
 from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.unapplied import Unapplied
@@ -183,8 +183,11 @@ class Milder:
         self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]
     ) -> bool:
         """Whether a site only matters while something trains, and nothing does, though the runs that come to its file build what would."""
-        backward = match.entry.pass_ == "backward" or follows_mode(match)
-        if not (backward or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
+        training = match.entry.pass_ == "backward" or follows_mode(match)
+        # A network of which no weights are loaded is none that is applied.
+        idle = all(outcome.infers or not outcome.loads for outcome in through)
+        training = training or (idle and only_trains(module, index))
+        if not (training or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
             return False
         return self._untrained.is_left(module)
 

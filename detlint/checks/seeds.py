@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
@@ -17,6 +18,7 @@ from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
 from detlint.facts.model import (
+    LOOKS,
     PRINTS,
     Branch,
     Const,
@@ -39,6 +41,7 @@ from detlint.program.flow import Flow
 from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
+from detlint.program.users import Users
 from detlint.program.values import Frame, Origin, Spot, Values
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}
@@ -46,6 +49,10 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
+_WRITES: Final = re.compile(
+    rb"\b(?:dump|im(?:save|write)|save\w*|to_(?:csv|json|pickle)|write\w*)\(|\bopen\([^()]*[\"'][wax]"
+)
+"""What writes files."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -177,6 +184,8 @@ class SeedRules:
     Args:
         idle: whether nothing uses the generator that a site makes.
         left_out: whether a file is one that nothing imports and in which no run starts.
+        may_train: whether a run trains, or something may in the file that it starts in.
+        users: knows the texts of the files, and who imports them.
     """
 
     def __init__(
@@ -187,8 +196,12 @@ class SeedRules:
         matcher: Matcher,
         idle: Callable[[Module, int], bool],
         left_out: Callable[[Module], bool],
+        may_train: Callable[[Reach], bool],
+        users: Users,
     ) -> None:
         self.catalog = catalog
+        self.may_train = may_train
+        self.users = users
         self.settings = settings
         self.root = root
         self.matcher = matcher
@@ -209,9 +222,26 @@ class SeedRules:
         module = reach.entry.module
         tests = has_tests(module, self.root, self.catalog.testing)
         for finding in found:
-            mild = tests or _is_only_printed(finding, reach)
+            mild = tests or _is_only_printed(finding, reach) or self._is_only_looked_at(finding, reach)
             mild = mild or (not reach.entry.function.number and not reach.entry.called and self.left_out(module))
             yield finding.with_severity("note") if mild else finding
+
+    def _is_only_looked_at(self, finding: Finding, reach: Reach) -> bool:
+        """Whether a data set draws what only the `__main__` block of a file that others import looks at, which goes through it at most:
+        whoever trains with the data set starts elsewhere. Not if anything is written where that is drawn."""
+        entry, module = reach.entry, self.matcher.resolver.module(finding.path)
+        if self.may_train(reach) or reach.infers or reach.loads or module is None or entry.kind != "__main__":
+            return False
+        sites = (site for site in module.sites if site.span == finding.span)
+        owners = {module.function_of(site).owner for site in sites}
+        if not owners or not all(f"{owner}.__getitem__" in module.functions for owner in owners):
+            return False
+        parts = (block.text for block in self.users.texts.blocks(module.path) if block.name in owners)
+        return (
+            _main_block(entry.module) in (PRINTS, LOOKS)
+            and not any(map(_WRITES.search, parts))
+            and self.users.is_imported(entry.module)
+        )
 
     def _unlikely(self, reach: Reach) -> Iterator[Finding]:
         """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
@@ -334,8 +364,13 @@ def _is_only_printed(finding: Finding, reach: Reach) -> bool:
     module = reach.entry.module
     if reach.trains or "." not in module.facts.module or finding.path != module.path or len(finding.steps) > 1:
         return False
+    return _main_block(module) == PRINTS
+
+
+def _main_block(module: Module) -> Value | None:
+    """What the `__main__` block of a file does, as far as it is known."""
     blocks = (step for step in module.steps(module.facts.functions[0]) if isinstance(step, Branch))
-    return any(block.kind == "main" and block.test == PRINTS for block in blocks)
+    return next((block.test for block in blocks if block.kind == "main"), None)
 
 
 def _seeding(rule: Rule, streams: Sequence[str], catalog: Catalog, runtime: bool) -> Recipe | None:

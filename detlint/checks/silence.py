@@ -25,6 +25,7 @@ from detlint.config import Settings
 from detlint.facts.model import CERTAIN, IDLE, SHAPES, Ref, Site, Span
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
+from detlint.program.reach import is_mode
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
@@ -270,6 +271,12 @@ def is_tried(module: Module, index: int) -> bool:
         block for block in blocks if block.kind in ("trial", "tests") or (block.kind == "main" and block.test == SHAPES)
     )
     return any(index in sites(block.arms[0]) for block in tried)
+
+
+def only_trains(module: Module, index: int) -> bool:
+    """Whether a site is only come to while the layer around it trains: by an attribute, or a parameter, that says so."""
+    blocks = branches(module.steps(module.function_of(module.sites[index])))
+    return any(block.kind == "if" and is_mode(block.test) and index in sites(block.arms[0]) for block in blocks)
 
 
 def _holds(outer: Span, inner: Span) -> bool:

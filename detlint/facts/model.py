@@ -115,6 +115,7 @@ SCALED: Final = "<number>"
 """What arithmetic makes of a value and of numbers."""
 SHAPES: Final = Const("shapes")
 PRINTS: Final = Const("prints")
+LOOKS: Final = Const("looks")
 """What the test of a `__main__` block says of it (`Branch.test`)."""
 COMPARED: Final = Result(Ref("operator.eq"))
 """What a comparison gives: of tensors, zeros and ones."""
@@ -200,10 +201,10 @@ class Branch(Record, frozen=True):
     `test` is what an `if` asks (as text where it may decide on a seed, or a parameter; where a layer is asked whether it
     trains, the first arm is where it does), what a `with` enters, and what a `rebind` sets anew (an attribute, an item); of a
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
-    that shows no more than the shapes of what it makes, `SHAPES`, or that only prints, `PRINTS`. A `trial` is the body of a function
-    that shows no more than shapes. `tests` is an `if` whose first arm only runs while tests do. A `yield`, a `rebind`, an `exit`
-    of the process, and a `return` that stands in another branch, have no arms. Nor has a `raise`, where the expression that is
-    evaluated surely raises.
+    that shows no more than the shapes of what it makes, `SHAPES`, that only prints, `PRINTS`, or that at most prints and shows
+    pictures, `LOOKS`. A `trial` is the body of a function that shows no more than shapes. `tests` is an `if` whose first arm only
+    runs while tests do. A `yield`, a `rebind`, an `exit` of the process, and a `return` that stands in another branch, have no arms.
+    Nor has a `raise`, where the expression that is evaluated surely raises.
     """
 
     kind: Literal["if", "loop", "try", "main", "with", "trial", "tests", "yield", "return", "exit", "raise", "rebind"]

@@ -15,6 +15,10 @@ _COUNTS: Final = frozenset({"flops"})
 _SHOWS: Final = frozenset({"print", "pprint"})
 _DISPLAYS: Final = "show"
 """The method by which a picture is put on the screen: `Image.show`."""
+_PICTURES: Final = frozenset({
+    "axis", "destroyAllWindows", "figure", "imshow", "plot", "show", "subplot", "tight_layout", "title", "waitKey",
+})  # fmt: skip
+"""Calls that make a picture, and put it there."""
 _LOOKS_UP: Final = frozenset({"get", "getenv"})
 _STOPS: Final = frozenset({"breakpoint", "set_trace"})
 """Debuggers: whoever left them there looked at it himself."""
@@ -27,6 +31,10 @@ _MAKES_UP: Final = frozenset({"normal", "ones", "rand", "randint", "randn", "ran
 """What makes up the numbers that a network is tried with."""
 _BACKWARD: Final = "backward"
 _ASKS: Final = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
+_FILLS: Final = frozenset({
+    "init_parameters", "init_weights", "initialize_weights", "reset_parameters", "set_data", "weight_init", "weights_init",
+})  # fmt: skip
+"""Methods of networks, and of their weights, that give weights their first values."""
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
 _BINDS: Final = (ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr, ast.comprehension)
@@ -116,9 +124,16 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
                 shown = True  # it is built, and that is all
             elif last == _BACKWARD or call in tried or (isinstance(call.func, ast.Name) and call.func.id in networks):
                 continue
-            elif last not in _SETS_UP and not (last in _MODES and not call.args):
+            elif last not in _SETS_UP and not (last in _MODES and not call.args) and not _fills(call):
                 return False
     return shown
+
+
+def _fills(call: ast.Call) -> bool:
+    """Whether a call gives weights their first values: `net.apply(init_weights)`, `nn.init.zeros_(net.bias)`."""
+    of = dotted(call.func).split(".")
+    handed = [dotted(given).rpartition(".")[2] for given in call.args] if of[-1] == "apply" else of[-1:]
+    return "init" in of[:-1] or (len(handed) == 1 and handed[0].strip("_") in _FILLS)
 
 
 def makers(functions: Mapping[str, ast.FunctionDef], layers: Collection[str]) -> set[str]:
@@ -168,9 +183,19 @@ def _binding(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
 
 def only_prints(body: Sequence[ast.stmt]) -> bool:
     """Whether the only calls of a block whose results it drops are those that print, and some do."""
-    nodes = (node for statement in body for node in ast.walk(statement))
-    dropped = {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    dropped = _dropped(body)
     return not dropped.isdisjoint(_SHOWS) and dropped <= _SHOWS | _SETS_UP | _MODES
+
+
+def only_looks(body: Sequence[ast.stmt]) -> bool:
+    """Whether the only calls of a block whose results it drops, if any, are those that print, or show pictures."""
+    return _dropped(body) <= _SHOWS | _PICTURES | _SETS_UP | _MODES
+
+
+def _dropped(body: Sequence[ast.stmt]) -> set[str]:
+    """The last components of the calls of a block whose results it drops."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
 
 
 def _networks(body: Sequence[ast.stmt], layers: Collection[str]) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from detlint.facts import loops, smoke
 from detlint.facts.loops import dotted
-from detlint.facts.model import COMPLETE, PRINTS, SHAPES, Branch, Const, Expression, Member, Param, Result, Value
+from detlint.facts.model import COMPLETE, LOOKS, PRINTS, SHAPES, Branch, Const, Expression, Member, Param, Result, Value
 from detlint.facts.reading.bindings import Bindings
 from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
 from detlint.facts.reading.roles import is_main_test
@@ -144,8 +144,8 @@ class Branches(Bindings):
                 if asked is None and len(all_steps) == 2:
                     asked = seeds = self.held(test)
             elif kind == "main":
-                only_prints = PRINTS if smoke.only_prints(bodies[0]) else None
-                asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else only_prints
+                asked = PRINTS if smoke.only_prints(bodies[0]) else LOOKS if smoke.only_looks(bodies[0]) else None
+                asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else asked
             span = span_of(test) if test is not None and (type(seeds) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"

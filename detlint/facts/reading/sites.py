@@ -121,7 +121,7 @@ class Sites(Roles):
         return known in self.catalog.acting or (self.raises and known in self.catalog.raising)
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
-        tail = tail_of(target)
+        tail, given = tail_of(target), use
         if args and tail not in self.words and kind != "write":
             args = tuple([arg if type(arg.value) in _SHORT else Arg(arg.name, simple(arg.value)) for arg in args])
         if self.is_id:
@@ -131,6 +131,8 @@ class Sites(Roles):
                 self.judged += 1
             else:
                 use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
+            if use == "kept" and given.count(".") > 1 and tail in self.catalog.all_drawing_words:
+                use = ""  # a part of the object gets it: `self.fc.weight.data = rand(4)`
         if tail in self.catalog.bounded_words and self.is_certain(target, node, use):
             use = CERTAIN
         if self.has_keys and tail in self.key_words:
