@@ -272,6 +272,11 @@ def works_in_training(text: str, definition: str) -> bool:
     return ".backward(" in text and f"class {definition}" in text
 
 
+def works_without_gradients(text: str, definition: str) -> bool:
+    """Whether a class, of which some method takes no gradients, stands in a file: helpers there that nothing calls are its own."""
+    return "no_grad" in text and f"class {definition}" in text
+
+
 def lists_beside(text: str, definition: str) -> bool:
     """Whether a file lists something outside of a definition only: what functions do with a listing that they are handed is read only
     in files that list something."""
@@ -307,6 +312,7 @@ def test_a_module_in_two(folder: Path, data: st.DataObject) -> None:
         if not is_declared(program, definition)
         and imports_its_neighbours(program, name)
         and not works_in_training(program[name], definition)
+        and not works_without_gradients(program[name], definition)
         and not lists_beside(program[name], definition)
         and not names_an_attribute(program[name], definition)
         and not is_printed(program[name])
