@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -20,24 +20,25 @@ from detlint import catalog as catalogs
 from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding, Report, Step
+from detlint.changes import Changes, is_script
+from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
-from detlint.facts import outline
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
+from detlint.passages import differ, runs_of
 from detlint.program.copies import Copies
 from detlint.program.documents import Documents
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.outcome import Outcome, Passage, Runs
+from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
-from detlint.program.texts import Texts, says
-from detlint.program.users import ANYWHERE, words_of
+from detlint.program.texts import Texts
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
+from detlint.told import found, once
 from detlint.versions import below
 
 if TYPE_CHECKING:
@@ -260,19 +261,22 @@ class Run:
         jobs = processes(self.config.settings.jobs)
         self.before = before
         unsettled = self._look(before)
-        news = self._news(before)
-        led = self._led_elsewhere(before, news) if news else {}
+        changes = Changes(
+            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.texts
+        )
+        news = changes.news()
+        led = changes.led_elsewhere(news) if news else {}
         again = self.store.files if news is None else led
         unsettled += [file for path, file in self.store.files.items() if path in again and not file.whole]
         self.store.fill(unsettled, jobs, progress)
-        if news is not None and self._scripts_move(before, unsettled):
+        if news is not None and changes.scripts_move(unsettled):
             news = None  # Python imports from the folders of scripts
             rest = [file for file in self.store.files.values() if not file.whole]
             self.store.fill(rest, jobs, progress)
             unsettled += rest
         linked = before.imports if news is not None else {}
         self._link(linked, {os.path.abspath(file.path) for file in unsettled}, jobs)
-        self.record = self._kept(before, led) if news is not None else Record()
+        self.record = changes.kept(led) if news is not None else Record()
 
     def told(self, paths: set[str], record: Record | None = None) -> Report:
         """What is found in some files, comments and configuration considered.
@@ -285,7 +289,7 @@ class Run:
         report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
         # Runs that reach none of the files say nothing of them, though they may be known: they were followed for others.
-        findings = _once(_found(record, self._reaching(paths) & self.inside, paths))
+        findings = once(found(record, self._reaching(paths) & self.inside, paths))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         findings = self._unsuppressed(findings, report)
@@ -310,7 +314,7 @@ class Run:
         """
         followed = {path: [carried(run) for run in runs] for path, runs in self.before.followed.items()}
         followed |= self.record.followed
-        runs = _runs(followed, self.links)
+        runs = runs_of(followed, self.links)
         engine = self.engine = self.engine or self._engine()
         known = {path: judged for path, judged in self.record.judged.items() if path in self.reported}
         judged = with_deep_stack(
@@ -350,54 +354,6 @@ class Run:
                 unsettled.append(file)
         return unsettled
 
-    def _news(self, before: Record) -> set[str] | None:
-        """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
-        anywhere."""
-        inside = {path for path, row in before.files.items() if row.inside}
-        names = {os.path.basename(path) for path in inside ^ self.inside}
-        for path, key in before.others.items():
-            other = File(path, *self.names.of(path))
-            with contextlib.suppress(OSError):
-                other.hash()
-            if other.key != key:
-                return None
-        for folder, (changed, listing) in before.folders.items():
-            names |= self.modules.news(folder, changed, listing)
-        for script, noted in before.documents.items():
-            if script in self.store.files and not self.documents.holds(script, noted):
-                return None
-        if not all(self.documents.still_chosen(asked, noted) for asked, noted in before.keys.items()):
-            return None
-        return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
-
-    def _led_elsewhere(self, before: Record, news: set[str]) -> dict[str, list[str] | None]:
-        """The files in which names may lead elsewhere because of what has come or gone -> which they say of its names; None:
-        they needn't say them."""
-        files = self.store.files
-        gone = {path for path in before.files if path not in files}
-        found: dict[str, list[str] | None] = {}
-        for path, row in before.files.items():
-            if path not in gone and (
-                (row.head is not None and row.head.imports) or not gone.isdisjoint(before.imports.get(path, ()))
-            ):
-                found[path] = None
-        return found | dict(self._mentions(before.files.keys() - gone - found.keys(), news))
-
-    def _scripts_move(self, before: Record, unsettled: Iterable[File]) -> bool:
-        """Whether the first script has come into a package, or a folder above others, or the last one has gone."""
-        then, now = before.files, self.store.files
-        changed = {os.path.abspath(file.path) for file in unsettled} | (then.keys() - now.keys())
-        moved = (path for path in changed if (self._begins(then.get(path)) == "main") is not self._is_script(path))
-        for folder in sorted({os.path.dirname(path) for path in moved}):
-            below = [path for path in {**then, **now} if path.startswith(folder + os.sep)]
-            inside = [path for path in below if os.path.dirname(path) == folder]
-            had = any(self._begins(then.get(path)) == "main" for path in inside)
-            if had is not any(map(self._is_script, inside)) and (
-                len(inside) < len(below) or os.path.join(folder, "__init__.py") in now
-            ):
-                return True
-        return False
-
     def _link(self, known: dict[str, tuple[str, ...]], changed: set[str], jobs: int) -> None:
         """Note what each file imports; what imports lead to outside of the program is read too."""
         files, waiting = self.store.files, [*self.inside]
@@ -431,150 +387,6 @@ class Run:
         self.store.files[path] = file
         return file
 
-    def _kept(self, before: Record, led: Mapping[str, Collection[str] | None]) -> Record:
-        """What no change touches of what the last run found out.
-
-        Args:
-            led: the files in which names may lead elsewhere although they are as they were, as `_led_elsewhere` says.
-        """
-        files = self.store.files
-        gone = before.files.keys() - files.keys()
-        new = files.keys() - before.files.keys()
-        edited = {path for path in files.keys() - new if before.files[path].key != files[path].key}
-        changed = edited | new | gone
-        states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
-        missed = frozenset(before.missed)
-        moved = {path: outline.moved(*both, missed) if both is not None else None for path, both in states.items()}
-        for path, words in led.items():
-            passed, known = self._led_on(path, words), moved.get(path, frozenset())
-            moved[path] = None if passed is None or known is None else known | passed
-        moved = {path: names for path, names in moved.items() if names != frozenset()}
-        rebuilt = self._rebuilt(before, changed, moved.keys())
-        saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
-        touched = changed | led.keys() | rebuilt | saying.keys()
-        # A run that only imports a file depends on what that does when it is imported.
-        idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
-        idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
-        acting = touched - (idle - rebuilt - led.keys())
-        here = touched & files.keys()
-        said = self._newly_said(before, here, states)
-        found = self._said_by_them(before, here)
-        stirred = {
-            path
-            for path, (visited, imported) in before.idle.items()
-            if not (touched.isdisjoint(visited) and acting.isdisjoint(imported))
-        }
-        followed = {
-            path: runs
-            for path, runs in before.followed.items()
-            if path not in touched | stirred
-            and all(touched.isdisjoint(run.visited | run.opened) and acting.isdisjoint(run.imported) for run in runs)
-            and all(said.isdisjoint(run.asked) and not (found and run.may_turn_on(found)) for run in runs)
-        }
-        judged = {
-            path: module
-            for path, module in before.judged.items()
-            if path not in touched
-            and touched.isdisjoint(module.opened)
-            and said.isdisjoint(module.asked)
-            and not (found and module.may_turn_on(found))
-        }
-        folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
-        same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
-        return Record(
-            followed=followed, idle={path: rest for path, rest in before.idle.items() if path in followed}, judged=judged,
-            others={**before.others}, folders=folders, missed=[*before.missed], hidden=before.hidden if same_names else {},
-        )  # fmt: skip
-
-    def _said_by_them(self, before: Record, touched: Set[str]) -> set[tuple[str, str]]:
-        """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
-        sought: dict[str, set[str]] = {}
-        for answer in _answers(before):
-            for beginning, words in answer.sought.items():
-                sought.setdefault(beginning, set()).update(words)
-        return {
-            (beginning, word)
-            for beginning, words in sought.items()
-            for path in touched
-            if path.startswith(beginning)
-            for word in words
-            if self.texts.count(path, word)
-        }
-
-    def _newly_said(
-        self, before: Record, touched: Set[str], states: Mapping[str, tuple[Facts, Facts] | None]
-    ) -> set[str]:
-        """Which of the names whose users were searched for may have users in files that had none of them before.
-
-        Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
-        """
-        asked = {name for answer in _answers(before) for name in answer.asked}
-        said: set[str] = set()
-        for path in touched:
-            both = states.get(path)
-            if self._begins(before.files.get(path)) != self._begins(self.store.files[path]):
-                said |= {ANYWHERE} & asked
-            if before.imports.get(path) != self.links.imports.get(path):
-                said |= {ANYWHERE} & asked
-                both = None
-            elif path not in states:
-                continue
-            if both is not None:
-                then, now = map(words_of, both)
-                said |= (now - then) & asked
-            else:
-                said |= {name for name in asked if self._may_say(path, name)}
-        return said
-
-    @staticmethod
-    def _begins(file: Row | File | None) -> str:
-        """How a run may start in a file."""
-        return file.head.starts if file is not None and file.head is not None else ""
-
-    def _rebuilt(self, before: Record, changed: Set[str], moved: Set[str]) -> set[str]:
-        """The files that build something by the name of a registry which means something else now."""
-        files, heads = self.store.files, before.files
-        touched = changed | moved
-        then = registered((path, heads[path].head) for path in touched if path in heads)
-        now = registered((path, files[path].head) for path in touched if path in files)
-        names = {
-            name
-            for name in then.keys() | now.keys()
-            if then.get(name) != now.get(name) or any(path in moved for path, _ in now[name])
-        }
-        if not names:
-            return set()
-        return {
-            path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
-        }
-
-    def _states(self, old: bytes, new: bytes) -> tuple[Facts, Facts] | None:
-        """What a file said, and what it says now; None where one of them isn't known."""
-        before, now = self.store.known(old), self.store.known(new)
-        return (before, now) if before is not None and now is not None else None
-
-    def _led_on(self, path: str, words: Collection[str] | None) -> frozenset[str] | None:
-        """The names of a file that lead elsewhere where some words do; None: any name may."""
-        facts = self.store.known(self.store.files[path].key)
-        if facts is None:
-            return frozenset()
-        return None if words is None or facts.stars else outline.passing_on(facts, words)
-
-    def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-        """The files in which some words occur, with these; all of them where that can't be read off a file's bytes."""
-        plain = [word for word in words if word.isascii()]
-        others = [word for word in words if not word.isascii()]
-        for path in paths:
-            text = self._text(path)
-            if text is None:
-                yield path, [*words]
-            elif said := [*(word for word in plain if says(text, word)), *others]:
-                yield path, said
-
-    def _may_say(self, path: str, word: str) -> bool:
-        """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
-        return bool(word) and bool(self.texts.count(path, word) or self.texts.count(path, "import *"))
-
     def _has(self, path: str, word: str) -> bool:
         """Whether a word occurs in a file, as part of another one too. Its text isn't kept: thousands are asked for few words."""
         text = self._text(path)
@@ -586,15 +398,6 @@ class Run:
             return self.store.files[path].read()
         except OSError:
             return None
-
-    def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
-        """Whether what importing a file does may depend on what some words mean; None: on any."""
-        facts = self.store.known(self.store.files[path].key)
-        return words is None or facts is None or outline.acts_on(facts, words)
-
-    def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
-        facts = self.store.known(self.store.files[path].key)
-        return outline.passing_on(facts, words) if facts is not None else frozenset()
 
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
@@ -675,12 +478,12 @@ class Run:
             self.store.keep()  # while others work
             for part in parts:
                 self._take(part)
-            now = _runs(self.record.followed, self.links)
+            now = runs_of(self.record.followed, self.links)
             if early or not same:
-                then = now if same else _runs(before.followed, Links(before.imports))
+                then = now if same else runs_of(before.followed, Links(before.imports))
                 then = then | dict.fromkeys(early, NO_RUNS)
                 for path, judged in [*self.record.judged.items()]:
-                    if _differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
+                    if differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
                         del self.record.judged[path]
             for part in work([(path, now.get(path, NO_RUNS)) for path in self._unjudged()]):
                 self._take(part)
@@ -790,7 +593,7 @@ class Run:
 
     def _is_script(self, path: str) -> bool:
         """Whether a file has a `__main__` block."""
-        return self._begins(self.store.files.get(path)) == "main"
+        return is_script(self.store.files, path)
 
     def _is_taken(self, name: str) -> bool:
         """Whether a library has a name: a folder of that name which doesn't say that it is a package hides none."""
@@ -954,102 +757,6 @@ def _asked(engine: Engine) -> tuple[tuple[str, ...], dict[str, list[str]]]:
     for beginning, word in sorted(engine.users.texts.sought):
         sought.setdefault(beginning, []).append(word)
     return tuple(sorted(engine.users.asked)), sought
-
-
-def _answers(record: Record) -> Iterator[Followed | Judged]:
-    """All that a record knows of runs and of modules."""
-    for runs in record.followed.values():
-        yield from runs
-    yield from record.judged.values()
-
-
-def _aliases(file: Row | File | None) -> msgspec.Raw | None:
-    """The names of a file that may stand for something else, encoded."""
-    return file.head.aliases if file is not None and file.head is not None else None
-
-
-def _found(record: Record, starts: Set[str], paths: Set[str]) -> Iterator[Finding]:
-    """What is known of a program, file by file.
-
-    Args:
-        starts: the files whose runs reach something that is reported on.
-        paths: the files that are.
-    """
-    runs = {path: followed for path, followed in record.followed.items() if path in starts}
-    own = {path: judged.findings for path, judged in record.judged.items() if judged.findings and path in paths}
-    for path in sorted(runs.keys() | own.keys()):
-        for followed in runs.get(path, ()):
-            yield from followed.findings
-        yield from own.get(path, ())
-
-
-def _once(findings: Iterable[Finding]) -> list[Finding]:
-    """What several entry points say of one place in the same words is said once, as the gravest says it, with where the others start."""
-    found: dict[tuple[object, ...], Finding] = {}
-    for finding in findings:
-        seeds = finding.family == 1
-        graded = finding.severity if not seeds or finding.severity == "note" else ""
-        key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0], graded)
-        known = found.get(key)
-        if known == finding:
-            continue  # a run and a process that it starts say the same
-        if known is None or not finding.steps or not seeds:
-            found[key if known is None else (*key, len(found))] = finding
-        else:
-            found[key] = _with_start(*sorted((known, finding), key=lambda one: -ORDER[one.severity]))
-    return list(found.values())
-
-
-def _with_start(finding: Finding, other: Finding) -> Finding:
-    """A finding that also says where another one's runs start, but for those that it names."""
-    named = {
-        (step.path, step.span) for step in finding.steps if step.message == ANOTHER_RUN or step is finding.steps[0]
-    }
-    starts = [*other.steps[:1], *(step for step in other.steps if step.message == ANOTHER_RUN)]
-    new = (msgspec.structs.replace(s, message=ANOTHER_RUN) for s in starts if (s.path, s.span) not in named)
-    return msgspec.structs.replace(finding, steps=(*finding.steps, *new))
-
-
-def _runs(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str, Runs]:
-    """The runs that each module is judged by."""
-    passages: dict[str, list[Passage]] = {}
-    for _, runs in sorted(followed.items()):
-        for run in runs:
-            for path, sites in run.sites.items():
-                passage = Passage(
-                    run.outcome, sites, run.seeded.get(path, frozenset()), run.silent.get(path, frozenset())
-                )
-                passages.setdefault(path, []).append(passage)
-    trained = links.reached(path for path, runs in followed.items() if any(run.trains for run in runs))
-    stopping = {
-        path: runs[0].outcome.stops for path, runs in followed.items() if runs and all(r.outcome.stops for r in runs)
-    }
-    trying = {path for path, runs in followed.items() if runs and all(r.outcome.only_tries for r in runs)}
-    going = links.reached(followed.keys() - stopping.keys() - trying) if stopping else set[str]()
-    training = {path for path, runs in followed.items() if any(run.trains and not run.outcome.stops for run in runs)}
-    trains = links.reached(training) if stopping else set[str]()
-    stopped, broken = dict[str, str](), dict[str, str]()
-    for start, where in sorted(stopping.items()):
-        for path in links.reached([start]):
-            if path not in going:
-                stopped.setdefault(path, where)
-            if path not in trains:
-                broken.setdefault(path, where)
-    left = links.reached(path for path, runs in followed.items() if any(run.outcome.leaves for run in runs))
-    return {
-        path: Runs(passages.get(path, ()), path in trained, stopped.get(path, ""), path in left, broken.get(path, ""))
-        for path in passages.keys() | trained | stopped.keys() | left | broken.keys()
-    }
-
-
-def _differ(judged: Judged, then: Runs, now: Runs) -> bool:
-    """Whether a module may be judged otherwise by other runs."""
-    if (then.stop, then.leaves, then.broken) != (now.stop, now.leaves, now.broken):
-        return True
-    if then.train != now.train and (judged.open or now.leaves):
-        return True
-    passages = (*then.passages, *now.passages)
-    return then.passages != now.passages and (judged.varies or any(passage.sites for passage in passages))
 
 
 def _chunks(work: list[Work]) -> list[list[Work]]:

@@ -87,7 +87,7 @@ class Texts:
         """Whether a file is one of the program's."""
         return path in self._paths
 
-    def _read(self, path: str) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read; of a notebook what its cells of code say, without the pictures and numbers
         that they gave, which are most of it."""
         data = self._bytes(path)
@@ -99,7 +99,7 @@ class Texts:
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
-            self._texts[path] = self._read(path)
+            self._texts[path] = self.read(path)
         return self._texts[path]
 
     def code(self, path: str) -> bytes | None:
@@ -193,7 +193,7 @@ class Texts:
         if self._words is None and self._all_below("") is None:
             self._words = Words()
             for number, path in enumerate(self._sorted):
-                self._words.add(number, self._read(path))
+                self._words.add(number, self.read(path))
 
     def importing(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that import something which has a word in its name, in order."""
@@ -205,7 +205,7 @@ class Texts:
                 return (path for path in self.saying(word, folder) if raw in _imported(self.of(path) or b""))
             self._importing = {}
             for path in self.below(""):
-                for said in _imported(self._read(path) or b""):
+                for said in _imported(self.read(path) or b""):
                     self._importing.setdefault(said, []).append(path)
         return (path for path in self._importing.get(word.encode(), ()) if path.startswith(folder))
 
@@ -218,7 +218,7 @@ class Texts:
         if self._searches > FEW_SEARCHES:
             self.index()
         if self._words is None:
-            return ((path, self._read(path)) for path in self.below(folder))
+            return ((path, self.read(path)) for path in self.below(folder))
         span = self._span(folder)
         numbers = sorted({number for word in words for number in self._words.saying(word) if number in span})
         return ((path, self.of(path)) for path in (self._sorted[number] for number in numbers))
@@ -230,7 +230,7 @@ class Texts:
             self._folder, self._inside = folder, []
             size = 0
             for path in self.below(folder):
-                text = self._read(path)
+                text = self.read(path)
                 size += len(text or b"")
                 if size > MOST_BYTES:
                     self._inside = None

@@ -1,0 +1,262 @@
+"""What has changed in a program since it was last checked, and which answers hold on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from typing import NamedTuple
+
+import msgspec
+
+from detlint.facts import outline
+from detlint.facts.model import Facts
+from detlint.facts.store import File, Store
+from detlint.program.documents import Documents
+from detlint.program.links import Links, registered
+from detlint.program.modules import ModuleNames, Modules
+from detlint.program.texts import Texts, says
+from detlint.program.users import ANYWHERE, words_of
+from detlint.record import Followed, Judged, Record, Row
+
+_States = tuple[Facts, Facts]
+"""What a file said, and what it says now."""
+
+
+class Changes(NamedTuple):
+    """Compares a program with what it was.
+
+    Attributes:
+        before: what was known of it.
+        store: the facts of its files, those that have changed as soon as they are read.
+        inside: the program's own files.
+    """
+
+    before: Record
+    store: Store
+    inside: Set[str]
+    names: ModuleNames
+    modules: Modules
+    links: Links
+    documents: Documents
+    texts: Texts
+
+    def news(self) -> set[str] | None:
+        """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
+        anywhere."""
+        inside = {path for path, row in self.before.files.items() if row.inside}
+        names = {os.path.basename(path) for path in inside ^ self.inside}
+        for path, key in self.before.others.items():
+            other = File(path, *self.names.of(path))
+            with contextlib.suppress(OSError):
+                other.hash()
+            if other.key != key:
+                return None
+        for folder, (changed, listing) in self.before.folders.items():
+            names |= self.modules.news(folder, changed, listing)
+        for script, noted in self.before.documents.items():
+            if script in self.store.files and not self.documents.holds(script, noted):
+                return None
+        if not all(self.documents.still_chosen(asked, noted) for asked, noted in self.before.keys.items()):
+            return None
+        return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
+
+    def led_elsewhere(self, news: set[str]) -> dict[str, list[str] | None]:
+        """The files in which names may lead elsewhere because of what has come or gone -> which they say of its names; None:
+        they needn't say them."""
+        files = self.store.files
+        gone = {path for path in self.before.files if path not in files}
+        found: dict[str, list[str] | None] = {}
+        for path, row in self.before.files.items():
+            if path not in gone and (
+                (row.head is not None and row.head.imports) or not gone.isdisjoint(self.before.imports.get(path, ()))
+            ):
+                found[path] = None
+        return found | dict(self._mentions(self.before.files.keys() - gone - found.keys(), news))
+
+    def scripts_move(self, unsettled: Iterable[File]) -> bool:
+        """Whether the first script has come into a package, or a folder above others, or the last one has gone."""
+        then, now = self.before.files, self.store.files
+        changed = {os.path.abspath(file.path) for file in unsettled} | (then.keys() - now.keys())
+        moved = (path for path in changed if (begins(then.get(path)) == "main") is not is_script(now, path))
+        for folder in sorted({os.path.dirname(path) for path in moved}):
+            below = [path for path in {**then, **now} if path.startswith(folder + os.sep)]
+            inside = [path for path in below if os.path.dirname(path) == folder]
+            had = any(begins(then.get(path)) == "main" for path in inside)
+            if had is not any(is_script(now, path) for path in inside) and (
+                len(inside) < len(below) or os.path.join(folder, "__init__.py") in now
+            ):
+                return True
+        return False
+
+    def kept(self, led: Mapping[str, Collection[str] | None]) -> Record:
+        """What no change touches of what the last run found out.
+
+        Args:
+            led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
+        """
+        before, files = self.before, self.store.files
+        edited = {path for path, row in before.files.items() if path in files and files[path].key != row.key}
+        changed = edited | (files.keys() ^ before.files.keys())
+        states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
+        touched, acting = self._touched(changed, states, led)
+        here = touched & files.keys()
+        said = self._newly_said(here, states)
+        found = self._said_by_them(here)
+        stirred = {
+            path
+            for path, (visited, imported) in before.idle.items()
+            if not (touched.isdisjoint(visited) and acting.isdisjoint(imported))
+        }
+        followed = {
+            path: runs
+            for path, runs in before.followed.items()
+            if path not in touched | stirred
+            and all(touched.isdisjoint(run.visited | run.opened) and acting.isdisjoint(run.imported) for run in runs)
+            and all(said.isdisjoint(run.asked) and not (found and run.may_turn_on(found)) for run in runs)
+        }
+        judged = {
+            path: module
+            for path, module in before.judged.items()
+            if path not in touched
+            and touched.isdisjoint(module.opened)
+            and said.isdisjoint(module.asked)
+            and not (found and module.may_turn_on(found))
+        }
+        folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
+        same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
+        return Record(
+            followed=followed, idle={path: rest for path, rest in before.idle.items() if path in followed}, judged=judged,
+            others={**before.others}, folders=folders, missed=[*before.missed], hidden=before.hidden if same_names else {},
+        )  # fmt: skip
+
+    def _touched(
+        self, changed: set[str], states: Mapping[str, _States | None], led: Mapping[str, Collection[str] | None]
+    ) -> tuple[set[str], set[str]]:
+        """The files whose answers may be others now; and those of them for whose sake even a run may be another one that does no more
+        than to import them."""
+        missed = frozenset(self.before.missed)
+        moved = {path: outline.moved(*both, missed) if both is not None else None for path, both in states.items()}
+        for path, words in led.items():
+            passed, known = self._led_on(path, words), moved.get(path, frozenset())
+            moved[path] = None if passed is None or known is None else known | passed
+        moved = {path: names for path, names in moved.items() if names != frozenset()}
+        rebuilt = self._rebuilt(changed, moved.keys())
+        saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
+        touched = changed | led.keys() | rebuilt | saying.keys()
+        idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
+        idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
+        return touched, touched - (idle - rebuilt - led.keys())
+
+    def _said_by_them(self, touched: Set[str]) -> set[tuple[str, str]]:
+        """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
+        sought: dict[str, set[str]] = {}
+        for answer in _answers(self.before):
+            for beginning, words in answer.sought.items():
+                sought.setdefault(beginning, set()).update(words)
+        return {
+            (beginning, word)
+            for beginning, words in sought.items()
+            for path in touched
+            if path.startswith(beginning)
+            for word in words
+            if self.texts.count(path, word)
+        }
+
+    def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None]) -> set[str]:
+        """Which of the names whose users were searched for may have users in files that had none of them self.before.
+
+        Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
+        """
+        asked = {name for answer in _answers(self.before) for name in answer.asked}
+        said: set[str] = set()
+        for path in touched:
+            both = states.get(path)
+            if begins(self.before.files.get(path)) != begins(self.store.files[path]):
+                said |= {ANYWHERE} & asked
+            if self.before.imports.get(path) != self.links.imports.get(path):
+                said |= {ANYWHERE} & asked
+                both = None
+            elif path not in states:
+                continue
+            if both is not None:
+                then, now = map(words_of, both)
+                said |= (now - then) & asked
+            else:
+                said |= {name for name in asked if self._may_say(path, name)}
+        return said
+
+    def _rebuilt(self, changed: Set[str], moved: Set[str]) -> set[str]:
+        """The files that build something by the name of a registry which means something else now."""
+        files, heads = self.store.files, self.before.files
+        touched = changed | moved
+        then = registered((path, heads[path].head) for path in touched if path in heads)
+        now = registered((path, files[path].head) for path in touched if path in files)
+        names = {
+            name
+            for name in then.keys() | now.keys()
+            if then.get(name) != now.get(name) or any(path in moved for path, _ in now[name])
+        }
+        if not names:
+            return set()
+        return {
+            path for path, file in files.items() if file.head is not None and not names.isdisjoint(file.head.builds)
+        }
+
+    def _states(self, old: bytes, new: bytes) -> _States | None:
+        """What a file said, and what it says now; None where one of them isn't known."""
+        before, now = self.store.known(old), self.store.known(new)
+        return (before, now) if before is not None and now is not None else None
+
+    def _led_on(self, path: str, words: Collection[str] | None) -> frozenset[str] | None:
+        """The names of a file that lead elsewhere where some words do; None: any name may."""
+        facts = self.store.known(self.store.files[path].key)
+        if facts is None:
+            return frozenset()
+        return None if words is None or facts.stars else outline.passing_on(facts, words)
+
+    def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+        """The files in which some words occur, with these; all of them where that can't be read off a file's bytes."""
+        plain = [word for word in words if word.isascii()]
+        others = [word for word in words if not word.isascii()]
+        for path in paths:
+            text = self.texts.read(path)
+            if text is None:
+                yield path, [*words]
+            elif said := [*(word for word in plain if says(text, word)), *others]:
+                yield path, said
+
+    def _may_say(self, path: str, word: str) -> bool:
+        """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
+        return bool(word) and bool(self.texts.count(path, word) or self.texts.count(path, "import *"))
+
+    def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
+        """Whether what importing a file does may depend on what some words mean; None: on any."""
+        facts = self.store.known(self.store.files[path].key)
+        return words is None or facts is None or outline.acts_on(facts, words)
+
+    def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
+        facts = self.store.known(self.store.files[path].key)
+        return outline.passing_on(facts, words) if facts is not None else frozenset()
+
+
+def is_script(files: Mapping[str, File], path: str) -> bool:
+    """Whether a file has a `__main__` block."""
+    return begins(files.get(path)) == "main"
+
+
+def begins(file: Row | File | None) -> str:
+    """How a run may start in a file."""
+    return file.head.starts if file is not None and file.head is not None else ""
+
+
+def _answers(record: Record) -> Iterator[Followed | Judged]:
+    """All that a record knows of runs and of modules."""
+    for runs in record.followed.values():
+        yield from runs
+    yield from record.judged.values()
+
+
+def _aliases(file: Row | File | None) -> msgspec.Raw | None:
+    """The names of a file that may stand for something else, encoded."""
+    return file.head.aliases if file is not None and file.head is not None else None
