@@ -624,6 +624,11 @@ class Catalog:
         """The classes of tensors."""
         return frozenset(framework.tensor for framework in self.frameworks)
 
+    @cached_property
+    def tensor_methods(self) -> frozenset[str]:
+        """Methods that tensors have, as far as anything is known of them."""
+        return self._of_tensors((*self.calls, *self.computing, *self.whole, *self.leaves)) | self.plain_methods
+
     def _of_tensors(self, names: Iterable[str]) -> frozenset[str]:
         """The methods of tensors among some names."""
         split = (name.rpartition(".") for name in names)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from detlint.checks.by_name import ANY
+from detlint.facts.model import Ref
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Block, Texts
 from detlint.program.users import Users
@@ -45,7 +46,7 @@ class Attributes:
         Args:
             owner: the class, by its name inside the module.
             inside: whether it is a part of what the object does itself, as layers have them: others than its class read it
-                only where they import that.
+                only where they import that, or call it of an object that they were handed: `model.encoder(x)`.
             counts: says which readings count; None for all of them.
         """
         own = f"{module.path}::{owner}"
@@ -67,6 +68,21 @@ class Attributes:
             if path not in first and self._reads(path, own, name, counts):
                 self._resolver.opened.add(path)
                 return True
+        return inside and self._is_read_farther_away(module, own, name, counts)
+
+    def _is_read_farther_away(self, module: Module, own: str, name: str, counts: Counts | None) -> bool:
+        """Whether a file that doesn't import a module itself may read what its objects have: a class there derives from theirs, by way
+        of what a package offers; or it calls that of an object that it was handed, if tensors have no such method, which it will mean."""
+        of_tensors = name in self._resolver.catalog.tensor_methods
+        for path in self._users.saying(module, name) or ():
+            other = self._resolver.module(path) if path.endswith(".py") else None
+            for block in self._texts.blocks(path) if other is not None and other is not module else ():
+                for base, at in _readings(block.text, name.encode()):
+                    called = block.text.startswith(b"(", at + len(name)) and not (of_tensors or _is_import(other, base))
+                    read = self._is_related(path, block, own) if _is_own(base) else called
+                    if read and (counts is None or counts(path, block, at)):
+                        self._resolver.opened.add(path)
+                        return True
         return False
 
     def is_read_by_kin(self, module: Module, owner: str, name: str) -> bool:
@@ -77,7 +93,7 @@ class Attributes:
             owner: the class, by its name inside the module.
         """
         own = f"{module.path}::{owner}"
-        saying = self._users.saying(module, name, anywhere=False) if name.isascii() and self._is_closed(own) else None
+        saying = self._users.saying(module, name) if name.isascii() and self._is_closed(own) else None
         if saying is None:
             return True
         first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
@@ -156,6 +172,11 @@ class Attributes:
 def _is_own(base: bytes | None) -> bool:
     """Whether an attribute is one of the object whose method reads it."""
     return base in (b"self", b"cls") or (base is not None and base.startswith(b"super("))
+
+
+def _is_import(module: Module | None, base: bytes | None) -> bool:
+    """Whether what an attribute is read of is something that a file imports, or isn't known."""
+    return base is None or module is None or isinstance(module.facts.names.get(base.decode("utf-8", "replace")), Ref)
 
 
 def _outermost(name: str) -> str:
