@@ -21,7 +21,7 @@ from detlint.checks.hints import READERS, without_hints
 from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
-from detlint.facts.model import Param, Result, Site, is_made_by
+from detlint.facts.model import Instance, Param, Result, Site, Value, is_made_by
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
@@ -231,7 +231,7 @@ class Frozen:
             zip(parameters, value.args, strict=False)
         )
         taken = next((parameter for parameter, handed in named.items() if is_it(handed)), None)
-        kept = [part for part, of in module.classes[name].attributes.items() if of == Param(taken or "")]
+        kept = [part for part, of in module.classes[name].attributes.items() if _is_parameter(of, taken or "")]
         init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), owner)
         said = sum(isinstance(node, ast.Name) and node.id == taken for node in ast.walk(init))
         return kept[0] if len(kept) == 1 and said == 1 and self._is_kept_alone(owner, kept[0]) else ""
@@ -385,6 +385,11 @@ def _place(site: Site) -> tuple[int, int, int, int]:
     """Where a site begins and ends."""
     span = site.span
     return span.line, span.column, span.end_line, span.end_column
+
+
+def _is_parameter(value: Value | None, name: str) -> bool:
+    """Whether a value is the parameter of that name, perhaps with a class as its hint."""
+    return value == Param(name) or (isinstance(value, Instance) and name != "" and value.name == name)
 
 
 def _is_written_out(given: ast.expr) -> bool:
