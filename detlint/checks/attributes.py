@@ -17,6 +17,8 @@ KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 WINDOW: Final = 200
 """In bytes: so far before an attribute's name stands what it is read of."""
 _OWNER: Final = re.compile(rb"(super\([^()]*\)|\w*[\w)\]])\s*\.[ \t]*\Z")
+_DOTTED: Final = re.compile(rb"(?<![\w.)\]])([^\W\d]\w*)\.(?:\w+\.)*\Z")
+"""The names before an attribute, where there is nothing else."""
 _SET: Final = re.compile(rb"\w|\s*(?::[^=\n]*)?=(?!=)|\s*(?:,\s*self\.\w+\s*)+=(?!=)")
 """What stands behind the name of an attribute that is set, alone or with others, or behind a part of another name."""
 _NAMED: Final = re.compile(rb"attr\([^()]*[\"']\Z")
@@ -79,6 +81,7 @@ class Attributes:
             for block in self._texts.blocks(path) if other is not None and other is not module else ():
                 for base, at in _readings(block.text, name.encode()):
                     called = block.text.startswith(b"(", at + len(name)) and not (of_tensors or _is_import(other, base))
+                    called = called and not self._is_of_library(path, block.text, at, name)
                     read = self._is_related(path, block, own) if _is_own(base) else called
                     if read and (counts is None or counts(path, block, at)):
                         self._resolver.opened.add(path)
@@ -151,10 +154,24 @@ class Attributes:
             return path.endswith(".ipynb")
         for block in self._texts.blocks(path):
             for base, at in _readings(block.text, name.encode()):
-                related = not _is_own(base) or self._is_related(path, block, own)
+                if _is_own(base):
+                    related = self._is_related(path, block, own)
+                else:
+                    related = base is None or not self._is_of_library(path, block.text, at, name)
                 if related and (counts is None or counts(path, block, at)):
                     return True
         return False
+
+    def _is_of_library(self, path: str, text: bytes, at: int, name: str) -> bool:
+        """Whether what is read at a place of a part of a file is what a library has that the catalog knows: `ops.randn_like`. Not if that
+        part may bind the name for something else, as a parameter has it."""
+        module, said = self._resolver.module(path), _DOTTED.search(text, max(0, at - WINDOW), at)
+        if module is None or said is None:
+            return False
+        if re.search(rb"[(,]\s*%s\s*[,:=)]|\b(?:for|as)\s+%s\b|\b%s\s*:?=(?!=)" % ((said[1],) * 3), text):
+            return False
+        meant = self._resolver.name(path, f"{module.prefix}{said[0].decode('utf-8', 'replace')}{name}")
+        return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._resolver.catalog.roots
 
     def _is_related(self, path: str, block: Block, own: str) -> bool:
         """Whether `self` in a part of a file may be an object of a class, or of one that it derives from."""
