@@ -154,10 +154,12 @@ class Milder:
             return "nothing comes to it, as something surely raises before each call of what it stands in"
         if self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
-        idle = self._unnamed.is_idle(module, index)
-        if idle and all(outcome.only_tries for outcome in through):
+        if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
-        if not idle and self._settled_unnamed.is_idle(module, index):
+        # Of methods, calls say it.
+        function = module.function_of(module.sites[index])
+        plain = not function.owner and not self._unnamed.is_idle(module, index)
+        if plain and self._settled_unnamed.is_idle(module, index):
             return "as all files of settings of the project have it, nothing names what it stands in; others decide by theirs"
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
         if own and self._unnamed.leaves_out(module):

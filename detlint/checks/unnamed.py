@@ -286,8 +286,6 @@ class Unnamed:
         if other is None:
             return True
         method = method_at(block.text, at) if block.name in other.classes else ""
-        if self._keeps_from is not None and self._keeps_from(other, block, at):
-            return False
         # What was only supposed on the way to an answer says nothing where that is no.
         if method and self._is_never_called(other, block.name, method, {*asking}):
             return False
