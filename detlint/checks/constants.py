@@ -20,6 +20,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way, written_once
 from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
+from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.others import may_pass, perhaps_called
 from detlint.checks.parts import calls_of_parts
@@ -46,6 +47,7 @@ from detlint.facts.model import (
     Ref,
     Result,
     Site,
+    Span,
     Value,
     options,
 )
@@ -53,6 +55,7 @@ from detlint.program.answers import Answers
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
+from detlint.program.texts import Block
 from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
 
@@ -141,6 +144,18 @@ class Constants:
         """Whether the flow never comes to a site, by what the calls of the function around it always give."""
         function = module.function_of(module.sites[index])
         return bool(function.name) and self._kept_from(module, function, index) != ""
+
+    def keep_from_place(self, module: Module, block: Block, at: int) -> bool:
+        """Whether the flow never comes to a place in the text of a definition, in its function, by what the calls of that always give."""
+        line, begin = block.text.count(b"\n", 0, at) + 1, block.text.rfind(b"\n", 0, at) + 1
+        found = guarded(block.text, block.name, Span(line, at - begin, line, at - begin + 1))
+        if found is None or found.function is not found.outermost:
+            return False
+        name = block.name if block.name in module.functions else f"{block.name}.{found.function.name}"
+        function = module.functions.get(name)
+        return function is not None and any(
+            self._truth(module, function, found, guard.test) is (not guard.wanted) for guard in found.guards
+        )
 
     def bring_to(self, module: Module, index: int) -> bool:
         """Whether all tests on the way to a site in its function always hold, of which there is one at least."""
@@ -345,7 +360,8 @@ class Constants:
                 return settled
         if self._literal and not isinstance(node, ast.Name):
             return None
-        if isinstance(node, ast.Call):
+        asked = text_in(node)
+        if isinstance(node, ast.Call) and asked is node:
             return self._asked_for_class(module, function, found, attributes, node)
         value: Value | None = None
         if (given := self._kept_parameter(module, function, found, node)) is not None:
@@ -355,11 +371,11 @@ class Constants:
         elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, node):
             made = module.functions[f"{function.owner}.__init__"]
             value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
-        elif isinstance(node, ast.Attribute) and dotted(node.value) == "self":
-            value = self._kept_of_settings(module, function.owner, node.attr)
-        if isinstance(node, ast.Attribute):
-            attributes.add(node.attr)
-            if value is not None and not self._is_own(module, function.owner, node.attr):
+        elif isinstance(asked, ast.Attribute) and dotted(asked.value) == "self":
+            value = self._kept_of_settings(module, function.owner, asked.attr, respells(node))
+        if isinstance(asked, ast.Attribute):
+            attributes.add(asked.attr)
+            if value is not None and not self._is_own(module, function.owner, asked.attr):
                 value = None
         return value if isinstance(value, Const) else None
 
@@ -483,12 +499,20 @@ class Constants:
         found = self._resolver.normal(module.path, base, function)
         return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
 
-    def _kept_of_settings(self, module: Module, owner: str, name: str) -> Const | None:
-        """What a class keeps as an attribute that its constructor alone sets, in one place, to what it looks up in settings."""
+    def _kept_of_settings(self, module: Module, owner: str, name: str, respelled: str = "") -> Const | None:
+        """What a class keeps as an attribute that its constructor alone sets, in one place, to what it looks up in settings.
+
+        Args:
+            respelled: the method that writes it otherwise before it counts; "" for none.
+        """
         text = self._text(module) if self._settled is not None and name != TRAINING else None
         body = class_in(text, owner) if text is not None else None
         written = written_once(body, name) if body is not None else None
-        return self._settled.written(module, *written) if self._settled is not None and written is not None else None
+        if self._settled is None or written is None:
+            return None
+        made, value = written
+        value = ast.Call(ast.Attribute(value, respelled, ast.Load()), [], []) if respelled else value
+        return self._settled.written(module, made, value)
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""

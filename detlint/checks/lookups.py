@@ -18,6 +18,8 @@ _LOADING: Final = re.compile(
     r"(?:^|[._])(?:safe_load|yaml|OmegaConf|EasyDict|Dict|AttrDict|DictConfig|Munch)(?:[._]|$)"
 )
 """What makes such, beside what is called so."""
+_RESPELLS: Final = frozenset({"lower", "upper", "strip"})
+"""Methods that only texts have, which write them otherwise."""
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -33,6 +35,8 @@ class Lookup(NamedTuple):
     """What is had where the key is missing."""
     is_there: bool = False
     """Whether it only asks if the key is there."""
+    respelled: str = ""
+    """The method that writes the text otherwise which is had: `config.loss.lower()`."""
 
 
 def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | None:
@@ -47,9 +51,25 @@ def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | N
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
         found = _lookup(node.comparators[0], text_of(node.left))
         return found._replace(is_there=True) if found is not None else None
+    if method := respells(node):
+        found = looked_up(function, text_in(node), depth)
+        known = found is not None and not (found.is_there or found.respelled)
+        return found._replace(respelled=method) if found is not None and known else None
     if isinstance(node, ast.Call) and not node.keywords:
         return _called(node)
     return None
+
+
+def respells(node: ast.expr) -> str:
+    """The method by which an expression writes a text otherwise; "" for any other."""
+    called = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else None
+    return called.attr if isinstance(called, ast.Attribute) and called.attr in _RESPELLS else ""
+
+
+def text_in(node: ast.expr) -> ast.expr:
+    """What an expression writes otherwise; itself where it does not."""
+    called = node.func if isinstance(node, ast.Call) and respells(node) else None
+    return called.value if isinstance(called, ast.Attribute) else node
 
 
 def _called(node: ast.Call) -> Lookup | None:

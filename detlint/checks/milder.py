@@ -66,6 +66,7 @@ class Milder:
         self._resolver = matcher.resolver
         self._users = users
         self._unnamed = unnamed
+        self._settled_unnamed = unnamed.where(settled_calls.keep_from_place)
         self._untrained = untrained
         self._raising = raising
         self._unused = silence.unused
@@ -155,6 +156,11 @@ class Milder:
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
             return "nothing that the program runs names what it stands in"
+        # Of methods, calls say it.
+        function = module.function_of(module.sites[index])
+        plain = not function.owner and not self._unnamed.is_idle(module, index)
+        if plain and self._settled_unnamed.is_idle(module, index):
+            return "as all files of settings of the project have it, nothing names what it stands in; others decide by theirs"
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
         if own and self._unnamed.leaves_out(module):
             return "nothing of the program imports its file, or starts in it"

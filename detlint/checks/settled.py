@@ -83,7 +83,8 @@ class Settled:
         (`config.clip = config.clip == "True"`); None where that isn't known, or for any other."""
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         found = looked_up(function, test.operand if isinstance(test, ast.UnaryOp) and negated else test)
-        value = self._of(module, found, compared=True) if found is not None and not found.is_there else None
+        plain = found is not None and not (found.is_there or found.respelled)
+        value = self._of(module, found, compared=True) if found is not None and plain else None
         return (value.value is True) is not negated if value is not None else None
 
     def passed(self, module: Module, site: int, name: str, position: int) -> Const | None:
@@ -173,6 +174,8 @@ class Settled:
         values.discard(TRUTH)
         only = values.pop() if len(values) == 1 else None
         text = converted and only is not None and isinstance(only.value, str)
+        if asked.respelled:  # whatever code makes of it is a text, too
+            return _respelled(only, asked.respelled) if only is not None and not text else None
         return only if only is not None and not text and not _may_be_more(only) else None
 
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
@@ -222,6 +225,12 @@ def _is_the_same(chosen: Sequence[Const | None], given: Collection[Const | None]
     words = [value.value for value in chosen if value is not None]
     same = all(str(word) in texts for word in words) and any(isinstance(word, str) for word in words)
     return len(texts) == 1 and same
+
+
+def _respelled(value: Const, method: str) -> Const | None:
+    """A text as one of its methods writes it; None for anything else, which has no such method."""
+    known = isinstance(value.value, str) and value != TABLE
+    return Const(getattr(value.value, method)()) if known else None
 
 
 def _may_be_more(value: Const) -> bool:

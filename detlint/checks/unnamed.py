@@ -10,6 +10,7 @@ import ast
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
+from copy import copy
 from functools import lru_cache, partial
 from typing import Final
 
@@ -66,6 +67,10 @@ _KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)
 """A key of a YAML file."""
 
 
+Never = Callable[[Module, Block, int], bool]
+"""Says whether the flow never comes to a place in a part of a file."""
+
+
 class Unnamed:
     """Finds what nothing runs.
 
@@ -108,6 +113,17 @@ class Unnamed:
         self._led: Answers[bool] = Answers(users)
         self._hinting: Answers[bool] = Answers(users)
         self._evaluated: Answers[bool] = Answers(users)
+        self._keeps_from: Never | None = None
+
+    def where(self, keeps_from: Never) -> Unnamed:
+        """The same, but that what stands at a place which the flow never comes to names nothing.
+
+        Args:
+            keeps_from: says of such places in the texts of definitions whether that holds.
+        """
+        other = copy(self)
+        other._keeps_from, other._idle = keeps_from, Answers(self._users)
+        return other
 
     def is_idle(self, module: Module, index: int) -> bool:
         """Whether a site stands in a function, class or method that nothing runs, although others import its file."""
@@ -166,6 +182,7 @@ class Unnamed:
         layer = self._resolver.layer(f"{module.path}::{name}") is not None
         for block in self._saying(module, name):
             dark = block.name == name or self._is_dark(module, block, asking, layer=layer)
+            dark = dark or self._is_said_in_vain(module, block, name)
             if not dark and not self._only_says_attribute(module, block, name):
                 return False
         if module.facts.cells:
@@ -418,9 +435,15 @@ class Unnamed:
             else:
                 spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
                 named = spelled or self._is_taken(other, rest, name, module)
-            if named and not self._is_dark(other, block, asking):
+            if named and not (self._is_dark(other, block, asking) or self._is_said_in_vain(other, block, name)):
                 return True
         return False
+
+    def _is_said_in_vain(self, module: Module, block: Block, name: str) -> bool:
+        """Whether a part of a file says a name only where the flow never comes to."""
+        never = self._keeps_from
+        said = [found.start() for found in whole(name).finditer(block.text)] if never is not None else ()
+        return never is not None and bool(said) and all(never(module, block, at) for at in said)
 
     def _is_said_beside(self, package: Module, name: str) -> bool:
         """Whether a package says a name, which it gives what it imports, once more, or another file of the program says it."""
