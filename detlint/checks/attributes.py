@@ -82,7 +82,7 @@ class Attributes:
                 for base, at in _readings(block.text, name.encode()):
                     called = block.text.startswith(b"(", at + len(name)) and not (of_tensors or _is_import(other, base))
                     called = called and not self._is_of_library(path, block.text, at, name)
-                    read = self._is_related(path, block, own) if _is_own(base) else called
+                    read = self._is_akin(path, block, own) if _is_own(base) else called
                     if read and (counts is None or counts(path, block, at)):
                         self._resolver.opened.add(path)
                         return True
@@ -96,19 +96,29 @@ class Attributes:
             owner: the class, by its name inside the module.
         """
         own = f"{module.path}::{owner}"
-        saying = self._users.saying(module, name) if name.isascii() and self._is_closed(own) else None
+        saying = self._users.saying(module, name, anywhere=False) if name.isascii() and self._is_closed(own) else None
         if saying is None:
             return True
         first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
-        for path in dict.fromkeys([*first, *saying]):
+        near = dict.fromkeys([*first, *saying])
+        for path in near:
             self._resolver.opened.add(path)
             for block in self._texts.blocks(path):
                 if path == module.path and block.name == _outermost(owner):
                     continue
-                read = any(base is None or _is_own(base) for base, _ in _readings(block.text, name.encode()))
-                if read and (not path.endswith(".py") or self._is_related(path, block, own)):
+                if self._reads_itself(block, name) and (not path.endswith(".py") or self._is_related(path, block, own)):
                     return True
+        for path in self._users.saying(module, name) or ():
+            blocks = self._texts.blocks(path) if path.endswith(".py") and path not in near else ()
+            if any(self._reads_itself(block, name) and self._is_akin(path, block, own) for block in blocks):
+                self._resolver.opened.add(path)
+                return True
         return False
+
+    @staticmethod
+    def _reads_itself(block: Block, name: str) -> bool:
+        """Whether a part of a file reads an attribute of `self`, or of what isn't known."""
+        return any(base is None or _is_own(base) for base, _ in _readings(block.text, name.encode()))
 
     def is_set_by_others(self, module: Module, owner: str, name: str) -> bool:
         """Whether anything but a class itself may set an attribute of its objects: one that derives from it, or whoever has one.
@@ -179,10 +189,14 @@ class Attributes:
         if path == home and block.name == _outermost(inside):
             return True
         module = self._resolver.module(path)
-        other = f"{path}::{block.name}"
         body = module.classes.get(block.name) if module is not None else None
-        if body is None or len(self._resolver.bases(other)) != len(body.bases):
+        if body is None or len(self._resolver.bases(f"{path}::{block.name}")) != len(body.bases):
             return self._texts.says(path, _outermost(inside))  # what it derives from is not known
+        return self._is_akin(path, block, own)
+
+    def _is_akin(self, path: str, block: Block, own: str) -> bool:
+        """Whether a part of a file is a class that surely derives from another one, or that one from it."""
+        other = f"{path}::{block.name}"
         return own in self._resolver.mro(other) or other in self._resolver.mro(own)
 
 
