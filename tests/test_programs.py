@@ -96,6 +96,8 @@ def test_a_missing_switch_names_the_hardware_that_the_script_chooses() -> None:
         "train.py": "cuda",
         "train_accelerated.py": everywhere,
         "train_anywhere.py": everywhere,
+        "train_by_either.py": everywhere,
+        "train_by_nccl.py": "cuda",
         "train_moved.py": everywhere,
     }
 

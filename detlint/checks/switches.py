@@ -331,12 +331,18 @@ def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str],
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
-    """The accelerators that a run's script itself names, where it makes devices of such words alone: what the files behind it
-    know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
+    """The accelerators that a run's script itself names, where it makes devices of such words alone, or that it communicates between:
+    what the files behind it know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
+    if _with_context("finds-hardware", reach, matcher):
+        return set()
+    if _with_context("communicates-by-nccl", reach, matcher) and not _with_context(
+        "starts-communication", reach, matcher
+    ):
+        return {"cuda"}
     script = reach.entry.module
     made = [(place, effect) for place, effect in _with_context("device", reach, matcher) if place.module is script]
     words = [argument.value for _, effect in made if (argument := effect.argument("type"))]
     named = {target_of(one.value) if isinstance(one, Const) else "" for word in words for one in options(word)}
-    if not named - {"cpu"} or "" in named or _with_context("finds-hardware", reach, matcher):
+    if not named - {"cpu"} or "" in named:
         return set()
     return {DEVICES[word] for word in script.facts.mentions} | (named - {"cpu"})
