@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from detlint.facts.loops import dotted
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Value
 from detlint.facts.parse import tree
+from detlint.facts.reading.values import tail_of
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
@@ -38,8 +40,13 @@ def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool)
     for home in _near(users, module, called):
         if not users.mentions(home.path, f".{called}("):
             continue
+        text = users.texts.code(home.path) or b""
+        if (numbers := _all_seen(home, text, called)) is not None:
+            others = (n for n in numbers if (home.path, n) not in known)
+            found.uses.extend(Use(home, n, True) for n in others if _may_be(users, module, name, home, n, with_heirs))
+            continue
         sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
-        for call in _calls_in(users.texts.code(home.path) or b"").get(called, ()):
+        for call in _calls_in(text).get(called, ()):
             number = sites.get((call.lineno, call.col_offset, call.end_lineno, call.end_col_offset))
             if number is None and (with_heirs or not _is_of_base(call)):
                 found.unseen.append(call)
@@ -53,6 +60,13 @@ def may_pass(call: ast.Call, name: str, position: int) -> bool:
     """Whether a call may give a parameter something, by its name, at its position (-1 for none), or by what it unpacks."""
     unpacks = any(isinstance(arg, ast.Starred) for arg in call.args)
     return unpacks or 0 <= position < len(call.args) or any(one.arg in (None, name) for one in call.keywords)
+
+
+def _all_seen(home: Module, text: bytes, called: str) -> list[int] | None:
+    """The sites that call a method by its name, where these are all that a file says of it; None where it has to be parsed to know."""
+    named = [n for n, site in enumerate(home.sites) if site.kind == "call" and tail_of(site.target) == called]
+    said = len(re.findall(rb"\.\s*%s\s*\(" % re.escape(called.encode()), text))
+    return named if said == len(named) and all(isinstance(home.sites[n].target, Member) for n in named) else None
 
 
 def _near(users: Users, module: Module, word: str) -> Iterator[Module]:
