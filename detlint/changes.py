@@ -164,7 +164,7 @@ class Changes(NamedTuple):
         }
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None]) -> set[str]:
-        """Which of the names whose users were searched for may have users in files that had none of them self.before.
+        """Which of the names whose users were searched for may have users in files that had none of them before.
 
         Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
         """

@@ -80,9 +80,13 @@ class Attributes:
             other = self._resolver.module(path) if path.endswith(".py") else None
             for block in self._texts.blocks(path) if other is not None and other is not module else ():
                 for base, at in _readings(block.text, name.encode()):
-                    called = block.text.startswith(b"(", at + len(name)) and not (of_tensors or _is_import(other, base))
-                    called = called and not self._is_of_library(path, block.text, at, name)
-                    read = self._is_akin(path, block, own) if _is_own(base) else called
+                    if _is_own(base):
+                        read = self._is_akin(path, block, own)
+                    else:
+                        called = block.text.startswith(b"(", at + len(name)) and not (
+                            of_tensors or _is_import(other, base)
+                        )
+                        read = called and not self._is_of_library(path, block.text, at, name)
                     if read and (counts is None or counts(path, block, at)):
                         self._resolver.opened.add(path)
                         return True

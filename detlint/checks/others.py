@@ -65,8 +65,16 @@ def may_pass(call: ast.Call, name: str, position: int) -> bool:
 def _all_seen(home: Module, text: bytes, called: str) -> list[int] | None:
     """The sites that call a method by its name, where these are all that a file says of it; None where it has to be parsed to know."""
     named = [n for n, site in enumerate(home.sites) if site.kind == "call" and tail_of(site.target) == called]
-    said = len(re.findall(rb"\.\s*%s\s*\(" % re.escape(called.encode()), text))
-    return named if said == len(named) and all(isinstance(home.sites[n].target, Member) for n in named) else None
+    calls = re.compile(rb"\.\s*%s\s*\(" % re.escape(called.encode()))
+    if len(calls.findall(text)) != len(named) or not all(isinstance(home.sites[n].target, Member) for n in named):
+        return None
+    lines = text.splitlines() if named else []
+    return named if all(calls.search(_text_at(lines, home.sites[n].span)) for n in named) else None
+
+
+def _text_at(lines: list[bytes], span: Span) -> bytes:
+    """The text of a place, from where it begins to the end of its last line."""
+    return b"\n".join((lines[span.line - 1][span.column :], *lines[span.line : span.end_line]))
 
 
 def _near(users: Users, module: Module, word: str) -> Iterator[Module]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
@@ -27,6 +27,8 @@ USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
 NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
 """What has all that names CUDA run on Ascend."""
+BY_NCCL: Final = "communicates-by-nccl"
+"""Calls in this context start a library for communication that GPUs have."""
 MOST_NAMED: Final = 3
 """How many of the operators that the switch answers a finding names."""
 _BEGIN: Final = frozenset({"only-differentiates", "prepares"})
@@ -116,7 +118,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         severity = "note"
     if is_test(module.path, levels.root):
         severity = "note"
-    answered = _answered(reach, matcher, levels, idle, active, training)
+    answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
     message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
     start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
     step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
@@ -168,7 +170,7 @@ def _answered(
     matcher: Matcher,
     levels: Levels,
     idle: Idle,
-    active: Collection[str],
+    active: Set[str],
     training: Sequence[tuple[Place, Effect]],
 ) -> str:
     """The operators on the way of a run that the switch answers, and those that an environment variable answers; not those whose result
@@ -186,7 +188,7 @@ def _answered(
             m.entry.category: m.name
             for m in matches
             if m.entry.category in found
-            and (not m.entry.targets or not set(active).isdisjoint(m.entry.targets))
+            and (not m.entry.targets or not active.isdisjoint(m.entry.targets))
             and ((reach.communicates and not reach.alone) or "between-devices" not in m.entry.contexts)
             and not (automatic and "not-in-automatic-mode" in m.entry.contexts)
             and "in-any-order" not in m.entry.contexts
@@ -335,9 +337,7 @@ def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
     what the files behind it know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
     if _with_context("finds-hardware", reach, matcher):
         return set()
-    if _with_context("communicates-by-nccl", reach, matcher) and not _with_context(
-        "starts-communication", reach, matcher
-    ):
+    if _with_context(BY_NCCL, reach, matcher) and not _with_context(STARTS_COMMUNICATION, reach, matcher):
         return {"cuda"}
     script = reach.entry.module
     made = [(place, effect) for place, effect in _with_context("device", reach, matcher) if place.module is script]
