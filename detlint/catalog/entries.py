@@ -210,6 +210,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """The parameters that carry random keys which the call uses up."""
     returns: str = ""
     """The type of the result; `generator` for generator objects."""
+    holds: str = ""
+    """Of a class: the type of what its objects hold under names."""
     contexts: list[str] = []
     """What a block under `with` or a decorator means: `no-grad`."""
     note: str = ""

@@ -469,6 +469,21 @@ class Catalog:
         )
 
     @cached_property
+    def giving_several(self) -> frozenset[str]:
+        """Callables whose arguments decide the class of what they give."""
+        kinds: dict[str, set[str]] = {}
+        for entry in self.entries:
+            if entry.returns:
+                for name in entry.names:
+                    kinds.setdefault(name, set()).add(entry.returns)
+        return frozenset(name for name, found in kinds.items() if len(found) > 1)
+
+    @cached_property
+    def held(self) -> dict[str, str]:
+        """Classes -> the class of what their objects hold under names."""
+        return {name: entry.holds for entry in self.entries if entry.holds for name in entry.names}
+
+    @cached_property
     def data_methods(self) -> frozenset[str]:
         """The methods of data sets that give such a data set, too."""
         found = (name.rpartition(".") for entry in self.entries for name in entry.names if name in self.data_sets)

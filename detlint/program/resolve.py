@@ -43,6 +43,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
 from detlint.program.modules import Modules
+from detlint.program.returned import returned
 
 DEEPEST: Final = 24
 FEW_NAMES: Final = 4
@@ -724,7 +725,7 @@ class Resolver:
             return kind if kind in self.tensors else self._type_of_item(value)
         if isinstance(value, Param):
             return self.type_of(value.default) if value.default not in (None, Const(None)) else ""
-        return self._type_of_result(value.of) if isinstance(value, Result) else ""
+        return self._type_of_result(value.of, value.site) if isinstance(value, Result) else ""
 
     @cached_property
     def _closed(self) -> frozenset[str]:
@@ -748,15 +749,19 @@ class Resolver:
     def tensors(self) -> frozenset[str]:
         return frozenset(framework.tensor for framework in self.catalog.frameworks if framework.tensor)
 
-    def _type_of_result(self, of: Value) -> str:
+    def _type_of_result(self, of: Value, site: int) -> str:
         if isinstance(of, Partial):
-            return self._type_of_result(of.of)
+            return self._type_of_result(of.of, site)
         if isinstance(of, Either):
-            return self._common({self._type_of_result(option) if option is not None else "" for option in of.options})
+            return self._common(
+                {self._type_of_result(option, site) if option is not None else "" for option in of.options}
+            )
         if isinstance(of, Member) and of.attr in (OPERATED, SCALED):
             kind = self.type_of(of.base)
             return kind if kind in self.tensors or kind in self._closed else ""
         if isinstance(of, Ref):
+            if of.name in self.catalog.giving_several:
+                return self._returned_at(of.name, site)
             if of.name not in self._returned:
                 self._returned[of.name] = ""
                 self._returned[of.name] = self._returned_by(of.name)
@@ -794,7 +799,7 @@ class Resolver:
         knows: `torch.cuda.default_generators[0]`, `load_dataset(name)["train"]`."""
         if isinstance(value.base, Ref) and value.base.name in self._collections:
             return self._returned_by(value.base.name)
-        if part := self._type_of_part(value):
+        if part := self.catalog.held.get(self.type_of(value.base)) or self._type_of_part(value):
             return part
         of = value.base.of if isinstance(value.base, Result) else None
         if not isinstance(of, Ref) or "::" not in of.name:
@@ -831,6 +836,17 @@ class Resolver:
             if "returns-parts" in entry.contexts and fits:
                 return self._returned_by(whole.of.name)
         return ""
+
+    def _returned_at(self, name: str, site: int) -> str:
+        """The class of what one call gives, where its arguments decide that; by the first entry if they can't be read."""
+        place = self.place(site)
+        if place is None:
+            return self._returned_by(name)
+        module, call = place
+        function = module.facts.functions[call.function]
+        given = [(arg.name, self.normal(module.path, arg.value, function)) for arg in call.args]
+        entries = [self.catalog.entries[i] for i in self.catalog.calls[name]]
+        return returned(entries, given, self.catalog.signatures.get(name, []))
 
     def _returned_by(self, name: str) -> str:
         """The class of what a callable returns."""
