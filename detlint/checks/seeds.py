@@ -147,7 +147,9 @@ def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> b
 
 
 def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
-    """Whether a value is one of some others, or none of them; None where they aren't known."""
+    """Whether a value is one of some others, or a part of a text, or none of them; None where they aren't known."""
+    if isinstance(left, Const) and isinstance(right, Const) and isinstance(right.value, str):
+        return (left.value in right.value) is among if isinstance(left.value, str) else None
     if not (isinstance(left, Const) and isinstance(right, Items) and all(isinstance(v, Const) for v in right.values)):
         return None
     return (left in right.values) is among

@@ -71,7 +71,7 @@ def _places(text: bytes, attribute: bytes, but: bytes = b")") -> Iterator[int]:
         but: what can't stand before the `=`; without a bracket, targets in brackets count, and some more that are none.
     """
     # What begins with a literal is searched for as fast as that.
-    return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*=(?!=)" % (attribute, but), text))
+    return (found.start() for found in re.finditer(rb"\.%s\b[^=\n(%s]*(?<!!)=(?!=)" % (attribute, but), text))
 
 
 def replaces(text: bytes, name: bytes, *, anywhere: bool) -> bool:

@@ -145,11 +145,13 @@ class Calls:
         return [m for m in found if m is not module] if module in found else found
 
     def worded(self, module: Module, function: Function) -> frozenset[str]:
-        """The parameters of a function of which an `if` asks what text they are, in it or in those that it hands them on to."""
+        """The parameters of a function of which an `if` asks what text they are, in it or in those that it hands them on to, or in other
+        methods of an object whose constructor keeps them."""
         key = (module.path, function.number)
         if key not in self._worded:
             self._worded[key] = frozenset()  # while that is being found out
-            self._worded[key] = frozenset(self._asked_for_texts(module, module.steps(function)))
+            asked = self._asked_for_texts(module, module.steps(function))
+            self._worded[key] = frozenset((*asked, *_asked_of_kept(module, function)))
         return self._worded[key]
 
     def _asked_for_texts(self, module: Module, steps: Iterable[Step]) -> Iterator[str]:
@@ -580,3 +582,35 @@ def is_chosen(target: Value) -> bool:
     if not isinstance(root, (Ref, Instance)):
         return False
     return is_choice(target) or isinstance(target, Result) or last(target).startswith(BUILDS)
+
+
+def asked_of_itself(branch: Branch) -> Member | None:
+    """The attribute of the object itself that an `if` asks, or of which it asks what text that is; None for any other."""
+    test = branch.test if branch.kind == "if" and len(branch.arms) == 2 else None
+    if isinstance(test, Member):
+        return test
+    if not isinstance(test, Expression) or branch.span is not None or len(test.names) != 1:
+        return None
+    ((name, own),) = test.names.items()
+    asked = re.search(rf"(?<![\w.]){name}\.(\w+)", test.text)
+    return Member(own, asked[1]) if asked is not None and isinstance(own, Instance) and not own.name else None
+
+
+def _asked_of_kept(module: Module, function: Function) -> Iterator[str]:
+    """The parameters that a constructor keeps as attributes of which other methods of the class ask what text they are."""
+    body = module.classes.get(function.owner) if function.name.endswith(".__init__") else None
+    methods = [f for f in module.facts.functions if f.owner == function.owner] if body is not None else []
+    for asked in (asked for method in methods for asked in _asked_in(module.steps(method))):
+        kept = body.attributes.get(asked.attr) if body is not None else None
+        if isinstance(kept, Param):
+            yield kept.name
+
+
+def _asked_in(steps: Iterable[Step]) -> Iterator[Member]:
+    """The attributes of which an `if` among some steps asks what text they are."""
+    for step in steps:
+        if isinstance(step, Branch):
+            asked = asked_of_itself(step) if isinstance(step.test, Expression) else None
+            yield from (asked,) if asked is not None else ()
+            for arm in step.arms:
+                yield from _asked_in(arm)

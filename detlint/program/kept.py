@@ -33,8 +33,10 @@ class Kept:
     def _literal(self, value: Value | None, depth: int) -> Const | None:
         """What a value of the constructor is; of what is put together, whether it is true."""
         if isinstance(value, Param):
-            given = self._values.literal(self._frame, value).value
-            return given if isinstance(given, Const) else None
+            given = self._values.literal(self._frame, value)
+            # A text that something of the program holds may be another one where somebody edits that.
+            held = given.held and isinstance(given.value, Const) and isinstance(given.value.value, str)
+            return given.value if isinstance(given.value, Const) and not held else None
         if isinstance(value, Either) and value.by:
             chosen = self._literal(Param(value.by), depth)
             return self._literal(value.options[0 if chosen.value else 1], depth) if chosen is not None else None
@@ -44,7 +46,11 @@ class Kept:
         return value if isinstance(value, Const) else None
 
     def _leaf(self, within: Expression, node: ast.expr, depth: int) -> Const | None:
-        """What a name, or an attribute of the object, is in an expression."""
+        """What a name, or an attribute of the object, is in an expression, or whether a text has another one in it."""
+        if isinstance(node, ast.Compare):
+            text, part = self._leaf(within, node.comparators[0], depth), node.left
+            whole = text.value if text is not None and isinstance(text.value, str) else None
+            return Const(str(part.value) in whole) if whole is not None and isinstance(part, ast.Constant) else None
         if isinstance(node, ast.Name):
             return self._literal(within.names.get(node.id), depth)
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):

@@ -35,7 +35,8 @@ from detlint.facts.spare import Layout
 
 _SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
 """Methods by which an object says what it is."""
-_ALIKE: Final = frozenset({ast.Eq, ast.NotEq, ast.In, ast.NotIn})
+_AMONG: Final = frozenset({ast.In, ast.NotIn})
+_ALIKE: Final = frozenset({ast.Eq, ast.NotEq, *_AMONG})
 _COMBINES: Final = re.compile(r"\b(?:and|or|not|is)\b|[<>=]=|[<>]")
 """What a test has that is put together of others."""
 
@@ -165,15 +166,24 @@ class Tests(Sites):
         return self.expression_value(test) if literal else None
 
     def worded(self, test: ast.expr) -> Value | None:
-        """What an `if` asks of a parameter that is a text, `split == "train"`: a call may say it."""
-        if type(test) is not ast.Compare or type(test.left) is not ast.Name or len(test.ops) > 1:
+        """What an `if` asks of a text, `split == "train"`, `"train" in split`: of a parameter, which a call may say, or of what the
+        constructor keeps of one."""
+        if type(test) is not ast.Compare or len(test.ops) > 1 or type(test.ops[0]) not in _ALIKE:
             return None
-        asked, with_ = self.scope.names.get(test.left.id), test.comparators[0]
-        if type(asked) is not Param or type(test.ops[0]) not in _ALIKE:
-            return None
+        asked, with_ = test.left, test.comparators[0]
+        if type(asked) is ast.Constant and type(test.ops[0]) in _AMONG:
+            asked, with_ = with_, asked
         literals = with_.elts if type(with_) is ast.Tuple or type(with_) is ast.List else [with_]
-        texts = all(type(literal) is ast.Constant and type(literal.value) is str for literal in literals)
-        return self.expression_value(test) if texts else None
+        if not all(type(literal) is ast.Constant and type(literal.value) is str for literal in literals):
+            return None
+        if type(asked) is ast.Name:
+            return self.expression_value(test) if type(self.scope.names.get(asked.id)) is Param else None
+        kept, known = self.kept_attribute(asked), self.expression_value(test)
+        if kept is None or type(kept[1]) is not Param or type(known) is not Expression:
+            return None
+        given, name = self.kept_parameter(asked), dotted(asked)
+        # Where the constructor itself asks, its call says it.
+        return known if given is None else Expression(known.text.replace(name, kept[1].name), {kept[1].name: given})
 
     def held(self, test: ast.expr) -> Value | None:
         """What an `if` asks of a name that only ever stands for one value, as a script has its settings at the top: `kind == "walks"`,

@@ -26,7 +26,7 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
-from detlint.program.calls import Quiet
+from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
@@ -178,8 +178,9 @@ class Steps(Run):
                 return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
         if self.is_mode(branch.test) and len(branch.arms) == 2:
             return self.arms(branch.arms, by_mode=True)
-        if isinstance(branch.test, Member) and len(branch.arms) == 2:
-            kept = self.kept_flag(branch.test)
+        own = asked_of_itself(branch)
+        if own is not None:
+            kept = self.kept_flag(own, branch.test)
             return self.arms(branch.arms) if kept is None else self.steps(branch.arms[0 if kept else 1])
         if branch.test is not None and not isinstance(branch.test, Param):
             taken, cause = self.flow.taken(self.frame, branch.test, self.values)
@@ -233,15 +234,17 @@ class Steps(Run):
         """Whether an `if` asks a layer whether it trains, by itself or as the call was told."""
         return is_mode(self.values.look(self.frame, test).value) if isinstance(test, (Member, Param)) else False
 
-    def kept_flag(self, asked: Member) -> bool | None:
-        """Whether an attribute is true that a constructor keeps of what it is given, by all that the run has made; None where these
-        differ or leave it open, something sets it anew, or objects may be made out of sight. Only known once all are made."""
+    def kept_flag(self, asked: Member, test: Value | None) -> bool | None:
+        """Whether an attribute is true that a constructor keeps of what it is given, or a test holds which asks what text that is, by all
+        that the run has made; None where these differ or leave it open, something sets it anew, or objects may be made out of sight.
+        Only known once all are made."""
         made = self.made_for(asked) if self.using else None
         if made is None:
             return None
         attributes = {asked.attr}
         kept = partial(self.kept_as, asked, attributes)
-        held = {Kept(self.values, frame, kept).is_true(made.kept) for frame in made.frames}
+        value = test if isinstance(test, Expression) else made.kept
+        held = {Kept(self.values, frame, kept).is_true(value) for frame in made.frames}
         known = held.pop() if len(held) == 1 and all(frame.given for frame in made.frames) else None
         if known is None or self.some_file(partial(self.flow.words.looks_up, made.owner.rpartition("::")[2])):
             return None
