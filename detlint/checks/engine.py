@@ -93,6 +93,7 @@ class Engine:
             users.texts.sets,
             users.texts.times_set,
             users.texts.looks_up,
+            users.texts.hands_itself,
             lambda *at: self.verdicts.leaves_out(*at),
             self.unnamed.is_never_chosen,
             lambda *at: self.verdicts.keeps_from(*at),

@@ -145,6 +145,8 @@ class Spare:
         self._ended = False
         self._returns = False
         """Whether what is returned is the caller's business."""
+        self.places: set[int] = set()
+        """Where that is among several things which are returned; -1 where that isn't known."""
 
     def is_spare(self, value: ast.expr, returned: bool = False) -> bool:
         """Whether the value of an expression becomes nothing that matters.
@@ -153,6 +155,7 @@ class Spare:
             returned: whether what becomes of it where the function gives it back is another matter.
         """
         self._asked.clear()
+        self.places.clear()
         self._returns = returned
         return value in self._parents and self._ends(value)
 
@@ -201,6 +204,11 @@ class Spare:
         if isinstance(around, (ast.For, ast.comprehension)):
             return self._gone_through(around, node)
         if isinstance(around, ast.Return):
+            self.places.add(-1)
+            return self._returns
+        if isinstance(around, (ast.Tuple, ast.List)) and isinstance(self._parents[around], ast.Return):
+            plain = all(type(item) is not ast.Starred for item in around.elts)
+            self.places.add(around.elts.index(node) if plain else -1)  # type: ignore[arg-type]
             return self._returns
         return isinstance(around, _WORTH_NO_MORE) and self._ends(around)
 

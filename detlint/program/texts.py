@@ -40,6 +40,9 @@ _STATEMENT: Final = re.compile(
 
 DEFINES: Final = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
 """A definition of the top level."""
+_RECEIVES: Final = re.compile(rb"\bdef \w+\(\s*self\b|\bsuper\(\s*\w+\s*,\s*self\s*\)|\b\w+\.__init__\(\s*self\b")
+"""Where a class says `self` for its methods alone."""
+_ITSELF: Final = re.compile(rb"\bself\b(?![ \t]*\.)")
 _OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
 """What makes an object of another one's class."""
 _BUILTINS: Final = re.compile(rb"\b(?:builtins|__builtins?__)\b")
@@ -136,6 +139,11 @@ class Texts:
         """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
         text = self.of(path)
         return self._quotes(name, path) or (text is not None and _OF_ANOTHER.search(text) is not None)
+
+    def hands_itself(self, name: str, path: str) -> bool:
+        """Whether a class may go through its own objects, or hand them to something: any other mention of `self` than `self.part`."""
+        own = [block.text for block in self.blocks(path) if block.name == name.partition(".")[0]]
+        return not own or any(_ITSELF.search(_RECEIVES.sub(b"", text)) for text in own)
 
     def gives(self, option: str, path: str) -> bool:
         """Whether a file may say what an option is, beside what parses the command line: it sets the attribute, or has its name as a

@@ -53,8 +53,8 @@ class Roles(Walk):
                 if in_sight and numbers.is_spare(node) and not BY_NAME.search(self.data):
                     self.sites[number] = with_use(site, UNUSED)
                     continue
-            self.probed = ""
-            if probes is not None and probes.is_spare(node) and self.probed:
+            self.probed, own = "", self.may_be_data(site.target)
+            if probes is not None and not own and probes.is_spare(node) and self.probed:
                 self.sites[number] = with_use(site, f"probe:{self.probed}")
             elif self.is_differentiated(site.target):
                 ends = self.catalog.gradients_end | smoke.SHAPES
@@ -89,11 +89,13 @@ class Roles(Walk):
             elif site.kind == "call":
                 # Whoever makes one at the top level may not have written yet what goes through it.
                 in_function = self.scope.kind != "module"
-                if not (self.is_shuffled(site.target) if in_function else self.is_left(site.target, site.use)):
+                shuffled = self.is_shuffled(site.target) if in_function else self.is_left(site.target, site.use)
+                if not (shuffled or own):
                     continue
                 data = data or Spare(layout(), self.role_of_data, self.gives_data, {}, parts=False)
-                if data.is_spare(node, returned=in_function):
-                    self.sites[number] = with_use(site, LENT if in_function else IDLE)
+                if data.is_spare(node, returned=in_function) and (shuffled or self.probed):
+                    places = "" if data.places <= {-1} else ",".join(map(str, sorted(data.places)))
+                    self.sites[number] = with_use(site, LENT + places if in_function else IDLE)
         self.worthless, self.dropped = [], set()
 
     def only_draws(self, site: Site) -> bool:
@@ -187,6 +189,7 @@ class Roles(Walk):
         name = self.catalog.canonical(self.called(call))
         if name in ("builtins.len", "builtins.print"):
             return "ends"
+        self.probed = name if name in self.catalog.data_sets else self.probed
         return "passes" if name in self.catalog.data_sets else ""
 
     def gives_data(self, method: str) -> bool:
@@ -195,6 +198,11 @@ class Roles(Walk):
     def is_shuffled(self, target: Value) -> bool:
         """Whether a call may give a data set that draws when somebody goes through it."""
         return tail_of(target) in self.catalog.shuffled_words and self.is_data_set(target)
+
+    def may_be_data(self, target: Value) -> bool:
+        """Whether a function makes an object of a class that no framework has, in a file that may make a data set of it."""
+        own = self.scope.kind == "function" and type(target) is Ref and tail_of(target)[:1].isupper()
+        return own and target.name.partition(".")[0] not in self.catalog.roots and self.shuffles()  # type: ignore[union-attr]
 
     def is_data_set(self, called: Value) -> bool:
         """Whether what a call gives is such a data set, or what its methods make of one."""

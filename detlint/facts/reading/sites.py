@@ -146,6 +146,7 @@ class Sites(Roles):
             or (self.scope.kind == "module" and tail in self.catalog.used_later)
             or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
             or (use == "kept" and self.is_left(target, use))
+            or (use.startswith(("kept", "assigned:")) and self.may_be_data(target))
             or (use == "kept" and tail in self.catalog.only_drawing_words)
         ):
             self.may_be_spare(node)

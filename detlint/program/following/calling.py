@@ -43,16 +43,27 @@ class Calling(Effects):
     """Calls functions of the program."""
 
     def build(self, target: Value, place: Place) -> None:
-        """Note that an object of a class of the program is built; one that importing a module builds is only kept there."""
+        """Note that an object of a class of the program is built; one that importing a module builds is only kept there, and a data set
+        that nobody goes through comes to nothing."""
         if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
-            self.built.setdefault(target.name, place)
             path = target.name.partition("::")[0]
             self.result.passed.add(path)
             self.result.visited.add(path)
+            if self.is_left_alone(target.name, place):
+                return
+            self.built.setdefault(target.name, place)
             if not self.importing:
                 self.shelved.discard(target.name)
             elif self.built[target.name] == place:
                 self.shelved.add(target.name)
+
+    def is_left_alone(self, name: str, place: Place) -> bool:
+        """Whether nobody goes through the data set that an object is which a call makes: neither who has it, nor its own class."""
+        if not self.is_idle(place):
+            return False
+        bases = [base.partition("::") for base in self.resolver.mro(name)]
+        self.result.visited.update(path for path, colon, _ in bases if colon)
+        return not any(colon and self.flow.words.hands_itself(inside, path) for path, colon, inside in bases)
 
     def run(self, value: Value, place: Place | None) -> bool:
         """Call a value with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it may be."""
@@ -146,7 +157,8 @@ class Calling(Effects):
         if receiver and function.name.endswith(".__init__"):
             self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
             made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
-            made.append(Frame(module, function, given, receiver, registry, self.frame))
+            if place is None or not self.is_left_alone(receiver, place):
+                made.append(Frame(module, function, given, receiver, registry, self.frame))
         if wrapper is None and self.flow.is_idle(module, function, receiver):
             for file, inside in self.flow.seen_from(module, function, receiver):
                 self.result.see(file, inside)

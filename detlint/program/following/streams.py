@@ -222,7 +222,7 @@ class Streams(Steps):
         """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
         function gives back that makes it."""
         use = place.module.sites[place.site].use
-        if use != LENT:
+        if not use.startswith(LENT):
             return use == IDLE and self.is_left(place)
         caller = self.caller()
         if caller is None or not caller.use.startswith(BUT):
@@ -230,6 +230,8 @@ class Streams(Steps):
         returned = self.frame.function.returns
         given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
         places = {str(number) for number, value in given if _may_hold(value, place.site)}
+        if use != LENT:
+            places = {*use[len(LENT) :].split(",")}
         return bool(places) and places.issubset(caller.use[len(BUT) :].split(","))
 
     def is_left(self, place: Place | None) -> bool:

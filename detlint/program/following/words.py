@@ -31,6 +31,8 @@ class Words(NamedTuple):
     """How often it is set there, of whatever it is."""
     looks_up: Callable[[str, str], bool]
     """Whether objects of a class, whose name is asked first, may be made there without that."""
+    hands_itself: Callable[[str, str], bool]
+    """Whether a class, whose name is asked first, may do more with its own objects there than to ask for something that they have."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
     never_chosen: Callable[[Module, str], bool]
