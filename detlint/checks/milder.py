@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from detlint.catalog import Target
@@ -20,6 +20,7 @@ from detlint.checks.unapplied import Unapplied
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unimportable import Unimportable
 from detlint.checks.unnamed import Unnamed
+from detlint.checks.unread import Ignored, Ignores
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Function
@@ -42,6 +43,8 @@ class Milder:
         own_calls: judges by the calls of the program itself, whoever else may call.
         settled_calls: does so with what all files of settings have.
         literal_calls: does so by no more than what calls write out, or leave at its default.
+        is_set: whether anything but a class itself may set an attribute of its objects.
+        is_unread: whether nothing reads what an operator gives, by what calls make nothing of.
         root: the project's root, for telling test files.
     """
 
@@ -60,6 +63,8 @@ class Milder:
         literal_calls: Constants,
         own_origins: Origins,
         uncallable: Uncallable,
+        is_set: Callable[[Module, str, str], bool],
+        is_unread: Callable[[Module, int, Match, Ignores], bool],
         root: str,
     ) -> None:
         self._settings = settings
@@ -76,6 +81,8 @@ class Milder:
         self._literal_calls = literal_calls
         self._own_origins = own_origins
         self._uncallable = uncallable
+        self._ignored = Ignored(matcher.resolver, users.texts, is_set, settled_calls.keep_from_place)
+        self._is_unread = is_unread
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._unapplied = Unapplied(users, unnamed, raising, self._is_for_nothing)
@@ -148,6 +155,10 @@ class Milder:
             return f"as the program itself calls it, {reason}; others decide by how they do"
         if reason := self._settled_calls.rule_out(module, index, match):
             return f"as all files of settings of the project have it, {reason}; others decide by theirs"
+        if self._is_unread(module, index, match, self._ignored.holds):
+            return (
+                "as all files of settings of the project have it, nothing reads what it gives; others decide by theirs"
+            )
         if self._raising.holds(module, index, match.entry.targets):
             return "nothing comes of it, as something around it surely raises: what is named there, or imported, isn't to be had"
         if self._is_called_in_vain(module, index, match.entry.targets):

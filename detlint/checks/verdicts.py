@@ -26,7 +26,7 @@ from detlint.checks.silence import SWITCH, Silence
 from detlint.checks.tests import is_test
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unnamed import Unnamed
-from detlint.checks.unread import IN_PLACE, UnreadObjects, is_unread
+from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
@@ -94,6 +94,8 @@ class Verdicts:
             Constants(matcher, users, gradients, unnamed, offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
+            attributes.is_set_by_others,
+            lambda *of: self._is_unread(*of),
             root,
         )
 
@@ -188,12 +190,16 @@ class Verdicts:
         name = self._resolver.meant(module, name)
         return is_class(name) and name.partition(".")[0] in self._catalog.roots
 
-    def _is_unread(self, module: Module, index: int, match: Match) -> bool:
-        """Whether nothing reads what an operator gives, nor what is computed of that."""
+    def _is_unread(self, module: Module, index: int, match: Match, ignores: Ignores | None = None) -> bool:
+        """Whether nothing reads what an operator gives, nor what is computed of that.
+
+        Args:
+            ignores: whether a call makes nothing of an argument.
+        """
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
         if not computes or match.name.endswith(IN_PLACE):
             return False
-        return is_unread(self._users.texts, module, module.sites[index], computes=self._computes)
+        return is_unread(self._users.texts, module, module.sites[index], computes=self._computes, ignores=ignores)
 
     def _computes(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name makes a tensor of others, and does nothing else."""
