@@ -70,7 +70,8 @@ class Bindings(Known):
             self.is_id = name.rpartition(".")[2] in self.ids
             value = EXPRESSIONS[kind](self, right)
             self.is_id = False
-            if type(first) is ast.Tuple and type(value) is Result and self.scope.kind == "function" and value.site >= 0:
+            in_sight = self.scope.kind == "function" or self.in_main
+            if type(first) is ast.Tuple and type(value) is Result and in_sight and value.site >= 0:
                 names = [element.id if type(element) is ast.Name else "" for element in first.elts]
                 self.several += [(value.site, names)] if all(names) else ()
             if value is None and kind not in OPAQUE:

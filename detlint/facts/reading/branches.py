@@ -53,7 +53,11 @@ class Branches(Bindings):
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse
         if type(test) is ast.Compare and is_main_test(test):
-            return self.branch("main", test, [node.body, rest])
+            self.in_main = self.scope.kind == "module"
+            over = self.branch("main", test, [node.body, rest])
+            self.tell_unread()
+            self.in_main = False
+            return over
         if type(test) is ast.BoolOp and self.steps:
             self.drawn_for(test)
         self.use = "tested"

@@ -104,12 +104,20 @@ class Roles(Walk):
         known = type(target) is Ref and tail_of(target) in self.catalog.only_drawing_words
         return known and self.catalog.canonical(target.name) in self.catalog.only_drawing  # type: ignore[union-attr]
 
-    def tell_unread(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def tell_unread(self, function: ast.FunctionDef | ast.AsyncFunctionDef | None = None) -> None:
         """Tell which of several things that calls give are never read, and what the function only gives back as one of several: by
-        how often it says their names."""
+        how often it says their names.
+
+        Args:
+            function: None for the `__main__` block, whose names no other file has, but all functions of its own.
+        """
         if not self.several and not self.given_back:
             return
-        text = b"\n".join(self.lines()[function.lineno - 1 : function.end_lineno])
+        text = (
+            b"\n".join(self.lines()[function.lineno - 1 : function.end_lineno]) if function is not None else self.data
+        )
+        if function is None and BY_NAME.search(text):
+            self.several = []
         for number, targets in self.several:
             unread = [str(i) for i, target in enumerate(targets) if _times(text, target) == 1]
             if unread and self.sites[number].use == KEPT:

@@ -90,6 +90,7 @@ class Walk:
         "ids",
         "imports",
         "in_cells",
+        "in_main",
         "inputs",
         "is_id",
         "judged",
@@ -199,6 +200,8 @@ class Walk:
         """Whether the file has any, so that it looks at what they are handed."""
         self.several: list[tuple[int, list[str]]] = []
         """Calls of the function that is read that give several things, by the numbers of their sites, and the names of those."""
+        self.in_main = False
+        """Whether the `__main__` block is read."""
         self.given_back: list[tuple[int, int, str]] = []
         """Calls whose results it gives back among others, likewise, their places among these, and their names."""
         self.transforms: list[tuple[int, ast.Call]] = []
