@@ -48,10 +48,18 @@ class Writes:
     Args:
         is_of_library: whether a class of the file derives from one that a library makes objects of, and no tables: a layer, a data set.
         is_of_framework: whether a name of the file is a module of a framework, or something in one.
+        unpacked: whether tables are unpacked for calls, to which any other may hand keywords on.
     """
 
-    def __init__(self, key: str, is_of_library: Callable[[str], bool], is_of_framework: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        key: str,
+        is_of_library: Callable[[str], bool],
+        is_of_framework: Callable[[str], bool],
+        unpacked: bool = False,
+    ) -> None:
         self._key = key
+        self._unpacked = unpacked
         self._is_of_framework = is_of_framework
         self._is_of_library = is_of_library
         name = key.replace("_", "[-_]")
@@ -112,7 +120,7 @@ class Writes:
                 found.update(map(id, asking))
                 makes = last in _MAKES or SETTINGS.search(last) or _TABLES.search(last)
                 theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
-                open_ = bound and not last[:1].isupper()
+                open_ = self._unpacked or (bound and not last[:1].isupper())
                 found.update(
                     id(k)
                     for k in node.keywords

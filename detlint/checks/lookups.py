@@ -37,6 +37,8 @@ class Lookup(NamedTuple):
     """Whether it only asks if the key is there."""
     respelled: str = ""
     """The method that writes the text otherwise which is had: `config.loss.lower()`."""
+    unpacked: bool = False
+    """Whether a call passes it by a table that it unpacks, and the key is the name of a parameter: `Net(**config.model)`."""
 
 
 def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | None:

@@ -30,6 +30,8 @@ _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
 """What a project says that reads files of settings, or commands."""
 _LENIENT: Final = ("addict", "OmegaConf", "__missing__", "defaultdict", "__getattr__")
 """What a project says in which an attribute that a table lacks may be had all the same."""
+_ALL: Final = ("locals",)
+"""What a project says that makes a table of whatever variables there are."""
 _PLAIN: Final = frozenset(
     {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
 )
@@ -112,6 +114,15 @@ class Settled:
             )
         return self.written(module, function, written) if written is not None else None
 
+    def unpacked(self, module: Module, name: str, default: Const | None) -> Const | None:
+        """What calls of a file pass by tables of settings that they unpack.
+
+        Args:
+            name: the parameter.
+            default: what it is where a table lacks it; None where each has to have it.
+        """
+        return self._of(module, Lookup(name, default=default, unpacked=True))
+
     def member(self, module: Module, node: ast.expr) -> Const | None:
         """The value of a member of an enumeration, as code names it; None for anything else."""
         first, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Attribute) else ("", "", "")
@@ -155,7 +166,12 @@ class Settled:
         chosen = self._documents.chosen(folder, asked.key, asked.table)
         if None in chosen.values or (len(chosen.values) > (2 if compared else 1) and not asked.is_there):
             return None
-        given = self._given.of((folder, asked.key), partial(self._given_by_code, folder, asked.key), _Given())
+        if asked.unpacked and (
+            not chosen.values or self._said.of((folder, _ALL), partial(self._says, folder, _ALL), True)
+        ):
+            return None
+        by_code = partial(self._given_by_code, folder, asked.key, asked.unpacked)
+        given = self._given.of((folder, asked.key, asked.unpacked), by_code, _Given())
         values = {*chosen.values, *given.values}
         if None in values or (given.declared and (chosen.spoken or not chosen.started)):
             return None
@@ -166,7 +182,9 @@ class Settled:
         strict = not self._said.of((folder, _LENIENT), partial(self._says, folder, _LENIENT), True)
         if asked.is_there:
             return Const(False) if not values and chosen.left_out and strict else None
-        if chosen.left_out and asked.default is not None:
+        if asked.unpacked:
+            values.update([asked.default] if asked.default is not None else [])
+        elif chosen.left_out and asked.default is not None:
             values.add(asked.default)
         elif not (chosen.values or given.declared) or (chosen.left_out and not strict):
             return None
@@ -181,14 +199,15 @@ class Settled:
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
         return any(path.endswith((".py", ".ipynb")) for path in self._users.texts.saying_any(words, folder))
 
-    def _given_by_code(self, folder: str, key: str) -> _Given:
-        """What the code below a folder gives a key."""
+    def _given_by_code(self, folder: str, key: str, unpacked: bool) -> _Given:
+        """What the code below a folder gives a key, or passes under that name where tables are unpacked."""
         found, declared = set[Const | None](), False
         for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
                 self._users.resolver.opened.add(path)
                 parsed = tree(self._users.texts.code(path) or b"")
-                writes = Writes(key, partial(self._is_of_library, path), partial(self._is_of_framework, path))
+                theirs = partial(self._is_of_library, path), partial(self._is_of_framework, path)
+                writes = Writes(key, *theirs, unpacked=unpacked)
                 found.update(writes.of(parsed) if parsed is not None else (None,))
                 declared |= writes.declared
             if None in found:

@@ -54,7 +54,7 @@ class Unchosen:
         return self._answers.of((module.path, name), partial(self._finds_out, module, name), False)
 
     def _finds_out(self, module: Module, name: str) -> bool:
-        registry, names = _registered(module, name)
+        registry, names = registered(module, name)
         others = [words for other, words in _all(module) if other == registry and words != names]
         if not (registry and names and others) or self._is_in_library(module):
             return False
@@ -128,10 +128,10 @@ def _all(module: Module) -> Iterator[tuple[str, tuple[str, ...]]]:
     functions = (function.name for function in module.facts.functions if not function.owner)
     for name in (*functions, *(body.name for body in module.facts.classes)):
         if "." not in name:
-            yield _registered(module, name)
+            yield registered(module, name)
 
 
-def _registered(module: Module, name: str) -> tuple[str, tuple[str, ...]]:
+def registered(module: Module, name: str) -> tuple[str, tuple[str, ...]]:
     """The registry into which the only decorator of a definition puts it, and by which names; "" and none for any other."""
     decorators: tuple[Value | None, ...] = ()
     if name in module.functions:
