@@ -158,6 +158,8 @@ class Effects(Streams):
         entry = effect.entry
         self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
         self.result.infers = self.result.infers or "evaluates" in entry.contexts
+        own = place.module is self.result.entry.module
+        self.seems_to_infer = self.seems_to_infer or (own and "seems-to-evaluate" in entry.contexts)
         self.result.measures = self.result.measures or "measures" in entry.contexts
         if "trains" in entry.contexts:
             # What an import makes ready may never be called.

@@ -117,6 +117,8 @@ class Run:
         """Whether some of its gradients are not just those of what a function is handed."""
         self.passes_back = False
         """Whether gradients are passed back to tensors that keep them, which may be weights."""
+        self.seems_to_infer = False
+        """Whether the script itself tells something to evaluate, whatever that is."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
         self.names: set[str] = set()

@@ -42,6 +42,7 @@ class WholeRun(Sites):
     def finish(self) -> list[Reach]:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         result = self.result
+        result.infers = result.infers or (self.seems_to_infer and not self.may_train_out_of_sight())
         if (self.stopped or self.failed) and not (self.has_trained or result.infers):
             result.stops, result.trains = self.stopped or self.failed, False
             self.forget_objects()
@@ -94,6 +95,11 @@ class WholeRun(Sites):
         pools = [reach for run in self.pools.values() for reach in run.finish()]
         del self.values  # which asks the run: Python frees what refers to each other late
         return [result, *self.others, *pools]
+
+    def may_train_out_of_sight(self) -> bool:
+        """Whether the script tells anything to train, or a file of the run says how weights get new values."""
+        script = self.result.entry.module.path
+        return self.flow.words.orders(script) or self.some_file(lambda path: self.flow.words.updates(path, False))
 
     def leaves_cells(self) -> bool:
         """Whether the run evaluates, and does nothing with layers that it builds and that train when they are called: it tells nothing
