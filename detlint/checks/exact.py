@@ -50,6 +50,8 @@ _AGAIN: Final = (
 """What may come to something in it again and again, inside of a function."""
 _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
 """What may read a name later than where it stands, or bind it there."""
+_ONE_HOT: Final = ("indices", "depth", "on_value", "off_value", "axis")
+"""What frameworks call the parameters of what makes one-hot masks, in their order."""
 _ALONE: Final = frozenset({"self", "input", "tensor"})
 """What a sum is of, as the parameter of an entry; others are added to it."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -307,20 +309,29 @@ class _Numbers:
         factors = node.args if called in knows("multiplies") else node.args[:1] if called in knows("negates") else ()
         return any(map(self._is_masked, factors))
 
-    def _is_one_hot(self, call: ast.Call) -> bool:
-        """Whether a call gives zeros beside the ones, which stand along the last axis: `OneHot()(labels, 10, on, off)`."""
+    def _one_hot(self, call: ast.Call) -> dict[str | None, ast.expr] | None:
+        """What a call is told that makes a one-hot mask: `OneHot()(labels, 10, on, off)`, which puts ones and zeros along the last axis
+        where it is told nothing else; None for any other call."""
         made = self._maker(call.func)
-        told = [*(made.keywords if made is not None else ()), *call.keywords]
-        if len(call.args) != 4 or (made is not None and made.args) or any(key.arg != "axis" for key in told):
+        if self._called(call.func) not in self._matcher.catalog.with_context("one-hot") or (made and made.args):
+            return None
+        told = dict[str | None, ast.expr](zip(_ONE_HOT, call.args, strict=False))
+        told |= {key.arg: key.value for key in (*(made.keywords if made is not None else ()), *call.keywords)}
+        plain = len(call.args) <= len(_ONE_HOT) and not any(isinstance(part, ast.Starred) for part in call.args)
+        return told if plain and told.keys() <= {*_ONE_HOT, "num_classes"} else None
+
+    def _is_one_hot(self, call: ast.Call) -> bool:
+        """Whether a call gives zeros beside the ones, which stand along the last axis."""
+        told = self._one_hot(call)
+        if told is None or ("axis" in told and literal(told["axis"]) != -1):
             return False
-        axes = [literal(key.value) for key in told]
-        return self._number(call.args[3]) == 0 and all(axis == -1 for axis in axes)
+        return "off_value" not in told or self._number(told["off_value"]) == 0
 
     def _is_of_bits(self, call: ast.Call) -> bool:
-        """Whether a call surely gives zeros beside ones, along whatever axis: `OneHot()(labels, 10, Tensor(1.0), Tensor(0.0))`."""
-        if self._called(call.func) not in self._matcher.catalog.with_context("one-hot") or len(call.args) != 4:
-            return False
-        return all(self._number(part, counts=True) in (0, 1) for part in call.args[2:])
+        """Whether a call surely gives zeros beside ones, along whatever axis."""
+        told = self._one_hot(call)
+        values = [told[name] for name in ("on_value", "off_value") if name in told] if told is not None else []
+        return told is not None and all(self._number(value, counts=True) in (0, 1) for value in values)
 
     def _number(self, node: ast.expr, *, counts: bool = False) -> object:
         """The number that an expression is, or a tensor of it; None where that isn't known.
