@@ -52,6 +52,8 @@ _BY_THE_WAY: Final = (ast.Lambda, ast.NamedExpr)
 """What may read a name later than where it stands, or bind it there."""
 _ONE_HOT: Final = ("indices", "depth", "on_value", "off_value", "axis")
 """What frameworks call the parameters of what makes one-hot masks, in their order."""
+_NEW_AXIS: Final = frozenset({"expand_dims", "unsqueeze"})
+"""What puts an axis of one before the others, if told 0."""
 _ALONE: Final = frozenset({"self", "input", "tensor"})
 """What a sum is of, as the parameter of an entry; others are added to it."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -270,7 +272,8 @@ class _Numbers:
             of_tensor: whether it is a method of the tensor.
         """
         told = [keyword.value for keyword in call.keywords if keyword.arg in AXES] or call.args[not of_tensor :][:1]
-        return bool(told) and literal(self._kept(told[0])) in (-1, (-1,), [-1]) and self._is_masked(added)
+        axis = literal(self._kept(told[0])) if told else None
+        return self._is_masked(added) if axis in (-1, (-1,), [-1]) else axis in (1, (1,)) and self._are_rows(added)
 
     def is_made_once(self, call: ast.Call) -> bool:
         """Whether the function comes to a call of its own once at most."""
@@ -308,6 +311,29 @@ class _Numbers:
             return self._is_one_hot(node)
         factors = node.args if called in knows("multiplies") else node.args[:1] if called in knows("negates") else ()
         return any(map(self._is_masked, factors))
+
+    def _are_rows(self, node: ast.expr | None) -> bool:
+        """Whether an expression has two axes, and is a one-hot mask, multiplied by one row that is repeated for each of the mask's."""
+        if isinstance(node, ast.Name):
+            return not self._is_changed(node.id) and self._are_rows(self._bound(node))
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            return False
+        sides = ((node.left, node.right), (node.right, node.left))
+        return any(self._is_masked(mask) and self._repeats_row(rows, dotted(mask)) for mask, rows in sides)
+
+    def _repeats_row(self, node: ast.expr, mask: str) -> bool:
+        """Whether an expression repeats one row for each of a mask's: `weights.unsqueeze(0).tile((mask.shape[0], 1))`."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "tile":
+            return False
+        of_tensor = self._called(node.func) not in self._matcher.catalog.reshapes
+        given = [node.func.value, *node.args] if of_tensor else node.args
+        row = given[0] if len(given) == 2 else None
+        row = (self._bound(row) or row) if isinstance(row, ast.Name) else row
+        times = given[1].elts if len(given) == 2 and isinstance(given[1], ast.Tuple) else ()
+        if len(times) != 2 or mask == "" or not isinstance(row, ast.Call) or not isinstance(row.func, ast.Attribute):
+            return False
+        is_row = row.func.attr in _NEW_AXIS and bool(row.args) and literal(row.args[-1]) == 0
+        return is_row and ast.unparse(times[0]) == f"{mask}.shape[0]" and literal(times[1]) == 1
 
     def _one_hot(self, call: ast.Call) -> dict[str | None, ast.expr] | None:
         """What a call is told that makes a one-hot mask: `OneHot()(labels, 10, on, off)`, which puts ones and zeros along the last axis
