@@ -140,3 +140,17 @@ def test_a_missing_switch_names_no_table_that_is_asked_once_for_each_row() -> No
         "later.py": "2 operators on its way would follow the switch: `keras.layers.Conv2D`, `keras.layers.Conv2DTranspose`",
         "taped.py": "1 operator on its way would follow the switch: `keras.layers.Conv2D`",
     }
+
+
+def test_a_message_says_nothing_of_a_default_beside_what_is_written_out(tmp_path: Path) -> None:
+    """A data set that is told `shuffle=True` is said to be shuffled; one that is told nothing, to be so unless it is told otherwise."""
+    (tmp_path / "load.py").write_text(
+        "import mindspore.dataset as ds\n\n\n"
+        "def load(folder, shuffle):\n"
+        "    yield ds.MnistDataset(folder, shuffle=True)\n"
+        "    yield ds.MnistDataset(folder, shuffle=None)\n"
+        "    yield ds.MnistDataset(folder, shuffle=shuffle)\n"
+        "    yield ds.MnistDataset(folder)\n"
+    )
+    rows = findings("--select", "DET302", tmp_path)
+    assert ["unless `shuffle=False`" in row["message"] for row in rows] == [False, True, True, True]

@@ -10,7 +10,7 @@ from detlint.catalog import Applicability, Recipe, Rule
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match
 from detlint.config import Settings
-from detlint.facts.model import Site
+from detlint.facts.model import Const, Site
 from detlint.program.resolve import Module
 
 
@@ -26,12 +26,21 @@ def finding(
     name = match.name.removeprefix("builtins.")
     api = name if site.kind != "partial" else f"partial({name})"
     value = next((p for p in entry.when), "")
-    message = (entry.message or rule.message).replace("{api}", api).replace("{value}", value)
+    own = "" if _writes_default(match) else entry.message
+    message = (own or rule.message).replace("{api}", api).replace("{value}", value)
     targets = tuple(t for t in entry.targets if t in active) or tuple(entry.targets)
     return Finding(
         module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy, targets, (),
         value, _recipe(match, rule, settings.profile), match.name,
     )  # fmt: skip
+
+
+def _writes_default(match: Match) -> bool:
+    """Whether a call writes out the argument of which a message says what it does by default: it shuffles `unless `shuffle=False` is
+    passed`."""
+    said = (name for name in match.entry.when if f"unless `{name}=" in match.entry.message)
+    given = (argument for name in said if (argument := match.arguments.get(name)) is not None and argument.given)
+    return any(isinstance(a.value, Const) and a.value.value is not None for a in given)
 
 
 def _recipe(match: Match, rule: Rule, profile: str) -> Recipe | None:
