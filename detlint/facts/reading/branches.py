@@ -28,7 +28,7 @@ class Branches(Bindings):
     __slots__ = ()
 
     @of_statement(ast.Assert)
-    def _assert(self, node: ast.Assert) -> None:
+    def _assert(self, node: ast.Assert) -> bool:
         inside = len(self.sites)
         self.unsure += 1
         self.children(node)
@@ -37,6 +37,8 @@ class Branches(Bindings):
         self.ordered.update(loops.alone(node.test, holds=True))
         for empty in loops.empty(node.test):
             self.misses_none(empty)
+        # `assert False, "no such mode"` leaves as `raise` does.
+        return type(node.test) is ast.Constant and not node.test.value
 
     def misses_none(self, empty: str) -> None:
         """Note that a call loads all weights of a layer, whatever it was told: an assertion in its block says that none is missing."""
