@@ -26,7 +26,6 @@ from detlint.checks.others import may_pass, perhaps_called
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
-from detlint.checks.unchosen import registered
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import OF_ITSELF, puts_names_together
 from detlint.checks.wholes import spelled
@@ -547,8 +546,6 @@ class Constants:
         found: set[Value | None] = set()
         unseen = list[ast.Call]()
         calls = self._calls(module, function, unseen)
-        if calls is None:
-            calls = self._of_registry(module, function, name, found)
         if calls is None or (unseen and not self._leave_out(unseen, module, function, name, found)):
             return None
         for use in calls:
@@ -580,24 +577,6 @@ class Constants:
             return None
         value = self._chosen(home, module, function, name)
         return Argument(value, True) if value is not None else None
-
-    def _of_registry(self, module: Module, function: Function, name: str, found: set[Value | None]) -> list[Use] | None:
-        """The calls in sight of a layer that a registry has, which is built with tables of settings besides; None where there may be
-        others. What comes first may be passed by its place then.
-
-        Args:
-            found: is told what such tables give a parameter.
-        """
-        owner = function.owner if self._settled is not None and function.name.endswith(".__init__") else ""
-        if not owner or not registered(module, owner)[0] or self._position(module, function, name) == 0:
-            return None
-        if self._resolver.layer(f"{module.path}::{owner}") is None:
-            return None
-        value = self._chosen(module, module, function, name)
-        if value is None or not self._is_only_built_by_name(module, owner, registered=True):
-            return None
-        found.add(value)
-        return self._built(module, owner)
 
     def _chosen(self, home: Module, module: Module, function: Function, name: str) -> Const | None:
         """What all files of settings have for a parameter of a function, by its name."""
@@ -844,13 +823,17 @@ class Constants:
         built = self._built(home, heir)
         return [*calls, *built] if built is not None else None
 
-    def _is_only_built_by_name(self, module: Module, owner: str, registered: bool = False) -> bool:
+    def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
         """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
         body, text = module.classes.get(owner), self._text(module)
-        if body is None or (body.decorators and not registered) or text is None:
+        if body is None or text is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
             return False
         built = any(way in text for way in _WAYS_ANEW) and _ANEW.search(text)  # searching for literals is fast
         return not (built or self._is_given_out(module, owner))
+
+    def _is_registered_in_vain(self, module: Module, owner: str) -> bool:
+        """Whether a decorator only puts a class into a registry under names by which nobody chooses it."""
+        return self._settled is not None and self._unnamed.is_chosen_by_nobody(module, owner)
 
     def _is_given_out(self, module: Module, name: str) -> bool:
         """Whether a library gives a definition to others."""

@@ -15,7 +15,7 @@ from detlint.checks.settled import settings_folder
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
-from detlint.program.chosen import SAID, UNKNOWN
+from detlint.program.chosen import SAID, SET, UNKNOWN
 from detlint.program.documents import Documents
 from detlint.program.registries import last
 from detlint.program.resolve import Module
@@ -27,7 +27,7 @@ _REGISTERS: Final = "register"
 _LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
 _DECORATED: Final = re.compile(rb"^@.*$", re.M)
 _LISTING: Final = ("list_models", "list_modules", "__all__")
-_GOES_THROUGH: Final = re.compile(rb"\blist_(?:models|modules)\(|\bin\s+[\w.]+\.__all__\b")
+_GOES_THROUGH: Final = re.compile(rb"(?<!def )\blist_(?:models|modules)\(|\bin\s+[\w.]+\.__all__\b")
 """By what code comes to all that is registered."""
 _PARTS: Final = re.compile(r"_+|(?<=[^\W\d_])(?=\d)")
 """Where a name may be put together of parts: `f"resnet{depth}"`, `"vit_" + size`."""
@@ -48,6 +48,7 @@ class Unchosen:
         self._documents = documents
         self._is_in_library = is_in_library
         self._answers: Answers[bool] = Answers(users)
+        self._by_nobody: Answers[bool] = Answers(users)
 
     def holds(self, module: Module, name: str) -> bool:
         """Whether a definition of a file's top level is one."""
@@ -66,6 +67,24 @@ class Unchosen:
         if self._goes_through(registry, folder):
             return False
         said = (self._documents.chosen(folder, word, SAID) for word in names)
+        return not any(found.spoken or found == UNKNOWN for found in said)
+
+    def by_nobody(self, module: Module, name: str) -> bool:
+        """Whether nobody chooses what a registry has by one of its names, whatever else is chosen: they are neither a text in code,
+        nor in files of settings."""
+        return self._by_nobody.of((module.path, name), partial(self._finds_nobody, module, name), False)
+
+    def _finds_nobody(self, module: Module, name: str) -> bool:
+        registry, names = registered(module, name)
+        folder = settings_folder(self._users, self._documents, module)
+        if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
+            return False
+        quoted = re.compile(rb"[\"'](?:%s)[\"']" % b"|".join(word.encode() for word in names))
+        for path in self._texts.saying_any(names, folder):
+            self._users.resolver.opened.add(path)
+            if is_yaml(path) or quoted.search(_LISTED.sub(b"", self._texts.of(path) or b"")):
+                return False
+        said = (self._documents.chosen(folder, word, SET) for word in names)
         return not any(found.spoken or found == UNKNOWN for found in said)
 
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:
@@ -117,10 +136,16 @@ class Unchosen:
         through = re.compile(rb"\bin\s+(?:\w+\.)*%s\b|\b%s\.\w*(?:values|items|keys|dict)\b" % ((owner.encode(),) * 2))
         for path in self._texts.saying_any([*_LISTING, *filter(None, (owner,))], folder):
             text = self._texts.of(path)
-            if text is None or _GOES_THROUGH.search(text) or (owner and through.search(text)):
+            if text is None or self._does(path, text, _GOES_THROUGH) or (owner and self._does(path, text, through)):
                 self._users.resolver.opened.add(path)
                 return True
         return False
+
+    def _does(self, path: str, text: bytes, what: re.Pattern[bytes]) -> bool:
+        """Whether the code of a file does something, and not only its comments and texts."""
+        if what.search(text) is None or not path.endswith(".py"):
+            return what.search(text) is not None
+        return any(what.search(block.text) for block in self._texts.blocks_of_code(path))
 
 
 def _all(module: Module) -> Iterator[tuple[str, tuple[str, ...]]]:

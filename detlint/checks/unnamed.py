@@ -152,6 +152,10 @@ class Unnamed:
         """Whether a registry keeps a definition of a file that nobody chooses."""
         return self._unchosen.holds(module, name) and not self._is_put_together(module)
 
+    def is_chosen_by_nobody(self, module: Module, name: str) -> bool:
+        """Whether the only decorator of a definition puts it into a registry, out of which nothing in its project takes it."""
+        return self._unchosen.by_nobody(module, name)
+
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
             if method:

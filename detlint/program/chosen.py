@@ -42,6 +42,10 @@ class Chosen(NamedTuple):
 UNKNOWN: Final = Chosen((None,))
 SAID: Final = "*"
 """Stands for the table where it is only asked whether a text has the key as a word, in whatever case."""
+SET: Final = "="
+"""The same, but of prose only lines with an option or a command: others tell of it without setting anything to it."""
+_PROSE: Final = (".md", ".rst")
+_SETS: Final = re.compile(r"^.*(?:--\w|\w=|\bpython).*$", re.M)
 TABLE: Final = Const("{...}")
 """Stands for a table with something in it, which is neither None nor anything that code compares it with."""
 _COMMAND: Final = re.compile(r"\bpython[\d.]*[ \t]+(?:-\S+[ \t]+)*[\w./$\{}-]+\.py\b")
@@ -55,9 +59,11 @@ def chosen(texts: Iterable[tuple[str, str]], key: str, table: str) -> Chosen:
         texts: paths, and what stands there.
         table: the key of the table in which code looks for it; "" where that isn't known.
     """
-    if table == SAID:
+    if table in (SAID, SET):
         word = re.compile(rf"(?<!\w){re.escape(key).replace('_', '[-_]')}(?!\w)", re.I)
-        return Chosen(spoken=any(word.search(text) is not None for _, text in texts))
+        prose = _PROSE if table == SET else ()
+        lines = (_SETS.findall(text) if path.endswith(prose) else (text,) for path, text in texts)
+        return Chosen(spoken=any(word.search(line) is not None for part in lines for line in part))
     found, having, left_out = set[Const | None](), set[str](), False
     lacking, started, spoken = list[Table](), False, False
     for path, text in texts:
