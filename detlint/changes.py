@@ -75,9 +75,12 @@ class Changes(NamedTuple):
         return found | dict(self._mentions(self.before.files.keys() - gone - found.keys(), news))
 
     def scripts_move(self, unsettled: Iterable[File]) -> bool:
-        """Whether the first script has come into a package, or a folder above others, or the last one has gone."""
+        """Whether the first script has come into a package, or a folder above others, or the last one has gone, or a file puts other
+        folders on the path than before."""
         then, now = self.before.files, self.store.files
         changed = {os.path.abspath(file.path) for file in unsettled} | (then.keys() - now.keys())
+        if any(_puts(then.get(path)) != _puts(now.get(path)) for path in changed):
+            return True
         moved = (path for path in changed if (begins(then.get(path)) == "main") is not is_script(now, path))
         for folder in sorted({os.path.dirname(path) for path in moved}):
             below = [path for path in {**then, **now} if path.startswith(folder + os.sep)]
@@ -245,9 +248,23 @@ def is_script(files: Mapping[str, File], path: str) -> bool:
     return begins(files.get(path)) == "main"
 
 
+def put_on_path(files: Mapping[str, File]) -> dict[str, list[str]]:
+    """Folders of files -> the folders, all by absolute paths, that these put on Python's search path."""
+    found: dict[str, list[str]] = {}
+    for path, file in files.items():
+        if file.head is not None and file.head.puts:
+            own = os.path.dirname(path)
+            found.setdefault(own, []).extend(os.path.normpath(os.path.join(own, put)) for put in file.head.puts)
+    return found
+
+
 def begins(file: Row | File | None) -> str:
     """How a run may start in a file."""
     return file.head.starts if file is not None and file.head is not None else ""
+
+
+def _puts(file: Row | File | None) -> tuple[str, ...]:
+    return file.head.puts if file is not None and file.head is not None else ()
 
 
 def _answers(record: Record) -> Iterator[Followed | Judged]:

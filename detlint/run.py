@@ -20,7 +20,7 @@ from detlint import catalog as catalogs
 from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.changes import Changes, is_script
+from detlint.changes import Changes, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
@@ -187,7 +187,9 @@ class Run:
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named; both with a separator at the end."""
-        self.modules = Modules(config.root.absolute(), self._facts, self._head, self._is_script, self._is_taken)
+        self.modules = Modules(
+            config.root.absolute(), self._facts, self._head, self._is_script, self._is_taken, self._put
+        )
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""
@@ -594,6 +596,10 @@ class Run:
     def _is_script(self, path: str) -> bool:
         """Whether a file has a `__main__` block."""
         return is_script(self.store.files, path)
+
+    def _put(self) -> dict[str, list[str]]:
+        """Folders of files -> those that these put on Python's search path."""
+        return put_on_path(self.store.files)
 
     def _is_taken(self, name: str) -> bool:
         """Whether a library has a name: a folder of that name which doesn't say that it is a package hides none."""

@@ -542,6 +542,31 @@ def test_a_folder_above_gets_a_script(project: Callable[..., Path]) -> None:
     assert report("--cache-dir", "cache") == before
 
 
+def test_a_script_puts_another_folder_on_the_path(project: Callable[..., Path]) -> None:
+    script = "import sys\n{}\nfrom noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n"
+    put = "sys.path.append('../{}')"
+    root = project(
+        **{
+            "detlint.toml": "",
+            "job/parts/noise.py": NOISE,
+            "job/other/noise.py": "def noise():\n    return 1\n",
+            "job/tools/run.py": script.format(""),
+            "job/tools/_paths.py": "",
+        }
+    )
+    age(root, 0)
+    before = report("--cache-dir", "cache")
+    assert '"error"' not in before
+    edits = (("run", "parts", True), ("run", "other", False), ("run", "", False), ("_paths", "parts", True))
+    for number, (name, folder, told) in enumerate(edits, 1):
+        line = put.format(folder) if folder else ""
+        text = script.format(line) if name == "run" else f"import sys\n{line}\n"
+        (root / f"job/tools/{name}.py").write_text(text)
+        age(root, number)
+        assert report("--cache-dir", "cache") == report("--no-cache")
+        assert ('"error"' in report("--cache-dir", "cache")) is told
+
+
 def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> None:
     run = "from src.noise import noise\n\n\ndef main():\n    print(noise())\n"
     script = f"{run}\n\nif __name__ == '__main__':\n    main()\n"

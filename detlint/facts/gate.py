@@ -9,6 +9,7 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts.comments import WORTH_READING, directives
+from detlint.facts.search_path import MARK
 from detlint.facts.sets import MAKES_SET
 
 BUILTINS: Final = "builtins."
@@ -21,7 +22,7 @@ _CALL: Final = re.compile(rb"(\w+)\(")
 
 class Gate:
     """A file passes when it names a framework of the catalog, or something that needs no import to matter, or imports
-    from the program, whose names may stand for a framework's.
+    from the program, whose names may stand for a framework's, or may say where others import from.
 
     A file that doesn't pass is still read when another file's names lead into it.
 
@@ -37,7 +38,7 @@ class Gate:
         roots |= {name for table in unimported for name in table}
         roots |= {"__main__", *_telling(catalog)}
         self._words = frozenset(_encoded(root for root in roots if root.isidentifier()))
-        self._phrases = _encoded(sorted(root for root in roots if not root.isidentifier()))
+        self._phrases = [MARK, *_encoded(sorted(root for root in roots if not root.isidentifier()))]
         self._catalog = catalog
         self._own = frozenset({b".", *_encoded(own)})
 

@@ -434,12 +434,15 @@ class Head(Record, frozen=True):
     """Names of the catalog's registries under which the file registers something of its own -> what, dotted."""
     builds: tuple[str, ...] = ()
     """The names of registries that it mentions, sorted."""
+    puts: tuple[str, ...] = ()
+    """The folders that it puts on Python's search path, relative to its own."""
 
     def brief(self) -> Head:
         """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""
         return Head(
             self.module, tuple(name for name in self.imports if ANY in name), self.aliases.copy(), self.starts, self.directives, self.lines,
             self.stars, None, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
+            puts=self.puts,
         )  # fmt: skip
 
 

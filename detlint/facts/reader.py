@@ -43,6 +43,7 @@ from detlint.facts.parse import parsable, parse
 from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
+from detlint.facts.search_path import MARK, put_on_path
 from detlint.notebook import cell_of
 
 _ASKS: Final = re.compile(
@@ -94,6 +95,7 @@ class Reader(Definitions):
             cells=cells,
             registers=self.registers,
             builds=tuple(sorted(self.builds)),
+            puts=put_on_path(tree) if MARK in self.data else (),
             left_out=left_out,
             properties=self.properties(),
             body=Raw(ENCODER.encode(self.body())),

@@ -6,7 +6,8 @@ Paths are absolute strings: a program asks for hundreds of thousands of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from detlint.facts.model import ANY, Facts, Head
@@ -63,6 +64,7 @@ class Modules:
         look: gives what is known of a file without reading its facts, or None.
         is_script: whether a file has a `__main__` block.
         is_taken: whether a top-level name is that of a package which is installed, or may be.
+        put: the folders of files, each with those that files in it put on Python's search path.
     """
 
     def __init__(
@@ -72,12 +74,14 @@ class Modules:
         look: Callable[[str], Head | None],
         is_script: Callable[[str], bool],
         is_taken: Callable[[str], bool],
+        put: Callable[[], Mapping[str, Sequence[str]]],
     ) -> None:
         self.root = str(root)
         self._read = read
         self._look = look
         self._is_script = is_script
         self.is_taken = is_taken
+        self._all_put = put
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -200,15 +204,33 @@ class Modules:
         return f"{folder}{os.sep}{name}" if name in self._list(folder)[1] and name != "site-packages" else None
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
-        """Where `folder`'s files import from: the folder above their package (or their own), then the roots, then the folders
-        inside the package that have scripts, whose own folder Python puts on its path."""
+        """Where `folder`'s files import from: the folder above their package (or their own), what files beside them put on the path, or
+        files elsewhere of what is above them, then the roots, then the folders inside the package that have scripts, whose own folder
+        Python puts on its path."""
         own, inside = folder, []
         while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
             inside.append(own)
             own = os.path.dirname(own)
         scripts = (f for f in inside if self._has_script(f))
-        bases = dict.fromkeys([own, *self._above(own), self.root, f"{self.root}{os.sep}src", *scripts])
+        put = [*self._put.get(folder, ()), *self._put_above(own)]
+        bases = dict.fromkeys([own, *self._above(own), *put, self.root, f"{self.root}{os.sep}src", *scripts])
         return tuple(b for b in bases if b == self.root or b.startswith(self.root + os.sep))
+
+    @cached_property
+    def _put(self) -> Mapping[str, Sequence[str]]:
+        return self._all_put()
+
+    @cached_property
+    def _put_anywhere(self) -> frozenset[str]:
+        return frozenset(folder for folders in self._put.values() for folder in folders)
+
+    def _put_above(self, folder: str) -> list[str]:
+        """The nearest folder above one that a file of the program puts on the path."""
+        while folder != self.root and folder.startswith(self.root):
+            folder = os.path.dirname(folder)
+            if folder in self._put_anywhere:
+                return [folder]
+        return []
 
     def has_script_above(self, folder: str) -> bool:
         """Whether a script stands in a folder above one that is no package."""
