@@ -340,6 +340,44 @@ def test_source_layout(project: Project) -> None:
     assert found("DET403", "tests/a.py") == [("a.py", 5)]
 
 
+PUT = [
+    "import sys\nsys.path.append('../parts')",
+    "import sys\nsys.path.insert(0, './../parts/')",
+    "import sys\nsys.path += ['/somewhere/else', '../parts']",
+    "import os, sys\nsys.path.insert(1, os.path.join(os.path.dirname(__file__), os.pardir, 'parts'))",
+    "import os.path as osp, sys\nhere = osp.dirname(osp.abspath(__file__))\nsys.path.append(osp.join(osp.dirname(here), 'parts'))",
+    "import os, sys\nsys.path.append(os.path.join(os.getcwd(), '..', 'parts'))",
+    "import os, sys\nsys.path.append(os.path.join(sys.path[0], '../parts'))",
+    "import sys\nfrom pathlib import Path\nsys.path.append(str(Path(__file__).resolve().parent.parent / 'parts'))",
+    "import sys\nfrom pathlib import Path\nROOT = str(Path(__file__).parents[1].joinpath('parts'))\n"
+    "if ROOT not in sys.path:\n    sys.path.insert(0, ROOT)",
+    "import os, sys\nDIRS = [os.path.abspath('../parts'), os.path.abspath('../other')]\nsys.path.extend(DIRS)",
+    "import sys\ntry:\n    import noise\nexcept ImportError:\n    sys.path.append('../parts')",
+]
+NOT_PUT = [
+    "",
+    "import sys\nsys.path.append('../other')",
+    "import sys\nsys.path.append('/job/parts')",
+    "import sys\n\ndef put():\n    sys.path.append('../parts')",
+    "import sys\nsys.path.remove('../parts')",
+    "import sys\nsys.path.append(sys.argv[1])",
+    "import sys\npath = '../parts'\npath = sys.argv[1]\nsys.path.append(path)",
+    "import os, sys\nsys.path.append(os.environ['PARTS'] + '../parts')",
+]
+
+
+@pytest.mark.parametrize("put", PUT + NOT_PUT)
+def test_folders_put_on_the_path(project: Project, put: str) -> None:
+    project(
+        **{
+            "job/parts/noise.py": "import torch\n\n\ndef noise():\n    return torch.rand(3)\n",
+            "job/tools/run.py": f"{put}\nfrom noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n",
+        }
+    )
+    result = detlint("check", "--isolated", "--no-cache", "--output-format", "json", ".")
+    assert [row["code"] for row in json.loads(result.stdout)] == (["DET104"] if put in PUT else [])
+
+
 def test_a_local_module_hides_the_library(project: Project) -> None:
     text = "import torch.nn.functional as F\nF.grid_sample(1, 2)\n"
     project(
