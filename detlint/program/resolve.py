@@ -830,9 +830,11 @@ class Resolver:
         if place is None or len(steps) > 1:
             return ""
         given = {arg.name for arg in place[1].args}
+        lists = {arg.name for arg in place[1].args if isinstance(arg.value, Items)}
         for entry in (self.catalog.entries[i] for i in self.catalog.calls[whole.of.name]):
             asked = {name: said.given for name, said in entry.when.items() if said.given is not None}
             fits = not given & {"*", "**"} and all((name in given) is wanted for name, wanted in asked.items())
+            fits = fits and all(name in lists for name, said in entry.when.items() if said.sequence)
             if "returns-parts" in entry.contexts and fits:
                 return self._returned_by(whole.of.name)
         return ""

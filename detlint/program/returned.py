@@ -35,6 +35,8 @@ def _may_hold(condition: Condition, name: str, passed: dict[str, Value | None], 
     value = passed[name] if name in passed else _default(default)
     if condition.given is not None and condition.given is (name not in passed or value == Const(None)):
         return False
+    if condition.sequence and isinstance(value, Const):
+        return False
     return condition.in_ is None or not isinstance(value, Const) or value.value in condition.in_
 
 
