@@ -252,9 +252,9 @@ def put_on_path(files: Mapping[str, File]) -> dict[str, list[str]]:
     """Folders of files -> the folders, all by absolute paths, that these put on Python's search path."""
     found: dict[str, list[str]] = {}
     for path, file in files.items():
-        if file.head is not None and file.head.puts:
-            own = os.path.dirname(path)
-            found.setdefault(own, []).extend(os.path.normpath(os.path.join(own, put)) for put in file.head.puts)
+        own = os.path.dirname(path)
+        for put in _puts(file):
+            found.setdefault(own, []).append(os.path.normpath(os.path.join(own, put)))
     return found
 
 

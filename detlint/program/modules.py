@@ -226,11 +226,7 @@ class Modules:
 
     def _put_above(self, folder: str) -> list[str]:
         """The nearest folder above one that a file of the program puts on the path."""
-        while folder != self.root and folder.startswith(self.root):
-            folder = os.path.dirname(folder)
-            if folder in self._put_anywhere:
-                return [folder]
-        return []
+        return self._nearest_above(folder, self._put_anywhere.__contains__)
 
     def has_script_above(self, folder: str) -> bool:
         """Whether a script stands in a folder above one that is no package."""
@@ -238,9 +234,13 @@ class Modules:
 
     def _above(self, folder: str) -> list[str]:
         """The nearest folder above one in which a script stands: who starts that has it on the path."""
+        return self._nearest_above(folder, self._has_script)
+
+    def _nearest_above(self, folder: str, holds: Callable[[str], bool]) -> list[str]:
+        """The nearest folder of the program above one of which something holds; none where it holds of none."""
         while folder != self.root and folder.startswith(self.root):
             folder = os.path.dirname(folder)
-            if self._has_script(folder):
+            if holds(folder):
                 return [folder]
         return []
 
