@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final
 
-from detlint.checks.conditions import Argument, CallArgument, bind
 from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
+from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from collections.abc import Mapping as Mapped
-
-import msgspec
 
 from detlint.catalog import Condition, Entry
 from detlint.checks.expressions import device_prefix, is_comparison, settle
@@ -23,91 +21,10 @@ from detlint.facts.model import (
     Result,
     Value,
 )
-from detlint.facts.scope import join
+from detlint.program.bound import MISSING, Argument
 from detlint.windows import are_crowded
 
 Verdict = bool | None
-NO_DEFAULT = "..."
-
-
-class Argument(msgspec.Struct, frozen=True):
-    """What a parameter gets: the call's value or the default. `given`: passed by the call (None: a splat may pass it)."""
-
-    value: Value | None
-    given: Verdict
-
-
-MISSING = Argument(None, False)
-
-
-class CallArgument(msgspec.Struct, frozen=True):
-    """An argument as the call writes it, its value in normal form; `name` as in `facts.model.Arg`."""
-
-    name: str
-    value: Value | None
-
-
-def bind(
-    arguments: Iterable[CallArgument], signature: list[tuple[str, object]], partial: bool = False
-) -> dict[str, Argument]:
-    """Which parameter gets what, defaults included.
-
-    Args:
-        arguments: those of the call.
-        signature: (parameter, default) in order, as the catalog has it; a name beginning with `*` takes the rest.
-        partial: whether later calls may add arguments (`functools.partial`).
-    """
-    bound: dict[str, Argument] = {}
-    names = [name for name, _ in signature]
-    stop = next((i for i, name in enumerate(names) if name.startswith("*")), len(names))
-    position, positional_splat, keyword_splat = 0, False, False
-    for argument in arguments:
-        if argument.name == "":
-            if not positional_splat and position < stop:
-                bound[names[position]] = Argument(argument.value, True)
-            position += 1
-        elif argument.name == "*":
-            positional_splat = True
-        elif argument.name == "**":
-            if isinstance(argument.value, Mapping):
-                pairs = zip(argument.value.keys, argument.value.values, strict=True)
-                bound.update({key: Argument(value, True) for key, value in pairs})
-                keyword_splat = keyword_splat or argument.value.open
-            else:
-                keyword_splat = True
-                if isinstance(argument.value, Either):
-                    bound.update(_perhaps(argument.value))
-        else:
-            bound[argument.name] = Argument(argument.value, True)
-    for i, (name, default) in enumerate(signature):
-        if name in bound or name.startswith("*"):
-            continue
-        if keyword_splat or partial or (positional_splat and position <= i < stop):
-            bound[name] = Argument(_default(default), None)
-        else:
-            bound[name] = Argument(_default(default), False)
-    if keyword_splat or partial:
-        bound["**"] = Argument(None, None)
-    return bound
-
-
-def _perhaps(splat: Either) -> dict[str, Argument]:
-    """What alternative dictionaries pass: an argument that only some of them have may be passed."""
-    mappings = [option for option in splat.options if isinstance(option, Mapping)]
-    found: dict[str, Argument] = {}
-    for key in dict.fromkeys(key for mapping in mappings for key in mapping.keys):
-        having = [mapping.values[mapping.keys.index(key)] for mapping in mappings if key in mapping.keys]
-        everywhere = len(having) == len(splat.options)
-        found[key] = Argument(join(having), True if everywhere else None)
-    return found
-
-
-def _default(default: object) -> Value | None:
-    if default == NO_DEFAULT:
-        return None
-    if isinstance(default, (list, tuple)):
-        return Items(tuple(Const(item) if isinstance(item, (bool, int, float, str)) else None for item in default))
-    return Const(default) if default is None or isinstance(default, (bool, int, float, str)) else None
 
 
 def argument_of(bound: Mapped[str, Argument], parameter: str) -> Argument | None:

@@ -12,7 +12,6 @@ from itertools import chain, takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
-from detlint.checks.conditions import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.checks.expressions import settle
 from detlint.checks.factors import is_cancelled
 from detlint.checks.flags import flags_before
@@ -52,6 +51,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.program.answers import Answers
+from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from detlint.checks.conditions import NO_DEFAULT, CallArgument, bind
 from detlint.checks.gradients import Gradients
 from detlint.facts.model import (
     Branch,
@@ -21,6 +20,7 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import MANY, Use
 

@@ -7,9 +7,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.checks.conditions import NO_DEFAULT, CallArgument, bind
 from detlint.checks.guards import guarded
 from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parameter, Ref, Site, Value
+from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
 from detlint.program.users import Use

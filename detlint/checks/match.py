@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import SHUFFLED, Catalog, Entry, Target
-from detlint.checks.conditions import Argument, CallArgument, Judge, Verdict, argument_of, bind
+from detlint.checks.conditions import Judge, Verdict, argument_of
 from detlint.checks.dimensions import dimensions
 from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
@@ -34,6 +34,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
 from detlint.program.links import Registered

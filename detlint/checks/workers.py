@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from detlint.catalog import Catalog
-from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding
 from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Result, Span
+from detlint.program.bound import Argument
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 

@@ -42,6 +42,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
+from detlint.program.bound import CallArgument
 from detlint.program.modules import Modules
 from detlint.program.returned import returned
 
@@ -846,7 +847,7 @@ class Resolver:
             return self._returned_by(name)
         module, call = place
         function = module.facts.functions[call.function]
-        given = [(arg.name, self.normal(module.path, arg.value, function)) for arg in call.args]
+        given = [CallArgument(arg.name, self.normal(module.path, arg.value, function)) for arg in call.args]
         entries = [self.catalog.entries[i] for i in self.catalog.calls[name]]
         return returned(entries, given, self.catalog.signatures.get(name, []))
 

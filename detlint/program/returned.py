@@ -3,42 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable
 
 from detlint.catalog import Condition, Entry
-from detlint.facts.model import Const, Value
-
-Given: TypeAlias = "Sequence[tuple[str, Value | None]]"
-"""The arguments of a call, by keyword, or "" (or `*`, `**`), in normal form."""
+from detlint.facts.model import Const
+from detlint.program.bound import MISSING, Argument, CallArgument, bind
 
 
-def returned(entries: Iterable[Entry], given: Given, signature: Sequence[tuple[str, object]]) -> str:
+def returned(entries: Iterable[Entry], given: Iterable[CallArgument], signature: list[tuple[str, object]]) -> str:
     """The class that the first entry gives whose conditions may hold of the call; "" if none may, or if a splat hides what
-    would decide."""
-    names = [name for name, _ in signature]
-    positional = [value for name, value in given if name == ""]
-    passed = dict(zip(names, positional, strict=False)) | {name: value for name, value in given if name}
-    hidden = not passed.keys().isdisjoint({"*", "**"})
-    defaults = dict(signature)
+    would decide.
+
+    Args:
+        given: what the call passes, in normal form.
+    """
+    bound = bind(given, signature)
     for entry in entries:
-        if not entry.returns:
-            continue
-        if hidden and not entry.when.keys() <= passed.keys():
+        asked = (
+            [(condition, bound.get(name, MISSING)) for name, condition in entry.when.items()] if entry.returns else []
+        )
+        if any(argument.given is None for _, argument in asked):
             return ""
-        if all(_may_hold(condition, name, passed, defaults.get(name)) for name, condition in entry.when.items()):
+        if entry.returns and all(_may_hold(condition, argument) for condition, argument in asked):
             return entry.returns
     return ""
 
 
-def _may_hold(condition: Condition, name: str, passed: dict[str, Value | None], default: object) -> bool:
-    value = passed[name] if name in passed else _default(default)
-    if condition.given is not None and condition.given is (name not in passed or value == Const(None)):
+def _may_hold(condition: Condition, argument: Argument) -> bool:
+    value = argument.value
+    if condition.given is not None and condition.given is (not argument.given or value == Const(None)):
         return False
     if condition.sequence and isinstance(value, Const):
         return False
     return condition.in_ is None or not isinstance(value, Const) or value.value in condition.in_
-
-
-def _default(default: object) -> Value | None:
-    return Const(default) if default is None or isinstance(default, (bool, int, float, str)) else None

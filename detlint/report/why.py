@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from detlint.catalog import Entry
-from detlint.checks.conditions import Argument
 from detlint.checks.finding import Finding, Step
 from detlint.checks.match import Match
 from detlint.checks.seeds import written
@@ -15,6 +14,7 @@ from detlint.checks.suppress import suppress
 from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, runs_of
+from detlint.program.bound import Argument
 from detlint.program.reach import Place, Reach
 from detlint.report.apis import condition_text
 from detlint.report.place import at, shown
