@@ -1,6 +1,8 @@
-"""What an entry of the catalog can say: the tables of a file, typed."""
+"""What an entry of the catalog can say: the tables of a file, typed.
 
-from __future__ import annotations
+Written for being read at each start: annotations are no strings, which msgspec would have to evaluate one by one (2.5 ms),
+and what holds several things is a tuple, since each entry would have its own empty list for each key that it leaves out.
+"""
 
 import re
 from typing import Any, Literal
@@ -63,8 +65,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     The name before it, in `when`, may go into a dictionary: `randomness.seed` is what `randomness` gets under "seed".
     """
 
-    in_: list[Scalar] | None = msgspec.field(default=None, name="in")
-    not_in: list[Scalar] | None = None
+    in_: tuple[Scalar, ...] | None = msgspec.field(default=None, name="in")
+    not_in: tuple[Scalar, ...] | None = None
     above: float | None = None
     below: float | None = None
     given: bool | None = None
@@ -73,19 +75,19 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Whether the value is a list or tuple of more than one item."""
     accelerator: bool | None = None
     """Whether the value names a device other than the CPU (`"cuda:0"`, `torch.device("npu")`, `x.device`)."""
-    device: list[str] | None = None
+    device: tuple[str, ...] | None = None
     """The value surely names a device of one of these kinds."""
-    not_device: list[str] | None = None
+    not_device: tuple[str, ...] | None = None
     """It does not, or may name another."""
-    length: list[int] | None = None
+    length: tuple[int, ...] | None = None
     """How many items the list or tuple has."""
-    not_length: list[int] | None = None
+    not_length: tuple[int, ...] | None = None
     """It has another number of them, or may have."""
     sum_above: float | None = None
     """Its numbers, without those below zero, add up to more, or may do."""
-    not_surely: list[Scalar] | None = None
+    not_surely: tuple[Scalar, ...] | None = None
     """It is none of these, or may be none."""
-    not_dimensions: list[int] | None = None
+    not_dimensions: tuple[int, ...] | None = None
     """It is a tensor with another number of dimensions, or may be one."""
     type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
     """`whole`: a tensor that surely holds whole numbers or booleans."""
@@ -96,11 +98,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     counts as the same size."""
     sparse_for: str = ""
     """A kernel's size: no place is in more than two windows, so that sums over them are the same in any order."""
-    not_only: list[str] = []
+    not_only: tuple[str, ...] = ()
     """It isn't surely a list of nothing but calls of these."""
     contains: str | None = None
     """A part of a string (`XLA_FLAGS` holds many flags)."""
-    draws: list[str] = []
+    draws: tuple[str, ...] = ()
     """Streams: whether it is a function of the program, or an object used like one, that draws from one of them."""
 
 
@@ -141,23 +143,23 @@ class Deed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
     """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
 
-    names: list[str] = []
+    names: tuple[str, ...] = ()
     """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; settings under
     the name of their kind of file (`detectron2.SEED`)."""
     kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention", "order"] = "call"
     rule: str = ""
-    registry: list[str] = []
+    registry: tuple[str, ...] = ()
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
-    sections: list[str] = []
+    sections: tuple[str, ...] = ()
     """Names under which a configuration holds a dictionary of settings: `randomness = dict(seed=None)`."""
-    copies: list[str] = []
+    copies: tuple[str, ...] = ()
     """Class or function names that projects copy from the original: a project's own definition of that name counts."""
     unmistakable: bool = False
     """The method name alone is enough when the receiver's type is unknown."""
     when: dict[str, Condition] = {}
     block: bool = False
     """It counts only as the head of a `with` block in which something is drawn or a layer is built."""
-    inside: list[str] = []
+    inside: tuple[str, ...] = ()
     """It counts only in methods of a class that is one of these: `dataset`, `layer`."""
     unsure: Literal["silent", "report"] = "silent"
     """What to do when a condition can't be decided from the source."""
@@ -165,7 +167,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """It counts only in a run that trains; where `inside` is given too, in either place."""
     outermost: bool = False
     """Silent inside another call of the same API, which speaks for it."""
-    becomes: list[str] = []
+    becomes: tuple[str, ...] = ()
     """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
     collides: str = ""
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
@@ -173,7 +175,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """A context: silent inside a `with` block that means it."""
     unless_set: str = ""
     """A switch: silent where every run that comes by has set it."""
-    targets: list[Target] = []
+    targets: tuple[Target, ...] = ()
     pass_: Literal["forward", "backward"] = msgspec.field(default="forward", name="pass")
     versions: str = ""
     """A requirement such as `torch >= 2.1, < 2.10`; empty means every version."""
@@ -190,29 +192,29 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     align: Recipe | None = None
     """What takes the place of `fix` where back ends are compared (profile `align`)."""
     runtime: Deed | None = None
-    known: list[str] = []
+    known: tuple[str, ...] = ()
     """For `unknown-member`: the members that do exist."""
-    draws: list[str] = []
-    seeds: list[str] = []
+    draws: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
     seed: str = ""
     """The parameter that carries the seed."""
     absent: str = ""
     """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
     stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
-    unseeds: list[str] = []
-    restores: list[str] = []
+    unseeds: tuple[str, ...] = ()
+    restores: tuple[str, ...] = ()
     """Leaving the block puts these streams back as they were."""
     entropy: bool = False
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
-    consumes: list[str] = []
+    consumes: tuple[str, ...] = ()
     """The parameters that carry random keys which the call uses up."""
     returns: str = ""
     """The type of the result; `generator` for generator objects."""
     holds: str = ""
     """Of a class: the type of what its objects hold under names."""
-    contexts: list[str] = []
+    contexts: tuple[str, ...] = ()
     """What a block under `with` or a decorator means: `no-grad`."""
     note: str = ""
     source: str = ""
@@ -255,7 +257,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     remedy: str = ""
     """What to do, where the entry says nothing of its own. Imperative."""
     source: str = ""
-    streams: list[str] = []
+    streams: tuple[str, ...] = ()
     """The random-number streams whose unseeded draws carry this code."""
     switch: str = ""
     """The switch that it is about; the rule's page lists what sets it."""
@@ -277,7 +279,7 @@ class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     name: str
     """The switch, as entries set it."""
     rule: str
-    targets: list[Target]
+    targets: tuple[Target, ...]
     """The hardware on which it matters."""
     assumed: bool = False
     """Whether a run is judged for these targets although no file of it names one."""
@@ -293,39 +295,39 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """A library: its import roots, and what making and typing its values means."""
 
     name: str
-    modules: list[str]
+    modules: tuple[str, ...]
     """Top-level import names."""
-    targets: list[Target] = []
+    targets: tuple[Target, ...] = ()
     """Targets implied by importing it (`torch_npu` -> ascend)."""
     tensor: str = ""
     """The tensor class; a method on it gives one again, unless `plain` lists the method."""
-    producers: list[str] = []
+    producers: tuple[str, ...] = ()
     """Dotted prefixes, ending in `.`, whose functions return the tensor."""
-    plain: list[str] = []
+    plain: tuple[str, ...] = ()
     """Functions under the producers, and tensor methods, that do not."""
-    whole: list[str] = []
+    whole: tuple[str, ...] = ()
     """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
-    precise: list[str] = []
+    precise: tuple[str, ...] = ()
     """Types of other numbers that hold any count, exactly."""
-    casts: list[str] = []
+    casts: tuple[str, ...] = ()
     """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
-    compares: list[str] = []
+    compares: tuple[str, ...] = ()
     """Functions that give tensors of booleans, and classes whose objects do when they are called."""
-    wraps: list[str] = []
+    wraps: tuple[str, ...] = ()
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
-    reshapes: list[str] = []
+    reshapes: tuple[str, ...] = ()
     """Functions that give a tensor of the same numbers in another shape, and classes whose objects do when they are called."""
-    stacks: list[str] = []
+    stacks: tuple[str, ...] = ()
     """Functions that put tensors side by side along a new axis."""
-    computes: list[str] = []
+    computes: tuple[str, ...] = ()
     """Functions that make a tensor of others, and do nothing else."""
-    ranges: list[str] = []
+    ranges: tuple[str, ...] = ()
     """Functions that count: they give a tensor of numbers, each another one."""
-    zeros: list[str] = []
+    zeros: tuple[str, ...] = ()
     """Functions that give a tensor of zeros."""
-    constants: list[str] = []
+    constants: tuple[str, ...] = ()
     """Functions that give a tensor full of the number that they are told second."""
-    picks: list[str] = []
+    picks: tuple[str, ...] = ()
     """Functions that take each number from one of the two that they are told after a condition."""
     module: str = ""
     """The layer class; calling an instance runs `forward` and gives a tensor."""
@@ -339,57 +341,57 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method by which its transforms and layers do their work."""
     hands: str = ""
     """The method by which they hand what they do to a pipeline that is compiled."""
-    weights: list[str] = []
+    weights: tuple[str, ...] = ()
     """Names of parameters that are handed stored weights, which carry no gradients."""
-    masks: list[str] = []
+    masks: tuple[str, ...] = ()
     """Endings of the names of tensors that hold zeros and ones, whatever their type."""
-    leaves: list[str] = []
+    leaves: tuple[str, ...] = ()
     """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
-    inputs: list[str] = []
+    inputs: tuple[str, ...] = ()
     """Names of parameters that are handed data as a loader gives it."""
-    networks: list[str] = []
+    networks: tuple[str, ...] = ()
     """Classes from which whole networks derive, and no parts of one."""
-    latents: list[str] = []
+    latents: tuple[str, ...] = ()
     """Parts of the names of parameters by which a whole network is handed data besides its first."""
-    answers: list[str] = []
+    answers: tuple[str, ...] = ()
     """Names of parameters by which a network is handed what it should have answered."""
-    missing: list[str] = []
+    missing: tuple[str, ...] = ()
     """Attributes and items of what a call gives that loads weights, by which it tells for which it had none."""
-    classes: list[str] = []
+    classes: tuple[str, ...] = ()
     """Names of parameters by which a network is told how many classes there are."""
-    channels: list[str] = []
+    channels: tuple[str, ...] = ()
     """Names of parameters by which a network is told how many channels its images have."""
-    examples: list[str] = []
+    examples: tuple[str, ...] = ()
     """Parts of the names of functions that make examples for tracers."""
-    ids: list[str] = []
+    ids: tuple[str, ...] = ()
     """Names of variables that only tell runs, processes and files apart."""
-    testing: list[str] = []
+    testing: tuple[str, ...] = ()
     """Environment variables, and modules, that are only there while tests run."""
-    chooses: list[str] = []
+    chooses: tuple[str, ...] = ()
     """Functions that choose some of many, or make some up, by their last component."""
-    buffers: list[str] = []
+    buffers: tuple[str, ...] = ()
     """Methods by which a layer keeps a tensor that is no parameter, under the name that they get first."""
-    shows: list[str] = []
+    shows: tuple[str, ...] = ()
     """Libraries, and methods and functions by their last component, that only show people what they are handed."""
-    paints: list[str] = []
+    paints: tuple[str, ...] = ()
     """Functions that paint on the picture that is their first argument; without a dot: parts of the names of those that plot."""
-    colours: list[str] = []
+    colours: tuple[str, ...] = ()
     """Parameters by which whoever paints or plots is handed a colour."""
-    looks: list[str] = []
+    looks: tuple[str, ...] = ()
     """Beginnings of the names of functions and methods that do nothing but to give something for what they are handed."""
-    fills: list[str] = []
+    fills: tuple[str, ...] = ()
     """Methods that put what they are handed into their object, and do no more."""
-    makes: list[str] = []
+    makes: tuple[str, ...] = ()
     """Functions that make an object which nobody else has, by their last component."""
-    assembles: list[str] = []
+    assembles: tuple[str, ...] = ()
     """Libraries whose classes only keep what they are handed when an object is made, and do nothing before it is used."""
-    pipelines: list[str] = []
+    pipelines: tuple[str, ...] = ()
     """Functions, methods and parameters by which a data pipeline is handed functions, by their last component."""
     mode: str = ""
     """The attribute of an instance that says whether it trains."""
-    mends: list[str] = []
+    mends: tuple[str, ...] = ()
     """Libraries that give it what it lacks."""
-    layers: list[str] = []
+    layers: tuple[str, ...] = ()
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
 
@@ -401,17 +403,17 @@ class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     name: str
     key: str = ""
     """The key whose value names what is built."""
-    tags: list[str] = []
+    tags: tuple[str, ...] = ()
     """YAML tags that do, as far as the name (`!new:`)."""
-    partial_tags: list[str] = []
+    partial_tags: tuple[str, ...] = ()
     """Those that keep the call for later."""
     names: Literal["dotted", "registered"] = "dotted"
     """Whether the value is a dotted name, or one under which something is registered."""
-    scopes: list[str] = []
+    scopes: tuple[str, ...] = ()
     """The libraries whose registries hold what the catalog knows by `registry`; one may stand before a name."""
     library: str = ""
     """Where a name without dots is looked up."""
-    arguments: list[str] = []
+    arguments: tuple[str, ...] = ()
     """The keys of the tables that hold the arguments; without any they stand beside the name."""
     required: bool = False
     """Whether the first of these must be there, because the key alone means many things."""
@@ -419,9 +421,9 @@ class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     """The key of a list of positional arguments."""
     partial: str = ""
     """The key that, when true, keeps the call for later."""
-    plain: list[str] = []
+    plain: tuple[str, ...] = ()
     """Keys beside the name that are no arguments."""
-    builders: list[str] = []
+    builders: tuple[str, ...] = ()
     """Functions that build what the table says which they are handed."""
     source: str = ""
 
@@ -430,9 +432,9 @@ class SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     """A kind of YAML file whose keys mean something to a library by their names alone."""
 
     name: str
-    marks: list[str]
+    marks: tuple[str, ...]
     """Keys of which one, anywhere in the document, tells that it is such a file."""
-    under: list[str] = []
+    under: tuple[str, ...] = ()
     """Keys below which the settings may stand too (subcommands)."""
     calls: dict[str, str] = {}
     """Keys whose table holds the arguments of a call of an API."""

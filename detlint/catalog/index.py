@@ -9,8 +9,8 @@ from itertools import chain
 
 import msgspec
 
+from detlint.catalog.compiled import Compiled
 from detlint.catalog.entries import (
-    HARDWARE,
     JUDGED_BY_USE,
     OPEN_SEED,
     RAISES,
@@ -19,7 +19,6 @@ from detlint.catalog.entries import (
     TRANSFORM,
     UNORDERED,
     UNSUPPORTED,
-    Document,
     Entry,
     Factory,
     Signature,
@@ -30,10 +29,14 @@ from detlint.catalog.entries import (
 class Signatures(Mapping[str, Signature]):
     """The parameters of each API, read when first asked for."""
 
-    def __init__(self, encoded: dict[str, msgspec.Raw]) -> None:
-        self._encoded = encoded
+    def __init__(self, encoded: msgspec.Raw) -> None:
+        self._whole = encoded
         self._read: dict[str, Signature] = {}
         self._decoder = msgspec.msgpack.Decoder(Signature)
+
+    @cached_property
+    def _encoded(self) -> dict[str, msgspec.Raw]:
+        return msgspec.msgpack.decode(self._whole, type=dict[str, msgspec.Raw])
 
     def __getitem__(self, name: str) -> Signature:
         if name not in self._read:
@@ -48,62 +51,36 @@ class Signatures(Mapping[str, Signature]):
 
 
 class Catalog:
-    """All that is known, indexed by what the analyzer asks for.
+    """All that is known, indexed by what the analyzer asks for. What its tables hold is told at `Tables`."""
 
-    Attributes map a name to the positions of its entries in `entries`, in file order.
-    """
-
-    def __init__(self, known: Document, fingerprint: str) -> None:
+    def __init__(self, known: Compiled, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self.rules = {rule.code: rule for rule in known.rules}
-        self.entries = known.entries
         self.frameworks = known.frameworks
         self.factories = known.factories
         self.settings_files = known.settings_files
         self.signatures = Signatures(known.signatures)
         self.aliases = known.aliases
-        self.calls: dict[str, list[int]] = {}
-        self.registry: dict[str, list[int]] = {}
-        self.sections: dict[str, list[int]] = {}
-        self.copies: dict[str, list[int]] = {}
-        self.assignments: dict[str, list[int]] = {}
-        self.environment: dict[str, list[int]] = {}
-        self.settings: dict[str, list[int]] = {}
-        self.orders: dict[str, list[int]] = {}
-        """What items go through."""
-        self.members: dict[str, list[int]] = {}
-        self.mentions: dict[str, list[int]] = {}
-        self.methods: dict[str, list[int]] = {}
-        of_kind = {
-            "call": self.calls,
-            "assignment": self.assignments,
-            "environment": self.environment,
-            "setting": self.settings,
-            "unknown-member": self.members,
-            "mention": self.mentions,
-            "order": self.orders,
-        }
-        self.stand_ins: dict[str, str] = {}
-        """Names of functions that items go through, wherever they are defined -> what they stand for."""
-        for i, entry in enumerate(self.entries):
-            tables = [
-                (of_kind[entry.kind], entry.names),
-                (self.registry, entry.registry),
-                (self.sections, entry.sections),
-            ]
-            if entry.kind == "order":
-                self.stand_ins.update((copy, entry.names[0]) for copy in entry.copies)
-            else:
-                tables.append((self.copies, entry.copies))
-            for table, names in tables:
-                for name in names:
-                    if name in table:
-                        table[name].append(i)
-                    else:
-                        table[name] = [i]
-            if entry.unmistakable:
-                for name in entry.names:
-                    self.methods.setdefault(name.rpartition(".")[2], []).append(i)
+        tables = known.tables
+        self.calls = tables.calls
+        self.registry = tables.registry
+        self.sections = tables.sections
+        self.copies = tables.copies
+        self.assignments = tables.assignments
+        self.environment = tables.environment
+        self.settings = tables.settings
+        self.orders = tables.orders
+        self.members = tables.members
+        self.mentions = tables.mentions
+        self.methods = tables.methods
+        self.stand_ins = tables.stand_ins
+        self.devices = tables.devices
+        self._encoded = known.entries
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """All of them, in file order."""
+        return msgspec.msgpack.decode(self._encoded, type=list[Entry])
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -164,12 +141,6 @@ class Catalog:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
         acting = (entry.names for entry in self.entries if entry.kind == "call" and entry.acts)
         return frozenset(chain.from_iterable(acting))
-
-    @cached_property
-    def devices(self) -> dict[str, str]:
-        """What says on what hardware the program runs -> the parameter that does."""
-        said = [(entry.names, str(entry.sets[HARDWARE])) for entry in self.entries if HARDWARE in entry.sets]
-        return {name: value.removeprefix("=") for names, value in said for name in names}
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:

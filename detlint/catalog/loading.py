@@ -11,29 +11,10 @@ import msgspec
 import xxhash
 
 from detlint import __version__
-from detlint.catalog.entries import CatalogError, Document
-from detlint.catalog.index import Catalog, Signatures
+from detlint.catalog.compiled import Compiled, put_together
+from detlint.catalog.entries import CatalogError
+from detlint.catalog.index import Catalog
 from detlint.catalog.sources import check_rules, parse
-
-
-def _together(documents: list[Document]) -> Document:
-    """Several documents as one. Of two files that know the same API, the one that knows more of its parameters is right."""
-    signatures: dict[str, msgspec.Raw] = {}
-    lengths: dict[str, int] = {}
-    for document in documents:
-        for name, parameters in Signatures(document.signatures).items():
-            if len(parameters) >= lengths.get(name, 0):
-                signatures[name] = document.signatures[name]
-                lengths[name] = len(parameters)
-    return Document(
-        [rule for document in documents for rule in document.rules],
-        [entry for document in documents for entry in document.entries],
-        [framework for document in documents for framework in document.frameworks],
-        [factory for document in documents for factory in document.factories],
-        [kind for document in documents for kind in document.settings_files],
-        signatures,
-        {name: target for document in documents for name, target in document.aliases.items()},
-    )
 
 
 def directory() -> Path:
@@ -53,10 +34,11 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     Raises:
         CatalogError: a file can't be read or is wrong.
     """
-    shipped = _files(directory(), ".toml")
+    shipped = _states(directory(), ".toml")
+    code = _states(Path(__file__).parent.parent, ".py")  # it made what the cache keeps
     own = [(str(file), _read(file)) for file in extra or []]
     digest = xxhash.xxh3_128(f"{__version__} {sys.version_info[:2]}".encode())
-    digest.update(_states([*shipped, *_files(Path(__file__).parent.parent, ".py")]))
+    digest.update(repr((shipped, code)).encode())
     for path, data in own:
         digest.update(b"\0" + path.encode() + b"\0" + data)
     fingerprint = digest.hexdigest()
@@ -68,7 +50,7 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
         known = _read_compiled(compiled) if compiled else None
         if known is None:
-            known = _compile([*((_shown(file), _read(Path(file))) for file in shipped), *own])
+            known = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
             if compiled:
                 from detlint.cache import write_whole
 
@@ -80,10 +62,10 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     return catalog
 
 
-def _compile(sources: list[tuple[str, bytes]]) -> Document:
+def _compile(sources: list[tuple[str, bytes]]) -> Compiled:
     documents = [parse(path, data) for path, data in sources]
     check_rules(sources, documents)
-    return _together(documents)
+    return put_together(documents)
 
 
 def _read(file: Path) -> bytes:
@@ -102,19 +84,24 @@ _loaded: dict[str, Catalog] = {}
 """What this process has loaded, by fingerprint: who uses no cache, and asks again and again, waits once."""
 
 
-def _files(folder: Path, ending: str) -> list[str]:
-    """The files below a folder, in the order of their paths."""
-    below = ((top, name) for top, _, names in os.walk(folder) for name in names)
-    return sorted(os.path.join(top, name) for top, name in below if name.endswith(ending))
+def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
+    """The files below a folder with their sizes and when they were changed, in the order of their paths: what tells one
+    state of detlint's own files from another."""
+    found = []
+    folders = [str(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as inside:
+            for item in inside:
+                if item.name.endswith(ending):
+                    status = item.stat()
+                    found.append((item.path, status.st_size, status.st_mtime_ns))
+                elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
+                    folders.append(item.path)
+    return sorted(found)
 
 
-def _states(files: list[str]) -> bytes:
-    """What tells one state of detlint's own files from another: its code made what the cache keeps, its rules are in it."""
-    return repr([(file, (status := os.stat(file)).st_size, status.st_mtime_ns) for file in files]).encode()
-
-
-def _read_compiled(path: Path) -> Document | None:
+def _read_compiled(path: Path) -> Compiled | None:
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Document)
+        return msgspec.msgpack.decode(path.read_bytes(), type=Compiled)
     except (OSError, msgspec.DecodeError):
         return None

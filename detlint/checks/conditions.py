@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping as Mapped
 
-from detlint.catalog import Condition, Entry
+from detlint.catalog import Condition, Entry, Scalar
 from detlint.checks.expressions import device_prefix, is_comparison, settle
 from detlint.facts.model import (
     COMPARED,
@@ -105,9 +105,9 @@ class Judge:
             given = self._given(argument)
             verdicts.append(None if given is None else given is condition.given)
         if condition.in_ is not None:
-            verdicts.append(self._each(value, lambda v: _among(v, condition.in_ or [])))
+            verdicts.append(self._each(value, lambda v: _among(v, condition.in_ or ())))
         if condition.not_in is not None:
-            among = self._each(value, lambda v: _among(v, condition.not_in or []))
+            among = self._each(value, lambda v: _among(v, condition.not_in or ()))
             verdicts.append(None if among is None else not among)
         if condition.not_surely is not None:
             harmless = condition.not_surely
@@ -289,7 +289,7 @@ def _formatted(value: Expression) -> str | None:
     return device_prefix(value) if value.text.startswith(("f", "F")) else None
 
 
-def _among(value: Value, choices: list[bool | int | float | str | None]) -> Verdict:
+def _among(value: Value, choices: tuple[Scalar, ...]) -> Verdict:
     """Membership as Python has it, but True is not 1."""
     if isinstance(value, Const):
         mine = value.value
@@ -338,13 +338,13 @@ def _numbers(value: Value | None) -> list[float | None]:
     ]
 
 
-def _only(value: Value, names: list[str]) -> bool:
+def _only(value: Value, names: tuple[str, ...]) -> bool:
     """Whether a list has items, and each is what a call of one of these gives."""
     items = value.values if isinstance(value, Items) else ()
     return bool(items) and all(isinstance(item, Result) and item.of in [Ref(name) for name in names] for item in items)
 
 
-def _length(value: Value, lengths: list[int]) -> Verdict:
+def _length(value: Value, lengths: tuple[int, ...]) -> Verdict:
     return len(value.values) in lengths if isinstance(value, Items) else None
 
 

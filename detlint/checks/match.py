@@ -54,7 +54,7 @@ OPERATORS: Final = "DET4"
 """The rules of operators begin with it."""
 ON_DEVICE: Final = "DET5"
 """The rules of what is drawn on the device begin with it."""
-ON_CPU: Final[list[Target]] = ["cpu"]
+ON_CPU: Final[tuple[Target, ...]] = ("cpu",)
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
 

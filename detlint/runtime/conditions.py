@@ -52,7 +52,7 @@ def _argument(name: str, bound: Bound) -> Any:
     return value.get(key, MISSING) if isinstance(value, dict) else MISSING
 
 
-def _named(value: Any, known: list[Any]) -> bool:
+def _named(value: Any, known: tuple[Any, ...]) -> bool:
     """Whether it is one of these. The member of an enumeration counts by its dotted name, `True` is not 1."""
     for item in known:
         if type(item) is type(value) and item == value:

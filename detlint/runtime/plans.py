@@ -147,7 +147,7 @@ def asks(options: Options, api: str) -> bool:
 
 def asked_for(api: str, context: Context, backend: Backend) -> Plan:
     """The plan of an API that only the options name: it runs on the CPU."""
-    entry = Entry(names=[api], runtime=Deed("cpu"))
+    entry = Entry(names=(api,), runtime=Deed("cpu"))
     return Plan(api, [Choice("cpu", entry, None, None)], parameters_of(api, context.catalog), context, backend)
 
 
