@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.spare import Layout
 
@@ -38,7 +39,7 @@ def asked(text: bytes) -> Asked:
     if parsed is None:
         return Asked(True, frozenset(), frozenset())
     used, givers = list[str | None](), set[str]()
-    for function in ast.walk(parsed):
+    for function in walk(parsed):
         if isinstance(function, _Function):
             parents = Layout(function.body).parents
             for call in _gets(function):
@@ -54,7 +55,7 @@ def _gets(function: _Function) -> list[ast.Call]:
     """The calls `getattr(self, ...)` of a function."""
     return [
         call
-        for call in ast.walk(function)
+        for call in walk(function)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and call.func.id == "getattr"
@@ -90,6 +91,6 @@ def _are_given_out(target: ast.expr, function: _Function, parents: dict[ast.AST,
     """Whether a name that holds such a value is read for no more than that."""
     return isinstance(target, ast.Name) and all(
         _is_given_out(load, function, parents)
-        for load in ast.walk(function)
+        for load in walk(function)
         if isinstance(load, ast.Name) and load.id == target.id and isinstance(load.ctx, ast.Load)
     )

@@ -13,6 +13,7 @@ from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
+from detlint.facts.nodes import walk
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
@@ -137,7 +138,7 @@ class _Run:
             return self._option(node.attr, asked) if dotted(node) else None
         if not isinstance(node, ast.Name):
             return None
-        bound = [one for one in ast.walk(found.function) if _binds(one, node.id)]
+        bound = [one for one in walk(found.function) if _binds(one, node.id)]
         if bound:  # an assignment, and the name that it binds
             kept = bound[0] if len(bound) == 2 else None
             if not isinstance(kept, ast.Assign) or isinstance(kept.value, ast.Name):

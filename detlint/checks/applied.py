@@ -14,6 +14,7 @@ from typing import Final
 from detlint.checks.training_code import BY_TABLE
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Expression, Items, Member, Ref, Result, Value
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
@@ -114,7 +115,7 @@ class _Kept:
         self._names = module.facts.names
         self._function = function
         self._place = place
-        self._nodes = [*ast.walk(function)]
+        self._nodes = [*walk(function)]
         self._bound = {n.id for n in self._nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self._bound |= {node.arg for node in self._nodes if isinstance(node, ast.arg)}
         self._holding = set[str]()
@@ -195,7 +196,7 @@ def _read(node: ast.AST, local: frozenset[str]) -> Iterator[ast.AST]:
     inside = local
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield from (part for outer in node.decorator_list for part in _read(outer, local))
-        inside = local | {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)} | {*_bound(node.body)}
+        inside = local | {arg.arg for arg in walk(node.args) if isinstance(arg, ast.arg)} | {*_bound(node.body)}
     for part in ast.iter_child_nodes(node):
         yield from _read(part, inside)
 

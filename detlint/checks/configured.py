@@ -15,6 +15,7 @@ from typing import Final
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.resolve import Module
@@ -85,7 +86,7 @@ class Configured:
                 return False
             counted.add(id(said.args[0]))
             handed += 1
-        return handed > 0 and all(id(n) in counted for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)
+        return handed > 0 and all(id(n) in counted for n in walk(node) if isinstance(n, ast.Name) and n.id == name)
 
     def _keeps_frozen(
         self, path: str, made: str, call: ast.Call, body: Sequence[ast.stmt], own: str, deepest: int
@@ -127,7 +128,7 @@ def _functions(text: bytes) -> dict[str, ast.FunctionDef]:
 
 def _calls(function: ast.FunctionDef, name: str) -> Iterator[tuple[ast.Call, Sequence[ast.stmt]]]:
     """The calls that are handed a name alone, of statements that are no more than that, with all that stands behind in their block."""
-    for node in ast.walk(function):
+    for node in walk(function):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, ())
             for number, statement in enumerate(block if isinstance(block, list) else ()):
@@ -138,7 +139,7 @@ def _calls(function: ast.FunctionDef, name: str) -> Iterator[tuple[ast.Call, Seq
 
 def _only_asked(function: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
     """Where a function says a name without making anything of it: it compares it, or counts what is in it."""
-    for node in ast.walk(function):
+    for node in walk(function):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Compare):
             asked = [node.left, *node.comparators]

@@ -50,6 +50,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.facts.nodes import walk
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
@@ -162,7 +163,7 @@ class Constants:
         function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
         if found is None or found.function.name != function.name.rpartition(".")[2] or not found.guards:
             return False
-        if any(isinstance(node, ast.Match) for node in ast.walk(found.function)):
+        if any(isinstance(node, ast.Match) for node in walk(found.function)):
             return False  # whose cases are no guards
         return all(self._truth(module, function, found, guard.test) is guard.wanted for guard in found.guards)
 
@@ -994,7 +995,7 @@ def _is_of_super(target: Value, module: Module, owner: str) -> bool:
 
 def _asks_for_type(test: ast.expr, leaf: Leaf) -> bool:
     """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
-    for node in ast.walk(test):
+    for node in walk(test):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             asked = next((s.value for s in node.comparators if isinstance(s, ast.Constant)), None)
             value = result(node.left, leaf) if asked is True else None

@@ -15,6 +15,7 @@ from detlint.checks.parts import calls_of_parts
 from detlint.checks.scope import target_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const
+from detlint.facts.nodes import walk
 from detlint.program.resolve import Module
 from detlint.program.truth import truth
 from detlint.program.users import Use, Users
@@ -56,7 +57,7 @@ class DeviceTests:
         for guard in found.guards:
             test = self._plain(guard.test)
             compared = {
-                part for node in ast.walk(test) if isinstance(node, ast.Compare) for part in ast.iter_child_nodes(node)
+                part for node in walk(test) if isinstance(node, ast.Compare) for part in ast.iter_child_nodes(node)
             }
             leaf = partial(self._said, found, compared)
             if all(truth(test, partial(leaf, target)) is (not guard.wanted) for target in targets):
@@ -70,7 +71,7 @@ class DeviceTests:
     def _plain(self, test: ast.expr) -> ast.expr:
         """A test in which each word for hardware is the target that it means, and all else that is written out is unknown."""
         copied = ast.parse(ast.unparse(test), mode="eval").body
-        for node in ast.walk(copied):
+        for node in walk(copied):
             if isinstance(node, ast.Constant) and not self._is_name(node):
                 node.value = target_of(node.value) or ...
         return copied
@@ -89,12 +90,10 @@ class DeviceTests:
             return bool(given) and self._is_name(given[-1])
         if not isinstance(node, ast.Name):
             return False
-        values = [
-            one.value for one in ast.walk(found.function) if isinstance(one, ast.Assign) and _is_bound(one, node.id)
-        ]
+        values = [one.value for one in walk(found.function) if isinstance(one, ast.Assign) and _is_bound(one, node.id)]
         bound = sum(
             isinstance(one, ast.Name) and one.id == node.id and not isinstance(one.ctx, ast.Load)
-            for one in ast.walk(found.function)
+            for one in walk(found.function)
         )
         return len(values) == bound == 1 and not isinstance(values[0], ast.Name) and self._tells(found, values[0])
 

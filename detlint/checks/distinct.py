@@ -13,6 +13,7 @@ from typing import Final
 from detlint.checks.guards import call_in
 from detlint.facts.loops import dotted
 from detlint.facts.model import Span
+from detlint.facts.nodes import walk
 
 _MAKES: Final = frozenset({"array", "as_tensor", "tensor"})
 """Functions that make a tensor of a list."""
@@ -44,7 +45,7 @@ def differ(data: bytes, name: str, span: Span, position: int) -> bool:
         return True
     while isinstance(indices, ast.Call) and dotted(indices.func).rpartition(".")[2] in _MAKES and indices.args:
         indices = indices.args[0]
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     groups = _groups(nodes, indices.id) if isinstance(indices, ast.Name) else ""
     return bool(groups) and _is_filled_once(nodes, groups)
 
@@ -88,7 +89,7 @@ def _is_filled_once(nodes: Sequence[ast.AST], groups: str) -> bool:
     empty = any(_is_made_empty(node, groups) for node in nodes)
     if not empty or len(adds) != 1 or len(_bound(nodes, groups)) != 1 or said != len(adds) + len(read) + 1:
         return False
-    loops = [node for node in nodes if isinstance(node, _LOOPS) and any(inner is adds[0] for inner in ast.walk(node))]
+    loops = [node for node in nodes if isinstance(node, _LOOPS) and any(inner is adds[0] for inner in walk(node))]
     added = adds[0].args[0]
     return len(loops) == 1 and isinstance(added, ast.Name) and added.id == _counter(nodes, loops[0])
 

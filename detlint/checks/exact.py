@@ -22,6 +22,7 @@ from detlint.checks.levels import is_class
 from detlint.checks.match import SAME_NUMBERS, Match, Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Member, Ref
+from detlint.facts.nodes import walk
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 from detlint.program.users import Callers, Use
@@ -130,9 +131,7 @@ class Exact:
             return False
         self._asked.add(name)
         forward = next((method for method in _methods(layer) if method.name == framework.forward), None)
-        given = (
-            [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)] if forward is not None else []
-        )
+        given = [node.value for node in walk(forward) if isinstance(node, ast.Return)] if forward is not None else []
         found = all(_Numbers(self, module, forward, layer).is_whole(value) for value in given) if forward else False
         self._asked.discard(name)
         return found and bool(given)
@@ -179,8 +178,8 @@ class Exact:
         """The calls of a part of a layer, each with what is known where it stands; none where it may be called elsewhere too."""
         found = []
         for method in _methods(layer):
-            read = [node for node in ast.walk(method) if _is_part(node, part, ast.Load)]
-            calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and node.func in read]
+            read = [node for node in walk(method) if _is_part(node, part, ast.Load)]
+            calls = [node for node in walk(method) if isinstance(node, ast.Call) and node.func in read]
             if len(calls) != len(read):
                 return []
             found += [(_Numbers(self, module, method, layer), call) for call in calls]
@@ -200,7 +199,7 @@ class _Numbers:
         self._function = function
         self._own = name if name == function.name else ""
         """The name of a function of the top level; "" for any other."""
-        self._nodes = [*ast.walk(function)]
+        self._nodes = [*walk(function)]
         self._read = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         self._set = Counter(n.id for n in self._nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
         self._not_own = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
@@ -379,9 +378,9 @@ class _Numbers:
         kept = self._set_once(node) if isinstance(node, ast.Attribute) else None
         if self._layer is None or kept is None:
             return node
-        parts = ast.walk(self._layer)
+        parts = walk(self._layer)
         bound = {part.arg if isinstance(part, ast.arg) else part.id for part in parts if _is_binding(part)}
-        read = {part.id for part in ast.walk(kept) if isinstance(part, ast.Name)}
+        read = {part.id for part in walk(kept) if isinstance(part, ast.Name)}
         return kept if bound.isdisjoint(read) else node
 
     def _set_once(self, node: ast.Attribute) -> ast.expr | None:
@@ -390,7 +389,7 @@ class _Numbers:
         name = dotted(node).removeprefix("self.")
         if self._layer is None or not name:
             return None
-        parts = [*ast.walk(self._layer)]
+        parts = [*walk(self._layer)]
         set_by = [
             part.value
             for part in parts
@@ -560,7 +559,7 @@ class _Numbers:
             return None
         now = around[-1][1][around[-1][2]]
         now = now.test if isinstance(now, ast.If) else now
-        if hasattr(now, "body") or not _says(now, name) or any(isinstance(n, _BY_THE_WAY) for n in ast.walk(now)):
+        if hasattr(now, "body") or not _says(now, name) or any(isinstance(n, _BY_THE_WAY) for n in walk(now)):
             return None
         for node, block, here in reversed(around):
             before = next((part for part in reversed(block[:here]) if _sets(part, name.id)), None)
@@ -639,7 +638,7 @@ def _itself(node: ast.expr | None, same: frozenset[str]) -> ast.expr | None:
 
 def _part(layer: ast.ClassDef, made: ast.Call, same: frozenset[str]) -> str:
     """The name of the part of a layer that is, or may be, what a call makes."""
-    assigned = (node for node in ast.walk(layer) if isinstance(node, ast.Assign))
+    assigned = (node for node in walk(layer) if isinstance(node, ast.Assign))
     kept = (node for node in assigned if _same(_itself(node.value, same), made))
     target = next((node.targets[0] for node in kept if len(node.targets) == 1), None)
     return target.attr if isinstance(target, ast.Attribute) and dotted(target) == f"self.{target.attr}" else ""
@@ -650,7 +649,7 @@ def _part_of(layer: ast.ClassDef, read: ast.expr, same: frozenset[str]) -> ast.C
     name = read.attr if isinstance(read, ast.Attribute) and dotted(read) == f"self.{read.attr}" else ""
     if not name:
         return None
-    nodes = [*ast.walk(layer)]
+    nodes = [*walk(layer)]
     made = [
         node.value
         for node in nodes
@@ -678,12 +677,12 @@ def _place(block: Sequence[ast.AST], name: ast.Name) -> int | None:
 
 
 def _says(node: ast.AST, name: ast.expr) -> bool:
-    return any(part is name for part in ast.walk(node))
+    return any(part is name for part in walk(node))
 
 
 def _sets(node: ast.AST, name: str) -> bool:
     """Whether a statement may bind a name."""
-    names = (part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id == name)
+    names = (part for part in walk(node) if isinstance(part, ast.Name) and part.id == name)
     return any(not isinstance(part.ctx, ast.Load) for part in names)
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from detlint.checks.lookups import assignments
+from detlint.facts.nodes import walk
 from detlint.program.truth import Leaf
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -17,7 +18,7 @@ def is_cancelled(function: _Function, call: ast.Call, leaf: Leaf) -> bool:
     Args:
         leaf: what a name or an attribute in it always is.
     """
-    around = {id(inner): node for node in ast.walk(function) for inner in ast.iter_child_nodes(node)}
+    around = {id(inner): node for node in walk(function) for inner in ast.iter_child_nodes(node)}
     uses = [*_uses(function, call, around.get(id(call)))]
     return bool(uses) and all(any(_is_zero(function, each, leaf) for each in _factors(use, around)) for use in uses)
 
@@ -28,7 +29,7 @@ def _uses(function: _Function, call: ast.Call, statement: ast.AST | None) -> Ite
     if statement is None or not isinstance(target, ast.Name):
         yield call
     elif len(assignments(function, target.id)) == 1:
-        names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == target.id)
+        names = (node for node in walk(function) if isinstance(node, ast.Name) and node.id == target.id)
         yield from (name for name in names if isinstance(name.ctx, ast.Load))
 
 
@@ -54,4 +55,4 @@ def _is_zero(function: _Function, node: ast.expr, leaf: Leaf) -> bool:
 
 
 def _says(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id == name for part in walk(node))

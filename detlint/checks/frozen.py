@@ -22,6 +22,7 @@ from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
 from detlint.facts.model import Instance, Param, Result, Site, Value, is_made_by
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.answers import Answers
@@ -233,12 +234,12 @@ class Frozen:
         taken = next((parameter for parameter, handed in named.items() if is_it(handed)), None)
         kept = [part for part, of in module.classes[name].attributes.items() if _is_parameter(of, taken or "")]
         init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), owner)
-        said = sum(isinstance(node, ast.Name) and node.id == taken for node in ast.walk(init))
+        said = sum(isinstance(node, ast.Name) and node.id == taken for node in walk(init))
         return kept[0] if len(kept) == 1 and said == 1 and self._is_kept_alone(owner, kept[0]) else ""
 
     def _is_kept_alone(self, owner: ast.ClassDef, part: str) -> bool:
         """Whether a class sets an attribute in one place, and hands on no weights, which may be trained whatever becomes of them later."""
-        said = [node for node in ast.walk(owner) if isinstance(node, ast.Attribute)]
+        said = [node for node in walk(owner) if isinstance(node, ast.Attribute)]
         alone = sum(node.attr == part and not isinstance(node.ctx, ast.Load) for node in said) == 1
         return alone and not any(node.attr in self._weights | self._named for node in said)
 
@@ -367,16 +368,14 @@ def _function(text: bytes, name: str) -> ast.FunctionDef | None:
     found = [node for node in body if getattr(node, "name", "") == name]
     function = found[0] if len(found) == 1 and isinstance(found[0], ast.FunctionDef) else None
     plain = function is not None and not function.decorator_list and not function.args.posonlyargs
-    generates = function is not None and any(
-        isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)
-    )
+    generates = function is not None and any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function))
     return function if function is not None and plain and not generates and function.args.args else None
 
 
 @lru_cache(maxsize=4)
 def _blocks(text: bytes) -> Sequence[Sequence[ast.stmt]]:
     """The blocks of a file's statements; none where it can't be read."""
-    nodes = ast.walk(tree(text) or ast.Module([], []))
+    nodes = walk(tree(text) or ast.Module([], []))
     fields = (field for node in nodes for _, field in ast.iter_fields(node))
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
 
@@ -399,7 +398,7 @@ def _is_written_out(given: ast.expr) -> bool:
 
 def _mentions(statement: ast.stmt, name: str) -> bool:
     """Whether a statement says a name, or does something with the object that it is an attribute of, which may do anything to it."""
-    nodes = [*ast.walk(statement)]
+    nodes = [*walk(statement)]
     inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     around = name.rpartition(".")[0]
     methods = (dotted(node.func) for node in nodes if isinstance(node, ast.Call))
@@ -428,4 +427,4 @@ def _sets_false(value: ast.expr, name: str) -> bool:
 
 def _may_leave(statement: ast.stmt) -> bool:
     """Whether the flow may leave a function, or a loop, in a statement."""
-    return any(isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in ast.walk(statement))
+    return any(isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in walk(statement))

@@ -10,6 +10,7 @@ from typing import Final, TypeGuard
 from detlint.checks.lookups import SETTINGS, text_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const
+from detlint.facts.nodes import walk
 from detlint.facts.reading.values import constant
 
 _TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
@@ -72,7 +73,7 @@ class Writes:
     def of(self, parsed: ast.Module) -> Iterator[Const | None]:
         values = _values(parsed)
         own, harmless, telling = self._own(parsed), self._harmless(parsed, values), _telling(parsed)
-        for node in ast.walk(parsed):
+        for node in walk(parsed):
             if isinstance(node, ast.Call) and self._declares(node):
                 self.declared = True
                 telling.update(map(id, node.args))
@@ -105,15 +106,15 @@ class Writes:
         owners = [
             n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name) and not _takes_all(n)
         ]
-        inside = [n for owner in owners for n in ast.walk(owner)]
-        kept = [n for owner in owners if self._is_of_library(owner.name) for n in ast.walk(owner)]
+        inside = [n for owner in owners for n in walk(owner)]
+        kept = [n for owner in owners if self._is_of_library(owner.name) for n in walk(owner)]
         of_self = {id(n) for n in kept if isinstance(n, ast.Attribute) and dotted(n.value) == "self"}
         return of_self | {id(n) for n in inside if isinstance(n, _DEFINED)}
 
     def _harmless(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> set[int]:
         """Strings that only ask for the key, values under other names, and keywords that hand a variable of that name on."""
         found, bound = set[int](), self._binds(parsed, values)
-        for node in ast.walk(parsed):
+        for node in walk(parsed):
             if isinstance(node, ast.Call):
                 last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
                 asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
@@ -141,7 +142,7 @@ class Writes:
     def _binds(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> bool:
         """Whether something in a file binds a variable of the key's name to something else than what that is anyway: the name of
         a loop, as one that tries settings has."""
-        stored = (n for n in ast.walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
+        stored = (n for n in walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
         bound = (values.get(id(n)) for n in stored if not isinstance(n.ctx, ast.Load))
         return any(value is None or not self._reads(value) for value in bound)
 
@@ -207,15 +208,15 @@ class Writes:
     ) -> Iterator[Const | None]:
         """What a class, a file, or a function that is made settings, has under that name."""
         for statement in node.body:
-            for target in ast.walk(statement) if not isinstance(statement, (*_DEFINED, ast.ClassDef)) else ():
+            for target in walk(statement) if not isinstance(statement, (*_DEFINED, ast.ClassDef)) else ():
                 if isinstance(target, ast.Name) and target.id == self._key and not isinstance(target.ctx, ast.Load):
                     yield from self._written(values.get(id(target)))
 
 
 def _telling(parsed: ast.Module) -> set[int]:
     """Texts that document, or are only compared and shown."""
-    documenting = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.Expr)}
-    helping = {id(node.value) for node in ast.walk(parsed) if isinstance(node, ast.keyword) and node.arg == "help"}
+    documenting = {id(node.value) for node in walk(parsed) if isinstance(node, ast.Expr)}
+    helping = {id(node.value) for node in walk(parsed) if isinstance(node, ast.keyword) and node.arg == "help"}
     return documenting | helping | set(_shown(parsed))
 
 
@@ -227,18 +228,18 @@ def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
 
 def _takes_all(owner: ast.ClassDef) -> bool:
     """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
-    return any(isinstance(node, ast.Name) and node.id == "locals" for node in ast.walk(owner))
+    return any(isinstance(node, ast.Name) and node.id == "locals" for node in walk(owner))
 
 
 def _shown(parsed: ast.Module) -> Iterator[int]:
     """The texts that the functions of a file keep under names which it only compares, or puts into other texts."""
-    nodes = [*ast.walk(parsed)]
+    nodes = [*walk(parsed)]
     told = [n.value for n in nodes if isinstance(n, ast.FormattedValue)]
     told += [side for n in nodes if isinstance(n, ast.Compare) for side in (n.left, *n.comparators)]
     harmless = {id(n) for n in told}
     used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in harmless}
     given_out = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    for node in (inner for n in nodes if isinstance(n, _DEFINED) for inner in ast.walk(n)):
+    for node in (inner for n in nodes if isinstance(n, _DEFINED) for inner in walk(n)):
         names = [getattr(t, "id", "") for t in node.targets] if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.Assign) and "" not in names and used.union(given_out).isdisjoint(names):
             yield id(node.value)
@@ -260,7 +261,7 @@ def _usual(call: ast.Call) -> Const | None:
 def _values(parsed: ast.Module) -> dict[int, ast.expr]:
     """What is assigned to targets, by their identity."""
     found = dict[int, ast.expr]()
-    for node in ast.walk(parsed):
+    for node in walk(parsed):
         if isinstance(node, ast.Assign):
             found.update((id(target), node.value) for target in node.targets)
         elif isinstance(node, ast.AnnAssign) and node.value is not None:

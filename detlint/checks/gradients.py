@@ -6,7 +6,6 @@ under `no_grad`, the items of a data set. What the callers differ on is decided 
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
+from detlint.facts.nodes import walk
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -410,7 +410,7 @@ class Gradients:
         keepers = [name for name, kind in kinds.items() if isinstance(kind, Ref) and kind.name in self._keepers]
         text = self.users.texts.of(module.path) if keepers else None
         found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
-        keeping = (dotted(node) for node in ast.walk(found.function)) if found is not None else ()
+        keeping = (dotted(node) for node in walk(found.function)) if found is not None else ()
         return f"{next(iter(keepers), '')}.save_for_backward" in keeping
 
     def _is_idle(self, module: Module, site: Site) -> bool:

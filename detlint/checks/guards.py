@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import Span
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
@@ -51,7 +52,7 @@ class Guarded(NamedTuple):
         here = (name.lineno, name.col_offset)
         if not places or self.function is not self.outermost:
             return bool(places)
-        loops = (node for node in ast.walk(self.function) if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+        loops = (node for node in walk(self.function) if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
         return min(places) < here or any(_holds(loop, here) for loop in loops)
 
 
@@ -82,7 +83,7 @@ def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | 
     if found is None:
         return None
     where = (*place, span.end_line - before, span.end_column)
-    calls = (node for node in ast.walk(found.function) if isinstance(node, ast.Call))
+    calls = (node for node in walk(found.function) if isinstance(node, ast.Call))
     there = (c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == where)
     call = next(there, None)
     return (found.function, call) if call is not None else None
@@ -117,7 +118,7 @@ def written_once(body: ast.ClassDef, attribute: str) -> tuple[_Function, ast.exp
 
 def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
     """Where an attribute of that name is set."""
-    inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr == attribute)
+    inside = (inner for inner in walk(node) if isinstance(inner, ast.Attribute) and inner.attr == attribute)
     return (inner for inner in inside if not isinstance(inner.ctx, ast.Load))
 
 
@@ -196,7 +197,7 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], Sequence[
 @lru_cache(maxsize=16)
 def _bound(function: ast.AST) -> Sequence[ast.Name]:
     """Where names are bound in a function, besides its parameters."""
-    return [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    return [node for node in walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
 def _holds(node: ast.stmt | ast.expr | ast.keyword, place: _Place) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from detlint.checks.guards import guarded
 from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parameter, Ref, Site, Value
+from detlint.facts.nodes import walk
 from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -98,11 +99,11 @@ class Handing:
 def _uses(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> tuple[int, int] | None:
     """How often a function calls what it has under a name, and hands it on; None where it does more than that, and than to ask for an
     attribute (`block.expansion`)."""
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     inner = [
         n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and n is not function
     ]
-    if any(isinstance(n, ast.Name) and n.id == name for f in inner for n in ast.walk(f)):
+    if any(isinstance(n, ast.Name) and n.id == name for f in inner for n in walk(f)):
         return None
     calls = [n for n in nodes if isinstance(n, ast.Call)]
     called = {id(call.func) for call in calls}

@@ -16,6 +16,7 @@ from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
+from detlint.facts.nodes import walk
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 
@@ -66,7 +67,7 @@ class Leftover:
         forward = next((method for method in methods if layer is not None and method.name == layer.forward), None)
         if node is None or forward is None:
             return None
-        calls = (call for call in ast.walk(forward) if isinstance(call, ast.Call))
+        calls = (call for call in walk(forward) if isinstance(call, ast.Call))
         if not any(dotted(call.func).startswith("self.") for call in calls):
             return None  # what it does stands elsewhere
         return _Parts(self, module, node)
@@ -90,7 +91,7 @@ class _Parts:
         self._program = program
         self._module = module
         self._node = node
-        self._parents = {child: around for around in ast.walk(node) for child in ast.iter_child_nodes(around)}
+        self._parents = {child: around for around in walk(node) for child in ast.iter_child_nodes(around)}
         self._asked: set[tuple[ast.AST | None, str]] = set()
 
     def at(self, call: ast.Call) -> ast.Call | None:
@@ -151,7 +152,7 @@ class _Parts:
         if (method, name) in self._asked:
             return True
         self._asked.add((method, name))
-        inside = [*ast.walk(method)] if method is not None else []
+        inside = [*walk(method)] if method is not None else []
         if not inside or any(isinstance(n, (ast.Global, ast.Nonlocal, *_SCOPES)) for n in inside[1:]):
             return False
         reads = [n for n in inside if isinstance(n, ast.Name) and n.id == name and _is_read(n)]
@@ -167,7 +168,7 @@ class _Parts:
     def _begins_here(self, node: ast.AST, name: str) -> bool:
         """Whether the list that a name of a method is, is made in it: no parameter, and none that is kept elsewhere already."""
         method = self._method(node)
-        inside = [*ast.walk(method)] if method is not None else []
+        inside = [*walk(method)] if method is not None else []
         if any(isinstance(n, ast.arg) and n.arg == name for n in inside):
             return False
         bound = [self._parents[n] for n in inside if isinstance(n, ast.Name) and n.id == name and not _is_read(n)]
@@ -212,7 +213,7 @@ class _Parts:
 
 def _names(node: ast.AST, target: ast.expr) -> bool:
     """Whether something says the name that a target is."""
-    return isinstance(target, ast.Name) and any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node))
+    return isinstance(target, ast.Name) and any(isinstance(n, ast.Name) and n.id == target.id for n in walk(node))
 
 
 def _is_read(name: ast.Name) -> bool:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
+from detlint.facts.nodes import walk
 from detlint.facts.reading.values import constant
 
 SETTINGS: Final = re.compile(
@@ -124,7 +125,7 @@ def _bound_once(function: _Function, name: str) -> ast.expr | None:
 
 def assignments(function: _Function, name: str) -> list[ast.Assign]:
     """The assignments by which a function binds a name; none where anything else binds it too."""
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
     bound = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stored]
     is_argument = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from detlint.facts.loops import dotted
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Value
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.reading.values import tail_of
 from detlint.program.resolve import Module
@@ -124,7 +125,7 @@ def _is_of_base(call: ast.Call) -> bool:
 def _calls_in(text: bytes) -> dict[str, list[ast.Call]]:
     """Where a file calls methods, by their names. Of one that can't be read nothing runs."""
     found = dict[str, list[ast.Call]]()
-    for node in ast.walk(tree(text) or ast.Module([], [])):
+    for node in walk(tree(text) or ast.Module([], [])):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             found.setdefault(node.func.attr, []).append(node)
     return found

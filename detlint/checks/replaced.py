@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from detlint.facts.loops import dotted
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.program.texts import DEFINES, Block, Texts
 
@@ -86,16 +87,16 @@ def _all_at_once(definition: _Definition) -> Iterator[ast.AST]:
 def _may_come_to(node: ast.AST, name: str, own: Collection[str]) -> bool:
     """Whether a part of a file may use what has a name before it: it says that, or calls or imports something; a definition says it,
     or what another one of the file does when it is called at once: a decorator, for a default, in the body of a class."""
-    if any(type(part) is ast.Name and part.id == name for part in ast.walk(node)):
+    if any(type(part) is ast.Name and part.id == name for part in walk(node)):
         return True
     if isinstance(node, _DEFINITIONS):
         return _calls_one(node, own)
-    return any(type(part) in (ast.Call, ast.Import, ast.ImportFrom) for part in ast.walk(node))
+    return any(type(part) in (ast.Call, ast.Import, ast.ImportFrom) for part in walk(node))
 
 
 def _calls_one(definition: _Definition, own: Collection[str]) -> bool:
     """Whether a definition calls another one of its file at once."""
-    nodes = [*chain.from_iterable(map(ast.walk, _all_at_once(definition)))]
+    nodes = [*chain.from_iterable(map(walk, _all_at_once(definition)))]
     inner = [
         node for node in definition.body if isinstance(definition, ast.ClassDef) and isinstance(node, _DEFINITIONS)
     ]

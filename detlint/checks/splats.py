@@ -16,6 +16,7 @@ import msgspec
 
 from detlint.checks.guards import call_in
 from detlint.facts.model import Arg, Const, Mapping, Parameter, Site, Span
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 
 RUN_LATER: Final = frozenset({"target", "func", "function", "fn"})
@@ -55,7 +56,7 @@ def keyword(data: bytes, around: str, span: Span, name: str) -> Keyword | None:
         value = written[0]
         literal = isinstance(value, ast.Constant) and isinstance(value.value, (bool, int, float, str, type(None)))
         return Keyword(Const(value.value)) if literal else None  # type: ignore[attr-defined]
-    own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    own = {node.arg for node in walk(function.args) if isinstance(node, ast.arg)}
     handed_on = name not in own and any(k is not None and k.arg is None for k in keywords)
     return Keyword(None, True) if handed_on else None
 
@@ -72,7 +73,7 @@ def handed_over(data: bytes, definition: str, span: Span, parameter: str) -> fro
     if found is None or found[0].name != definition:
         return None
     function, rest = found[0], _rest(found[0])
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == parameter]
     named = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr == "__name__"]
     known = {id(call.func) for call in calls} | {id(node) for node in named}
@@ -98,7 +99,7 @@ def hands_on(data: bytes, around: str, span: Span) -> bool:
     stars = [n for n, argument in enumerate(call.args) if isinstance(argument, ast.Starred)]
     last = stars in ([], [len(call.args) - 1])
     own = all(more is not None and _is_name(a.value, more.arg) for a in call.args if isinstance(a, ast.Starred))
-    named = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
+    named = {n.id for n in walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
     kept = more is None or more.arg not in named
     return (
         last
@@ -149,15 +150,15 @@ def may_say(data: bytes, name: str, own: bool) -> bool:
     handed_on = {
         id(node)
         for method in methods
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.keyword) and _is_own(node.value, name)
     }
-    values = {id(value) for node in ast.walk(parsed) for value in _only_values(node)}
+    values = {id(value) for node in walk(parsed) for value in _only_values(node)}
     return any(
         (isinstance(node, ast.keyword) and node.arg == name and id(node) not in handed_on)
         or (isinstance(node, ast.Constant) and node.value == name and id(node) not in values)
         or (own and isinstance(node, ast.Name) and node.id == name and not _is_read(node))
-        for node in ast.walk(parsed)
+        for node in walk(parsed)
     )
 
 
@@ -200,7 +201,7 @@ def _keywords(function: _Function, keywords: Sequence[ast.keyword]) -> Iterator[
 def _bound(function: _Function, name: ast.Name) -> ast.expr | None:
     """The dictionary that a name stands for; None where it isn't bound once, before, by the function's own block, or where it may
     be changed."""
-    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name.id and not _is_read(n)]
+    stored = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name.id and not _is_read(n)]
     for statement in function.body:
         if isinstance(statement, ast.Assign) and statement.targets == stored and statement.lineno < name.lineno:
             return statement.value if _is_left(function, name.id) else None
@@ -209,7 +210,7 @@ def _bound(function: _Function, name: ast.Name) -> ast.expr | None:
 
 def _is_left(function: _Function, name: str) -> bool:
     """Whether a dictionary is only unpacked in a function, or asked for one of its items, wherever it is read."""
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     asked = [n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     kept = {id(attribute.value) for attribute in asked if attribute.attr in _HARMLESS}
     kept |= {id(n.value) for n in nodes if isinstance(n, ast.keyword) and n.arg is None}

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.facts.loops import dotted
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.program.resolve import Module, Resolver
 
@@ -64,13 +65,13 @@ def _around(text: bytes, line: int) -> Sequence[_Definition]:
 @lru_cache(maxsize=4)
 def _definitions(text: bytes) -> Sequence[_Definition]:
     """The definitions of a file in order; none where it can't be read."""
-    nodes = ast.walk(tree(text) or ast.Module([], []))
+    nodes = walk(tree(text) or ast.Module([], []))
     return sorted((node for node in nodes if isinstance(node, _Definition)), key=lambda node: node.lineno)
 
 
 def _is_new(function: _Definition, name: str) -> bool:
     """Whether a function binds a name to nothing but parameters that it makes."""
-    nodes = [*ast.walk(function)]
+    nodes = [*walk(function)]
     bound = {
         id(node) for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
     }

@@ -24,6 +24,7 @@ from detlint.checks.unchosen import Unchosen
 from detlint.checks.unused import is_of_framework
 from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.notebook import is_notebook
@@ -875,7 +876,7 @@ def _may_bind(text: bytes, name: str) -> bool:
         return True
     binding = (
         node
-        for node in ast.walk(parsed)
+        for node in walk(parsed)
         if not isinstance(node, _READS) and not isinstance(getattr(node, "ctx", 0), ast.Load)
     )
     fields = (value for node in binding for _, value in ast.iter_fields(node))
@@ -889,7 +890,7 @@ def _texts_in_code(text: bytes, word: str, *, imports: bool) -> list[bytes]:
     parsed = tree(text)
     if parsed is None:
         return [b""]
-    nodes = [*ast.walk(parsed)]
+    nodes = [*walk(parsed)]
     keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
     keys |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
     keys |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

@@ -13,6 +13,7 @@ from detlint.checks.guards import call_in
 from detlint.checks.origins import KEEPS
 from detlint.facts.loops import dotted
 from detlint.facts.model import KEPT, Function, Instance, Member, Result, Site
+from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.spare import Layout, Role, Spare
 from detlint.program.resolve import Module, Resolver
@@ -55,7 +56,7 @@ def is_unread(
         return False
     function, call = found
     body, lines = Layout(function.body), site.span.line - call.lineno
-    own = {*body.bound, *(node.arg for node in ast.walk(function) if isinstance(node, ast.arg))}
+    own = {*body.bound, *(node.arg for node in walk(function) if isinstance(node, ast.arg))}
 
     def role(call: ast.Call, value: ast.expr) -> Role:
         name = dotted(call.func)
@@ -166,7 +167,7 @@ class Ignored:
         body = parsed.body[0] if parsed is not None and parsed.body else None
         methods = [n for n in body.body if isinstance(n, ast.FunctionDef)] if isinstance(body, ast.ClassDef) else []
         own = [method for method in methods if method.name == function.name.rpartition(".")[2]]
-        said = [n for method in own for n in ast.walk(method) if isinstance(n, ast.Name) and n.id == name]
+        said = [n for method in own for n in walk(method) if isinstance(n, ast.Name) and n.id == name]
         starts = [0, *(found.end() for found in re.finditer(rb"\n", block.text))]
         places = (starts[node.lineno - 1] + node.col_offset for node in said)
         return len(own) == 1 and all(self._keeps_from(home, block, place) for place in places)

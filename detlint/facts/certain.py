@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-_PLAIN: Final = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
+from detlint.facts.nodes import walk
+
+_PLAIN: Final = (ast.Name, ast.Attribute, ast.Constant)
 """What comes to the same each time that it is read in one call."""
 _BOUNDS: Final = (("low", "a", "start"), ("high", "b", "stop"))
 """What functions call the parameters between which they draw."""
@@ -57,7 +59,7 @@ def _is_plain(node: ast.expr) -> bool:
         return length and all(map(_is_plain, node.args))
     if isinstance(node, ast.BinOp):
         return _is_plain(node.left) and _is_plain(node.right)
-    return all(isinstance(part, _PLAIN) for part in ast.walk(node))
+    return all(isinstance(part, _PLAIN) for part in walk(node))
 
 
 def _is_zero(node: ast.expr) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Sequence, Set
+from functools import cached_property
 from typing import Final, NamedTuple
+
+from detlint.facts.nodes import walk
 
 GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
 JOINS: Final = frozenset({"append", "cat", "concat", "concatenate", "hstack", "vstack"})
@@ -63,7 +66,7 @@ def gathered(
     targets: Sequence[str],
     index: str,
     raises: Callable[[ast.stmt], bool] | None = None,
-    counting: Set[str] = frozenset(),
+    counting: Container[str] = frozenset(),
 ) -> Gathered | None:
     """What a loop's body gathers (appends, adds up, numbers, writes, yields); None where it gathers nothing.
 
@@ -73,7 +76,7 @@ def gathered(
         raises: whether a statement surely does: what comes after it in its block doesn't.
         counting: functions of the file that only count.
     """
-    nodes = [node for statement in body for node in ast.walk(statement)]
+    nodes = [node for statement in body for node in walk(statement)]
     if raises is not None:
         never = set(_behind(body, raises)).union(*(_behind(block, raises) for node in nodes for block in _blocks(node)))
         nodes = [node for node in nodes if node not in never]
@@ -112,7 +115,7 @@ def _blocks(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
 def _behind(block: Sequence[ast.AST], raises: Callable[[ast.stmt], bool]) -> Iterator[ast.AST]:
     """All that stands in a block behind what surely raises."""
     end = next((n for n, part in enumerate(block) if isinstance(part, ast.stmt) and raises(part)), len(block))
-    return (node for part in block[end + 1 :] for node in ast.walk(part))
+    return (node for part in block[end + 1 :] for node in walk(part))
 
 
 def only_logs(body: Sequence[ast.AST]) -> bool:
@@ -129,7 +132,7 @@ def only_numbers(node: ast.For | ast.AsyncFor) -> bool:
     if not isinstance(item, ast.Name) or not item.id.startswith("_") or dotted(through.func) != "enumerate":
         return False
     made = bool(through.args) and isinstance(through.args[0], ast.Call)
-    return made and not any(_reads(part, item.id) for statement in node.body for part in ast.walk(statement))
+    return made and not any(_reads(part, item.id) for statement in node.body for part in walk(statement))
 
 
 def _reads(node: ast.AST, name: str) -> bool:
@@ -142,7 +145,7 @@ def _is_log(node: ast.expr) -> bool:
         return False
     owner, _, level = dotted(node.func).rpartition(".")
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    calls = any(isinstance(part, ast.Call) for argument in given for part in ast.walk(argument))
+    calls = any(isinstance(part, ast.Call) for argument in given for part in walk(argument))
     return level in LEVELS and "log" in owner.rpartition(".")[2].lower() and not calls
 
 
@@ -177,7 +180,7 @@ def _built(node: ast.AST, own: set[str]) -> Iterator[str]:
 
 
 def _growth(
-    node: ast.AST, targets: set[str], anew: set[str], counters: set[str], counting: Set[str]
+    node: ast.AST, targets: set[str], anew: set[str], counters: set[str], counting: Container[str]
 ) -> Iterator[tuple[str, bool]]:
     """What grows by a part of the body, and whether surely in the order of the loop."""
     if isinstance(node, (ast.Yield, ast.YieldFrom)):
@@ -229,7 +232,7 @@ def _opens(node: ast.expr) -> bool:
     return not any("a" in mode for mode in modes)
 
 
-def _regrown(value: ast.expr, name: str, counting: Set[str]) -> bool | None:
+def _regrown(value: ast.expr, name: str, counting: Container[str]) -> bool | None:
     """Whether what a name is bound to is surely in the order of the loop; None where it isn't itself with more: `x = x + more`."""
     if isinstance(value, ast.Call):
         last = dotted(value.func).rpartition(".")[2]
@@ -245,7 +248,7 @@ def _regrown(value: ast.expr, name: str, counting: Set[str]) -> bool | None:
 
 def _counts(node: ast.expr, table: str, counters: set[str]) -> bool:
     """Whether an expression is the next number: a counter, or the size of the table that it goes into."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Name) and part.id in counters:
             return True
         if isinstance(part, ast.Call) and dotted(part.func) == "len" and part.args and dotted(part.args[0]) == table:
@@ -253,7 +256,7 @@ def _counts(node: ast.expr, table: str, counters: set[str]) -> bool:
     return False
 
 
-def _is_whole(node: ast.expr, counting: Set[str] = frozenset()) -> bool:
+def _is_whole(node: ast.expr, counting: Container[str] = frozenset()) -> bool:
     """Whether what is added up are numbers that need no rounding, so that the order is no matter: `count += len(names)`,
     `right += (found == label).sum()`.
 
@@ -284,7 +287,7 @@ def _is_comparison(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Compare)
 
 
-def _counted(body: Sequence[ast.AST], nodes: Sequence[ast.AST], counting: Set[str]) -> set[ast.AST]:
+def _counted(body: Sequence[ast.AST], nodes: Sequence[ast.AST], counting: Container[str]) -> set[ast.AST]:
     """The parts of a loop's body that add up whole numbers which they have a name for: `hits = (found == label).sum(); right += hits`."""
     added = {
         node: value.id
@@ -300,13 +303,13 @@ def _is_bound(block: Sequence[ast.AST], name: str, node: ast.AST) -> bool:
     """Whether a statement of a block surely binds a name before a part of a later one is come to."""
     bound = False
     for part in block:
-        if bound and any(inner is node for inner in ast.walk(part)):
+        if bound and any(inner is node for inner in walk(part)):
             return True
         bound = bound or (isinstance(part, ast.Assign) and any(dotted(target) == name for target in part.targets))
     return False
 
 
-def _wholes(nodes: Sequence[ast.AST], counting: Set[str] = frozenset()) -> frozenset[str]:
+def _wholes(nodes: Sequence[ast.AST], counting: Container[str] = frozenset()) -> frozenset[str]:
     """The names that some code only ever binds to whole numbers, or to arrays that it puts nothing else into."""
     stored: dict[str, list[ast.expr]] = {}
     changed = list[str]()
@@ -350,7 +353,7 @@ def _base(node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_of_wholes(node: ast.expr, names: Set[str], counting: Set[str]) -> bool:
+def _is_of_wholes(node: ast.expr, names: Set[str], counting: Container[str]) -> bool:
     """Whether an expression surely is a whole number, or an array of such, if some names are."""
     node = _itself(_base(node))
     if isinstance(node, ast.Constant):
@@ -377,18 +380,33 @@ def may_count(data: bytes) -> bool:
     return COUNTS.encode() in data or b"+= 1" in data
 
 
-def counting(tree: ast.Module) -> frozenset[str]:
-    """The functions and methods of a file that only count: `hist` of `def hist(a): return np.bincount(a)`; by their names alone."""
-    found: dict[str, bool] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found[node.name] = found.get(node.name, True) and _counts_alone(node)
-    return frozenset(name for name, counts in found.items() if counts)
+class Counting(Container[str]):
+    """The functions and methods of a file that only count: `hist` of `def hist(a): return np.bincount(a)`; by their names alone.
+    Few are ever asked for, so that each is looked at when it is."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._known: dict[object, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            named = self._named.get(name, ())
+            known = self._known[name] = bool(named) and all(map(_counts_alone, named))
+        return known
+
+    @cached_property
+    def _named(self) -> dict[object, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        found: dict[object, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for node in walk(self._tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.setdefault(node.name, []).append(node)
+        return found
 
 
 def _counts_alone(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether all that a function gives back is whole, as it is written, or under a name that it binds to nothing else."""
-    parts = [*ast.walk(node)]
+    parts = [*walk(node)]
     given = [part.value for part in parts if isinstance(part, ast.Return)]
     plain = not node.decorator_list and not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in parts)
     if not plain or not given or not all(given):
@@ -408,11 +426,11 @@ def _is_sequence(node: ast.expr) -> bool:
 
 def _chains(node: ast.AST) -> set[str]:
     """The chains of names in an expression."""
-    return {dotted(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+    return {dotted(part) for part in walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in walk(node) if isinstance(part, ast.Name)}
 
 
 def names_in(target: ast.expr) -> list[str]:

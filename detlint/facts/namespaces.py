@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from detlint.facts.nodes import walk
+
 _PARSED: Final = re.compile(
     rb"(?<![\w.])(\w+)(?:\s*,\s*\w+)?\s*=\s*(?:\w+\.parse_(?:known_)?args|(\w*(?:pars|arg|opt|conf|flags)\w*))\(", re.I
 )
@@ -57,7 +59,7 @@ class _File:
         """What the file calls argparse's class."""
         self.declared: set[str] = set()
         """Names that functions have of what is around them."""
-        for node in ast.walk(tree):
+        for node in walk(tree):
             for child in ast.iter_child_nodes(node):
                 self.around[child] = node
         for node in self.around:
@@ -114,7 +116,7 @@ class _File:
         for statement in self.tree.body:
             if not isinstance(statement, ast.FunctionDef) or statement.decorator_list:
                 continue
-            inside = [node for node in ast.walk(statement) if self.home(node) is statement]
+            inside = [node for node in walk(statement) if self.home(node) is statement]
             backs = [node.value for node in inside if isinstance(node, ast.Return)]
             others = [s for s in self.tree.body if getattr(s, "name", "") == statement.name]
             if len(backs) != 1 or len(others) > 1 or statement.name in self.bound.get(self.tree, ()):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from detlint.facts.loops import dotted
+from detlint.facts.nodes import walk
 
 SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
 _COUNTS: Final = frozenset({"flops"})
@@ -38,9 +39,7 @@ _FILLS: Final = frozenset({
 _SETS_UP: Final = frozenset({"manual_seed", "seed", "set_context", "set_device", "set_seed", "set_train"})
 
 _BINDS: Final = (ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr, ast.comprehension)
-_LITERAL: Final = (
-    ast.BinOp, ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.UnaryOp, ast.expr_context, ast.operator, ast.unaryop,
-)  # fmt: skip
+_LITERAL: Final = (ast.BinOp, ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.UnaryOp)
 _WHOLES: Final = (ast.BinOp, ast.BoolOp, ast.GeneratorExp, ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple)
 
 TRIES: Final = "test"
@@ -59,7 +58,7 @@ def is_trial(node: ast.FunctionDef | ast.AsyncFunctionDef, decorators: Sequence[
     handed = (node.args.args or node.args.kwonlyargs) and not runner
     if not node.name.startswith(TRIES) or handed or not all(runner):
         return False
-    return only_shows_shapes(node.body) and not any(map(_keeps, ast.walk(node)))
+    return only_shows_shapes(node.body) and not any(map(_keeps, walk(node)))
 
 
 def asks_for_tests(test: ast.expr, testing: Collection[str]) -> bool:
@@ -104,7 +103,7 @@ def only_shows_shapes(body: Sequence[ast.stmt], layers: Collection[str] = ()) ->
     """
     networks, written, tried = _networks(body, layers), _written(body), _tried(body)
     shown = bool(body) and (_runs(body[-1], networks) or _value(body[-1]) in tried)
-    for node in (node for statement in body for node in ast.walk(statement)):
+    for node in (node for statement in body for node in walk(statement)):
         if isinstance(node, (ast.Yield, ast.Await)) or (isinstance(node, ast.Assert) and not _is_shape(node.test)):
             return False
         shown = shown or isinstance(node, ast.Assert)
@@ -152,7 +151,7 @@ def makers(functions: Mapping[str, ast.FunctionDef], layers: Collection[str]) ->
 
 def _only_makes(function: ast.FunctionDef, layers: Collection[str]) -> bool:
     """Whether all that a function does with what some classes and functions make is to give it back."""
-    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    nodes = [node for statement in function.body for node in walk(statement)]
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
     returned = [node.value for node in statements if isinstance(node, ast.Return)]
     if not returned or function.decorator_list or not all(map(_only_binds, statements)):
@@ -194,14 +193,14 @@ def only_looks(body: Sequence[ast.stmt]) -> bool:
 
 def _dropped(body: Sequence[ast.stmt]) -> set[str]:
     """The last components of the calls of a block whose results it drops."""
-    nodes = (node for statement in body for node in ast.walk(statement))
+    nodes = (node for statement in body for node in walk(statement))
     return {_last(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
 
 
 def _networks(body: Sequence[ast.stmt], layers: Collection[str]) -> set[str]:
     """The names of what is built, by a class, and called, or by what is known to make a layer: printed, a network shows its
     layers."""
-    nodes = [node for statement in body for node in ast.walk(statement)]
+    nodes = [node for statement in body for node in walk(statement)]
     built = [
         (target.id, node.value)
         for node in nodes
@@ -250,7 +249,7 @@ def _tried(body: Sequence[ast.stmt]) -> set[ast.expr]:
 def _is_written(maker: ast.Call) -> bool:
     """Whether all that a call is handed is written out."""
     given = [*maker.args, *(keyword.value for keyword in maker.keywords if keyword.arg != "dtype")]
-    return all(isinstance(part, _LITERAL) for value in given for part in ast.walk(value))
+    return all(isinstance(part, _LITERAL) for value in given for part in walk(value))
 
 
 def _value(statement: ast.stmt) -> ast.expr | None:
@@ -260,17 +259,17 @@ def _value(statement: ast.stmt) -> ast.expr | None:
 
 def _written(body: Sequence[ast.stmt]) -> set[str]:
     """The names that only hold what is written in a block: `for size in (32, 64)`."""
-    nodes = [node for statement in body for node in ast.walk(statement)]
+    nodes = [node for statement in body for node in walk(statement)]
     stored = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     bound: dict[str, list[ast.expr]] = {}
     for node in nodes:
         bindings = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, _BINDS) else []
         value = node.iter if isinstance(node, (ast.For, ast.comprehension)) else getattr(node, "value", None)
-        for target in (name for part in bindings for name in ast.walk(part) if isinstance(name, ast.Name)):
+        for target in (name for part in bindings for name in walk(part) if isinstance(name, ast.Name)):
             bound.setdefault(target.id, []).append(value or target)
     known: set[str] = set()
     for name, values in bound.items():  # in the order in which they are bound first
-        parts = [part for value in values for part in ast.walk(value)]
+        parts = [part for value in values for part in walk(value)]
         literal = all(part.id in known if isinstance(part, ast.Name) else isinstance(part, _LITERAL) for part in parts)
         if literal and stored.count(name) == len(values):
             known.add(name)
@@ -320,7 +319,7 @@ def _compares_shapes(node: ast.Compare) -> bool:
     if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
         return any(isinstance(side, ast.Constant) and side.value is None for side in sides)
     told = any(_is_shape(side) and not isinstance(side, ast.Constant) for side in sides)
-    return told and all(_is_shape(side) or not any(isinstance(n, ast.Call) for n in ast.walk(side)) for side in sides)
+    return told and all(_is_shape(side) or not any(isinstance(n, ast.Call) for n in walk(side)) for side in sides)
 
 
 def _last(call: ast.Call) -> str:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Final, Literal
 
 from detlint.facts.loops import dotted
+from detlint.facts.nodes import walk
 from detlint.facts.smoke import SHAPES
 
 Role = Literal["ends", "passes", ""]
@@ -386,7 +387,7 @@ def _decides(choice: ast.IfExp | ast.BoolOp, node: ast.AST) -> bool:
         others = [choice.body, choice.orelse] if choice.test is node else []
     else:
         others = choice.values[choice.values.index(node) + 1 :]  # type: ignore[arg-type]
-    return any(isinstance(inside, ast.Call) for other in others for inside in ast.walk(other))
+    return any(isinstance(inside, ast.Call) for other in others for inside in walk(other))
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
@@ -415,7 +416,7 @@ def _free(scope: ast.AST) -> set[str]:
             waiting += ast.iter_child_nodes(node)
     # What the body of a class binds, its methods don't see.
     read -= bound if not isinstance(scope, ast.ClassDef) else set()
-    return read | {node.id for value in before for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return read | {node.id for value in before for node in walk(value) if isinstance(node, ast.Name)}
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:

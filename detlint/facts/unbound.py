@@ -10,6 +10,7 @@ import ast
 import re
 from typing import Final
 
+from detlint.facts.nodes import walk
 from detlint.facts.scope import BUILTINS
 
 _BY_NAME: Final = re.compile(
@@ -33,7 +34,7 @@ def bound(tree: ast.Module, data: bytes) -> set[str] | None:
     if _BY_NAME.search(data) is not None:
         return None
     names = set(GIVEN)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         kind = type(node)
         if kind is ast.Name:
             if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
@@ -59,6 +60,6 @@ def is_excerpt(tree: ast.Module, names: set[str]) -> bool:
     Args:
         names: what it binds.
     """
-    read = {node.id for node in ast.walk(tree) if type(node) is ast.Name} - BUILTINS.keys()
+    read = {node.id for node in walk(tree) if type(node) is ast.Name} - BUILTINS.keys()
     missing = [name for name in read - names if not name.startswith("__")]
     return len(read) - len(missing) < WHOLE * len(missing)

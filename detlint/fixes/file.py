@@ -9,6 +9,7 @@ from functools import cached_property
 
 from detlint.facts.comments import directives
 from detlint.facts.model import Span
+from detlint.facts.nodes import walk
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
@@ -62,15 +63,7 @@ class File(Fixable):
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the module that say something, in the order of `ast.walk`."""
-        found: list[ast.AST] = [self.tree]
-        for node in found:  # grows meanwhile; several times as fast as `ast.walk`
-            for value in node.__dict__.values():
-                if type(value) is list:
-                    found += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST) and value._fields:
-                    found.append(value)
-        return found
+        return [*walk(self.tree)]
 
     @cached_property
     def names(self) -> Names:

@@ -16,6 +16,7 @@ import libcst as cst
 
 from detlint.catalog import Recipe, Scalar
 from detlint.facts.model import Span
+from detlint.facts.nodes import walk
 from detlint.fixes import calls, seeding
 from detlint.fixes.file import File, defaults, span_of
 from detlint.fixes.recipe import NoFix, Order, Parameters
@@ -310,7 +311,7 @@ def _of_target(node: ast.Assign, name: str) -> ast.expr | None:
 def _replace_text(recipe: Recipe, spot: Spot) -> list[Edit]:
     """A part of a string."""
     stands = spot.file.around(spot.span)[-1]
-    for node in ast.walk(stands):
+    for node in walk(stands):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and recipe.argument in node.value:
             start, end = spot.file.range(node)
             before, found, _ = spot.file.text.text[start:end].partition(recipe.argument)

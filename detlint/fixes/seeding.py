@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from detlint.facts.model import Span
+from detlint.facts.nodes import walk
 from detlint.fixes.file import File, span_of
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
@@ -56,9 +57,9 @@ def beside(file: File, span: Span) -> Seat:
 
 def _repeatable(node: ast.expr) -> bool:
     """Whether an expression gives the same number again, and has no other effect."""
-    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context, ast.Subscript)
+    allowed = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.Subscript)
     number = not isinstance(node, ast.Constant) or (isinstance(node.value, int) and not isinstance(node.value, bool))
-    return number and all(isinstance(inner, allowed) for inner in ast.walk(node))
+    return number and all(isinstance(inner, allowed) for inner in walk(node))
 
 
 def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
@@ -103,13 +104,13 @@ def _statements(file: File, span: Span) -> list[ast.stmt]:
 
 
 def _is_main(node: ast.If) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in ast.walk(node.test))
+    return any(isinstance(inner, ast.Name) and inner.id == "__name__" for inner in walk(node.test))
 
 
 def _called(file: File, statement: ast.stmt) -> ast.FunctionDef | None:
     """The function of the file that a statement calls: `main()`, `sys.exit(main())`."""
     functions = {node.name: node for node in file.tree.body if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(statement) if isinstance(statement, ast.Expr) else ():
+    for node in walk(statement) if isinstance(statement, ast.Expr) else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
             return functions[node.func.id]
     return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from detlint.facts.nodes import walk
 from detlint.fixes.file import File
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
@@ -51,7 +52,7 @@ def _unused(before: File, code: bytes) -> dict[str, Imported]:
     if not fewer:
         return {}
     after = before.after(code)
-    lost = fewer & (_used(before.nodes) - _used(ast.walk(after)))
+    lost = fewer & (_used(before.nodes) - _used(walk(after)))
     return {name: imported for name, imported in _imported(after) if name in lost}
 
 

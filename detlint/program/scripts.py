@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from detlint.facts.nodes import walk
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -75,7 +77,7 @@ def _setup_py(file: Path) -> Iterator[str]:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "entry_points":
             try:
                 table = ast.literal_eval(node.value)

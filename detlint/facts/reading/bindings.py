@@ -24,6 +24,7 @@ from detlint.facts.model import (
     Result,
     Value,
 )
+from detlint.facts.nodes import walk
 from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
 from detlint.facts.reading.known import Known
 from detlint.facts.reading.values import (
@@ -95,7 +96,7 @@ class Bindings(Known):
         comes there that it had before."""
         held = self.anew.get(name, name)
         kept = "." in name or held.endswith(ANEW * _MOST_ANEW)
-        return held if kept or any(dotted(part) == name for part in ast.walk(value)) else held + ANEW
+        return held if kept or any(dotted(part) == name for part in walk(value)) else held + ANEW
 
     @of_statement(ast.AnnAssign)
     def _annotated(self, node: ast.AnnAssign) -> None:

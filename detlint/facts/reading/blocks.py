@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Container
 from typing import Any, Final
 
 from detlint.facts import loops
 from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Instance, Items, Member, Ref, Result, Step, Value
+from detlint.facts.nodes import walk
 from detlint.facts.reading.branches import Branches
 from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
 from detlint.facts.reading.operators import UNREAD
@@ -110,11 +112,11 @@ class Blocks(Branches):
             uses[count:] = [u.replace("loop", use) if u.endswith("loop") else u for u in uses[count:]]
         self.track(grown.names)
 
-    def counting(self) -> frozenset[str]:
+    def counting(self) -> Container[str]:
         """The functions and methods of the file that only count."""
         if self._counting is None:
             known = self.tree is not None and loops.may_count(self.data)
-            self._counting = loops.counting(self.tree) if self.tree is not None and known else frozenset()
+            self._counting = loops.Counting(self.tree) if self.tree is not None and known else ()
         return self._counting
 
     @of_statement(ast.While)
@@ -168,7 +170,7 @@ class Blocks(Branches):
     def _match(self, node: ast.Match) -> bool:
         self.expression(node.subject)
         for case in node.cases:
-            for pattern in ast.walk(case.pattern):
+            for pattern in walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
                     self.scope.bind(name, None)

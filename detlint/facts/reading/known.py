@@ -20,6 +20,7 @@ from detlint.facts.model import (
     Result,
     Value,
 )
+from detlint.facts.nodes import walk
 from detlint.facts.reading.calls import Calls
 from detlint.facts.reading.handlers import of_call
 from detlint.facts.reading.values import FLAGS, member, span_of, updated
@@ -82,7 +83,7 @@ class Known(Calls):
 
     @of_call("builtins.sorted", "natsort.natsorted")
     def _sorted(self, node: ast.Call, args: list[Arg]) -> None:
-        for child in ast.walk(node.args[0]) if node.args else ():
+        for child in walk(node.args[0]) if node.args else ():
             if isinstance(child, (ast.Name, ast.Attribute, ast.Subscript)):
                 self.ordered.add(loops.place(child))
 

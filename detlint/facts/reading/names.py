@@ -8,6 +8,7 @@ from typing import Any, Final
 from detlint.facts import loops, unbound
 from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Const, Either, Instance, Member, Param, Ref, Result, Value
+from detlint.facts.nodes import walk
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression, of_statement
 from detlint.facts.reading.tests import Tests
 from detlint.facts.reading.values import LONGEST_TEXT, constant, member
@@ -146,14 +147,13 @@ class Names(Tests):
 
     def surely_misses(self, statement: ast.stmt) -> bool:
         """Whether a statement surely reads a name that nothing binds."""
-        nodes = [*ast.walk(statement)] if type(statement) in (ast.Assign, ast.Expr) else []
+        nodes = [*walk(statement)] if type(statement) in (ast.Assign, ast.Expr) else []
         if any(type(node) in _MAY_SKIP for node in nodes):
             return False
         read = [node.id for node in nodes if type(node) is ast.Name and type(node.ctx) is ast.Load]
         missing = {name for name in read if self.scope.look_up(name) is MISSING}
         if missing and self.definition is not None:  # most of them the function binds, which is soon looked through
-            around = ast.walk(self.definition)
-            missing -= {node.id for node in around if type(node) is ast.Name and type(node.ctx) is not ast.Load}
+            missing -= self.bound_here()[0].keys()
         return any(map(self.is_unbound, missing))
 
     @of_expression(ast.Attribute)

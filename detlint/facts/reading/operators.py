@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from detlint.facts import loops, sets
 from detlint.facts.model import COMPARED, Branch, Const, Items, Mapping, Ref, Value
+from detlint.facts.nodes import walk
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression
 from detlint.facts.reading.names import SHOWN, Names
 from detlint.facts.reading.sites import LOOPS
@@ -170,7 +171,7 @@ class Operators(Names):
                 self.order("builtins.iter", unordered, generator.iter, "loop" if kind is ast.DictComp else collected)
             self.use = ""
             target = generator.target
-            for child in (target,) if type(target) is ast.Name else ast.walk(target):
+            for child in (target,) if type(target) is ast.Name else walk(target):
                 if isinstance(child, ast.Name):
                     saved.setdefault(child.id, self.scope.names.get(child.id, MISSING))
                     self.scope.names[child.id] = member(iterated, "[*]") if child is target else None

@@ -12,6 +12,7 @@ from typing import Final
 from detlint.facts import smoke
 from detlint.facts.loops import dotted
 from detlint.facts.model import AS, BUT, IDLE, KEPT, LENT, UNUSED, Member, Ref, Result, Site, Value, options
+from detlint.facts.nodes import walk
 from detlint.facts.reading.values import tail_of, with_use
 from detlint.facts.reading.walk import Walk
 from detlint.facts.spare import Layout, Role, Spare
@@ -49,7 +50,7 @@ class Roles(Walk):
                 continue
             if site.use == KEPT and self.only_draws(site):
                 numbers = numbers or Spare(layout(), lambda *_: "", lambda _: False, {})
-                in_sight = self.scope.kind == "function" or any(node in ast.walk(block) for block in main)
+                in_sight = self.scope.kind == "function" or any(node in walk(block) for block in main)
                 if in_sight and numbers.is_spare(node) and not BY_NAME.search(self.data):
                     self.sites[number] = with_use(site, UNUSED)
                     continue
@@ -71,7 +72,7 @@ class Roles(Walk):
                     self.sites[number] = with_use(site, "cut")
             elif self.has_keys and tail_of(site.target) in self.key_words:
                 # Names of a module may be read by others, but for those of its `__main__` block.
-                if self.scope.kind != "module" or any(node in ast.walk(block) for block in main):
+                if self.scope.kind != "module" or any(node in walk(block) for block in main):
                     keys = keys or Spare(layout(), self.role_of_key, lambda _: False, {})
                     if keys.is_spare(node):
                         self.sites[number] = with_use(site, "spare")
@@ -179,7 +180,7 @@ class Roles(Walk):
         if body is not None:
             return any(type(base) is Ref and self.is_layer(base, deep - 1) for base in body.bases)
         function = self.bodies.get(own)  # which may not have been read yet
-        given = [node.value for node in ast.walk(function) if type(node) is ast.Return] if function else []
+        given = [node.value for node in walk(function) if type(node) is ast.Return] if function else []
         return bool(given) and all(
             type(value) is ast.Call and self.is_layer(Ref(self.called(value)), deep - 1) for value in given
         )

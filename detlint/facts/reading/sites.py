@@ -27,6 +27,7 @@ from detlint.facts.model import (
     SiteKind,
     Value,
 )
+from detlint.facts.nodes import walk
 from detlint.facts.reading.roles import Roles
 from detlint.facts.reading.values import _SHORT, opened, simple, span_of, tail_of
 from detlint.facts.scope import is_collection
@@ -72,7 +73,7 @@ class Sites(Roles):
         if not dotted(call.func if call is not None else node).rpartition(".")[2].startswith("register"):
             return
         given = [k.value for k in call.keywords if k.arg == "name"] + call.args[:1] if call is not None else []
-        texts = [e.value for e in ast.walk(given[0]) if isinstance(e, ast.Constant)] if given else []
+        texts = [e.value for e in walk(given[0]) if isinstance(e, ast.Constant)] if given else []
         for name in [text for text in texts if isinstance(text, str)] or [definition.rpartition(".")[2]]:
             if name in self.catalog.registry:
                 self.registers[name] = definition

@@ -24,6 +24,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
+from detlint.facts.nodes import walk
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression
 from detlint.facts.reading.roles import BY_NAME
@@ -122,9 +123,7 @@ class Tests(Sites):
 
     def flagged_by(self, name: ast.Name) -> Value | None:
         """The flag without which a name isn't true, that nothing else binds in the function."""
-        nodes = ast.walk(self.definition) if self.definition is not None else ()
-        bound = [n for n in nodes if type(n) is ast.Name and n.id == name.id and type(n.ctx) is not ast.Load]
-        return self.flagged[name.id] if len(bound) == 1 else None
+        return self.flagged[name.id] if self.bound_here()[0][name.id] == 1 else None
 
     def drawn_for(self, test: ast.BoolOp) -> None:
         """Note that what is drawn right before an `if` is only looked at while a layer trains: `p = random()`, and then
@@ -132,8 +131,8 @@ class Tests(Sites):
         mode = self.decided_by_mode(test, holds=type(test.op) is ast.And)
         if mode is None or self.definition is None or type(step := self.steps[-1]) is not int:
             return
-        read = [n.id for n in ast.walk(self.definition) if type(n) is ast.Name and type(n.ctx) is ast.Load]
-        asked = {part.id for part in ast.walk(test) if type(part) is ast.Name and read.count(part.id) == 1}
+        read = [n.id for n in walk(self.definition) if type(n) is ast.Name and type(n.ctx) is ast.Load]
+        asked = {part.id for part in walk(test) if type(part) is ast.Name and read.count(part.id) == 1}
         values = (self.scope.names.get(name) for name in asked)
         if any(type(value) is Result and value.site == step for value in values):
             self.steps[-1:] = [Branch("if", mode, ((step,), ()))]
@@ -200,13 +199,19 @@ class Tests(Sites):
         sight."""
         if self.scope.kind == "class" or BY_NAME.search(self.data):
             return False
+        stored, outer = self.bound_here()
+        return stored[name] + outer[name] == 1
+
+    def bound_here(self) -> tuple[Counter[str], Counter[str]]:
+        """How often each name is bound in the function that is read, or in the file at its top level, and how often such code says
+        that a name is of another scope."""
         if self.bindings is None or self.bindings[0] is not self.definition:
             around = self.definition or self.tree
-            nodes = [*ast.walk(around)] if around is not None else []
-            stored = [n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is not ast.Load]
-            outer = [name for n in nodes if type(n) is ast.Global or type(n) is ast.Nonlocal for name in n.names]
-            self.bindings = self.definition, Counter([*stored, *outer])
-        return self.bindings[1][name] == 1
+            nodes = [*walk(around)] if around is not None else []
+            stored = Counter(n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is not ast.Load)
+            outer = Counter(name for n in nodes if type(n) is ast.Global or type(n) is ast.Nonlocal for name in n.names)
+            self.bindings = self.definition, stored, outer
+        return self.bindings[1:]
 
     def may_draw(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may draw, by its name."""
@@ -254,10 +259,9 @@ class Tests(Sites):
         value = self.scope.names.get(name.id) if type(name) is ast.Name and self.scope.kind == "function" else None
         if type(value) is not Const or type(value.value) is not bool or self.definition is None:
             return None
-        nodes = [*ast.walk(self.definition)]
-        bound = [n for n in nodes if type(n) is ast.Name and n.id == name.id and type(n.ctx) is not ast.Load]  # type: ignore[union-attr]
-        elsewhere = any(type(n) is ast.Global and name.id in n.names for n in nodes)  # type: ignore[union-attr]
-        return value.value is not negated if len(bound) == 1 and not elsewhere else None
+        stored, outer = self.bound_here()
+        once = stored[name.id] == 1 and not outer[name.id]  # type: ignore[union-attr]
+        return value.value is not negated if once else None
 
     def kept_parameter(self, node: ast.expr | None) -> Value | None:
         """What an attribute is that the constructor which is being read has kept of a parameter, `self.train = train`, and that

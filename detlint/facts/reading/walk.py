@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -173,7 +173,7 @@ class Walk:
         self.trained = 0
         """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
-        self._counting: frozenset[str] | None = None
+        self._counting: Container[str] | None = None
         self._shows: bool | None = None
         self._shuffles: bool | None = None
         self.dropped: set[ast.Call] = set()
@@ -182,8 +182,8 @@ class Walk:
         """What is called so was handed the value that is asked for."""
         self.tree: ast.Module | None = None
         """The whole file; of a notebook, None."""
-        self.bindings: tuple[ast.AST | None, Counter[str]] | None = None
-        """How often a function binds each of its names, or the file where that is None."""
+        self.bindings: tuple[ast.AST | None, Counter[str], Counter[str]] | None = None
+        """How often a function binds each name, or the file where that is None, and says that one is of another scope."""
         self.bound: set[str] | None = set()
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
         self.excerpt: bool | None = None
