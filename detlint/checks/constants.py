@@ -21,7 +21,7 @@ from detlint.checks.handing import Handing
 from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
-from detlint.checks.others import may_pass, perhaps_called
+from detlint.checks.others import Others, may_pass
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
@@ -90,6 +90,7 @@ class Constants:
         users: Users,
         gradients: Gradients,
         unnamed: Unnamed,
+        others: Others,
         *,
         offered: bool = True,
         settled: Settled | None = None,
@@ -100,6 +101,7 @@ class Constants:
         self._users = users
         self._gradients = gradients
         self._unnamed = unnamed
+        self._others = others
         self._offered = offered
         self._settled = settled
         self._literal = literal
@@ -726,18 +728,17 @@ class Constants:
             return None
         made = function.name.endswith(".__init__")
         forward = self._is_forward(module, function)
-        others: list[Use] = []
+        calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
+        if calls is None:
+            return None
         if function.owner and not made:
             # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
-            others, left = perhaps_called(self._users, module, function.name, with_heirs=not forward)
+            others, left = self._others.perhaps_called(module, function.name, with_heirs=not forward)
             if left and unseen is None:
                 return None
             if unseen is not None:
                 unseen += left
-        calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
-        if calls is None:
-            return None
-        calls = [*calls, *(use for use in others if self._offered or not self._is_idle(use))]
+            calls = [*calls, *(use for use in others if self._offered or not self._is_idle(use))]
         if not forward:
             return calls
         built = self._only_called(module, function.owner)

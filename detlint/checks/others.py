@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Valu
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.reading.values import tail_of
+from detlint.program.answers import Answers
 from detlint.program.resolve import Module
+from detlint.program.texts import Texts
 from detlint.program.users import Use, Users
 
 
@@ -26,35 +28,89 @@ class Perhaps(NamedTuple):
     """Those that no site tells of."""
 
 
+class _Said(NamedTuple):
+    """What a file says that calls a method of a name: sites, and calls that no site tells of."""
+
+    sites: list[int]
+    unseen: list[ast.Call]
+
+
 _Place = tuple[int, int, int | None, int | None]
 
 
-def perhaps_called(users: Users, module: Module, name: str, *, with_heirs: bool) -> Perhaps:
-    """The calls that may be of a method, and of which it isn't known.
+class Others:
+    """Finds the calls that may be of a method, and of which it isn't known. Many classes have methods of one name, so what a file
+    says of that is looked up once."""
 
-    Args:
-        name: that of the method inside its module, dotted.
-        with_heirs: whether another class may derive from its class, and ask for it as its base's.
-    """
-    called, found = name.rpartition(".")[2], Perhaps([], [])
-    known = {(use.module.path, use.site) for use in users.of(module, name) or () if use.called}
-    for home in _near(users, module, called):
-        if not users.mentions(home.path, f".{called}("):
-            continue
-        text = users.texts.code(home.path) or b""
-        if (numbers := _all_seen(home, text, called)) is not None:
-            others = (n for n in numbers if (home.path, n) not in known)
-            found.uses.extend(Use(home, n, True) for n in others if _may_be(users, module, name, home, n, with_heirs))
-            continue
-        sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
-        for call in _calls_in(text).get(called, ()):
-            number = sites.get((call.lineno, call.col_offset, call.end_lineno, call.end_col_offset))
-            if number is None and (with_heirs or not _is_of_base(call)):
-                found.unseen.append(call)
-            elif number is not None and (home.path, number) not in known:
-                may_be = _may_be(users, module, name, home, number, with_heirs)
-                found.uses.extend([Use(home, number, True)] if may_be else ())
-    return found
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._found: Answers[Perhaps] = Answers(users)
+        self._around: Answers[dict[str, None]] = Answers(users)
+        self._said: dict[tuple[str, str], _Said] = {}
+
+    def perhaps_called(self, module: Module, name: str, *, with_heirs: bool) -> Perhaps:
+        """The calls that may be of a method.
+
+        Args:
+            name: that of the method inside its module, dotted.
+            with_heirs: whether another class may derive from its class, and ask for it as its base's.
+        """
+        find = partial(self._find, module, name, with_heirs)
+        return self._found.of((module.path, name, with_heirs), find, Perhaps([], []))
+
+    def _find(self, module: Module, name: str, with_heirs: bool) -> Perhaps:
+        users, called, found = self._users, name.rpartition(".")[2], Perhaps([], [])
+        known = {(use.module.path, use.site) for use in users.of(module, name) or () if use.called}
+        for home in self._near(module, called):
+            said = self._said_in(home, called)
+            found.unseen.extend(call for call in said.unseen if with_heirs or not _is_of_base(call))
+            others = (number for number in said.sites if (home.path, number) not in known)
+            found.uses.extend(
+                Use(home, number, True) for number in others if _may_be(users, module, name, home, number, with_heirs)
+            )
+        return found
+
+    def _near(self, module: Module, word: str) -> Iterator[Module]:
+        """A file, those of its importers, and those of its project, that call a method of a name."""
+        users = self._users
+        folder = users.home(module)
+        around = self._around.of((folder, word), partial(self._calling_below, folder, word), {})
+        own = self._calling((module.path, *users.importers_saying(module, word)), word)
+        return filter(None, map(users.resolver.module, dict.fromkeys(chain(own, around))))
+
+    def _calling_below(self, folder: str, word: str) -> dict[str, None]:
+        """The files below a folder that call a method of a name, in order."""
+        return dict.fromkeys(self._calling(self._users.texts.saying(word, folder), word))
+
+    def _calling(self, paths: Iterable[str], word: str) -> Iterator[str]:
+        """Those of some files that call a method of a name; what is found out rests on all of them."""
+        for home in filter(None, map(self._users.resolver.module, paths)):
+            self._users.resolver.opened.add(home.path)
+            if any(self._said_in(home, word)):
+                yield home.path
+
+    def _said_in(self, home: Module, called: str) -> _Said:
+        if (home.path, called) not in self._said:
+            self._said[home.path, called] = _said(home, self._users.texts, called)
+        return self._said[home.path, called]
+
+
+def _said(home: Module, texts: Texts, called: str) -> _Said:
+    """What a file says that calls a method of a name."""
+    text = texts.code(home.path) if texts.count(home.path, f".{called}(") else None
+    if text is None:
+        return _Said([], [])
+    if (numbers := _all_seen(home, text, called)) is not None:
+        return _Said(numbers, [])
+    said = _Said([], [])
+    sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
+    for call in _calls_in(text).get(called, ()):
+        number = sites.get((call.lineno, call.col_offset, call.end_lineno, call.end_col_offset))
+        if number is None:
+            said.unseen.append(call)
+        else:
+            said.sites.append(number)
+    return said
 
 
 def may_pass(call: ast.Call, name: str, position: int) -> bool:
@@ -76,16 +132,6 @@ def _all_seen(home: Module, text: bytes, called: str) -> list[int] | None:
 def _text_at(lines: list[bytes], span: Span) -> bytes:
     """The text of a place, from where it begins to the end of its last line."""
     return b"\n".join((lines[span.line - 1][span.column :], *lines[span.line : span.end_line]))
-
-
-def _near(users: Users, module: Module, word: str) -> Iterator[Module]:
-    """A file, those of its importers, and those of its project, that say a word."""
-    around = users.texts.saying(word, users.home(module))
-    paths = dict.fromkeys(chain((module.path,), users.importers_saying(module, word), around))
-    for home in filter(None, map(users.resolver.module, paths)):
-        users.resolver.opened.add(home.path)
-        if users.texts.code(home.path) is not None:
-            yield home
 
 
 def _may_be(users: Users, module: Module, name: str, home: Module, index: int, with_heirs: bool) -> bool:

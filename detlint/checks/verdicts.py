@@ -20,6 +20,7 @@ from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
+from detlint.checks.others import Others
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
@@ -71,7 +72,8 @@ class Verdicts:
         self._root = root
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
-        self._constants = Constants(matcher, users, gradients, unnamed)
+        others = Others(users)
+        self._constants = Constants(matcher, users, gradients, unnamed, others)
         self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
@@ -89,9 +91,9 @@ class Verdicts:
             raising,
             self.silence,
             self._leftover,
-            Constants(matcher, users, gradients, unnamed, offered=False),
-            Constants(matcher, users, gradients, unnamed, offered=False, settled=settled),
-            Constants(matcher, users, gradients, unnamed, offered=False, literal=True),
+            Constants(matcher, users, gradients, unnamed, others, offered=False),
+            Constants(matcher, users, gradients, unnamed, others, offered=False, settled=settled),
+            Constants(matcher, users, gradients, unnamed, others, offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             attributes.is_set_by_others,
