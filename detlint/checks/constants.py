@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
@@ -18,6 +18,7 @@ from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way, written_once
 from detlint.checks.handing import Handing
+from detlint.checks.kin import IMPORTED, Kin
 from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -26,9 +27,8 @@ from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
-from detlint.checks.unused import OF_ITSELF, puts_names_together
+from detlint.checks.unused import puts_names_together
 from detlint.checks.wholes import spelled
-from detlint.facts import assigned
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
@@ -69,9 +69,6 @@ DEEPEST: Final = 3
 _WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
 _ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
 """By what a class is built without its name."""
-_IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
-"""What takes names from another file."""
-_CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 
 
 class Constants:
@@ -91,6 +88,7 @@ class Constants:
         gradients: Gradients,
         unnamed: Unnamed,
         others: Others,
+        kin: Kin,
         *,
         offered: bool = True,
         settled: Settled | None = None,
@@ -102,6 +100,7 @@ class Constants:
         self._gradients = gradients
         self._unnamed = unnamed
         self._others = others
+        self._kin = kin
         self._offered = offered
         self._settled = settled
         self._literal = literal
@@ -109,7 +108,7 @@ class Constants:
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
-        self._handing = Handing(self._resolver, users.texts, self._heirs)
+        self._handing = Handing(self._resolver, users.texts, kin.heirs)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
         self._idle: Answers[bool] = Answers(users)
@@ -235,22 +234,9 @@ class Constants:
         made = module.functions.get(f"{function.owner}.__init__") if function.owner else None
         if made is None or made is function or module.detail(function).decorators:
             return None
-        if self._has_heirs(module, function.owner) or not self._is_only_said_to_call(module, function.owner):
+        if self._kin.heirs(module, function.owner) or not self._kin.is_only_said_to_call(module, function.owner):
             return None
         return made
-
-    def _is_only_said_to_call(self, module: Module, owner: str) -> bool:
-        """Whether a class is said nowhere but where it is defined, imported or called, by the texts, as not all else is a site."""
-        word = re.escape(owner.encode())
-        renamed, uncalled = re.compile(rb"\b%s[ \t]+as\b" % word), re.compile(rb"\b%s\b(?!\()" % word)
-        for home in self._saying(module, owner):
-            text = self._text(home)
-            self._resolver.opened.add(home.path)
-            if text is None or renamed.search(text):
-                return False
-            if len(uncalled.findall(_IMPORTED.sub(b"", text))) > (home is module):
-                return False
-        return True
 
     def _out_of_way(self, module: Module, function: Function) -> str:
         """Why the flow comes to none of the calls of a function; "" where it may, or where there are none."""
@@ -258,7 +244,9 @@ class Constants:
             return ""
         reason, calls = "", self._calls(module, function)
         if calls == [] and function.name.endswith(".__init__") and self._is_found_in_vain(module):
-            alone = not (self._derives_from_others(module, function.owner) or self._has_heirs(module, function.owner))
+            alone = not (
+                self._kin.derives_from_others(module, function.owner) or self._kin.heirs(module, function.owner)
+            )
             return "nothing comes to what finds it by its name" if alone else ""
         for use in calls or ():
             reason = self._kept_from(use.module, use.module.function_of(use.module.sites[use.site]), use.site)
@@ -309,7 +297,7 @@ class Constants:
         holds = _differs(test, leaf) if by_type else truth(test, leaf)
         if holds is None and self._settled is not None:
             return self._settled.holds(module, found.function, test)
-        is_set = holds is not None and any(self._is_set(module, function.owner, name) for name in attributes)
+        is_set = holds is not None and any(self._kin.is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 
     def _never_run(self, module: Module, function: Function, index: int) -> str:
@@ -333,7 +321,7 @@ class Constants:
             return False
         attributes = set[str]()
         cancelled = is_cancelled(called[0], called[1], partial(self._asked, module, function, found, attributes))
-        return cancelled and not any(self._is_set(module, function.owner, attribute) for attribute in attributes)
+        return cancelled and not any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes)
 
     def _computed(self, module: Module, function: Function, index: int, name: str) -> Const | None:
         """What a site always gives a parameter by arithmetic: `keep_prob=1 - drop`."""
@@ -346,7 +334,7 @@ class Constants:
         attributes = set[str]()
         leaf = partial(self._asked, module, function, found, attributes)
         value = result(written, leaf) if written is not None else None
-        return None if any(self._is_set(module, function.owner, attribute) for attribute in attributes) else value
+        return None if any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes) else value
 
     def _asked(
         self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.expr
@@ -378,7 +366,7 @@ class Constants:
             value = self._kept_of_settings(module, function.owner, asked.attr, respells(node))
         if isinstance(asked, ast.Attribute):
             attributes.add(asked.attr)
-            if value is not None and not self._is_own(module, function.owner, asked.attr):
+            if value is not None and not self._kin.is_own(module, function.owner, asked.attr):
                 value = None
         return value if isinstance(value, Const) else None
 
@@ -439,40 +427,13 @@ class Constants:
     def _sets_alone(self, module: Module, owner: str, node: ast.expr) -> bool:
         """Whether only a class's own text sets an attribute on its `self`, and no user of a library."""
         offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not offered and self._is_own(module, owner, dotted(node).rpartition(".")[2])
-
-    def _is_own(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a class alone sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
-        kin = [*self._bases(module, owner), *self._heirs(module, owner)]
-        if any(name in home.classes[other].attributes for home, other in kin if other in home.classes):
-            return False
-        return not any(_SETS_ANY.search(self._text_of(*one)) for one in ((module, owner), *kin))
-
-    def _bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
-        """The classes of the program that one derives from."""
-        bases = [base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}")[1:]]
-        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
-        self._resolver.opened.update(home.path for home, _ in kin)
-        return kin
+        return not offered and self._kin.is_own(module, owner, dotted(node).rpartition(".")[2])
 
     def _keeps_once(self, module: Module, owner: str, node: ast.expr) -> bool:
         """Whether a class sets an attribute in its constructor alone, and once: what it is, is all of its parameters."""
         text = self._text(module)
         body = class_in(text, owner) if text is not None else None
         return body is not None and keeps_once(body, dotted(node).rpartition(".")[2])
-
-    def _is_set(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a file sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an heir one of its own. Of
-        settings, only where the file says the class's name: else they are no object of it."""
-        if any(name in home.classes[heir].attributes for home, heir in self._heirs(module, owner)):
-            return True
-        texts = self._users.texts
-        for path in texts.saying(name, self._users.home(module)):
-            self._resolver.opened.add(path)  # it may come to set it
-            holders = [*assigned.holders(texts.code(path) or texts.of(path) or b"", name.encode())]
-            if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
-                return True
-        return False
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value in a function always is; None where that isn't known."""
@@ -520,7 +481,7 @@ class Constants:
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
         if owner not in module.classes or name not in module.classes[owner].attributes:
-            bases = self._bases(module, owner)
+            bases = self._kin.bases(module, owner)
             having = (
                 (home, base) for home, base in bases if base in home.classes and name in home.classes[base].attributes
             )
@@ -531,7 +492,9 @@ class Constants:
         value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
         if value is None and made is not None and not isinstance(kept, (Const, Param)):
             value = self._kept_of_settings(module, owner, name)
-        alone = value is not None and self._is_own(module, owner, name) and not self._is_set(module, owner, name)
+        alone = (
+            value is not None and self._kin.is_own(module, owner, name) and not self._kin.is_set(module, owner, name)
+        )
         return value if alone else None
 
     def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
@@ -797,9 +760,9 @@ class Constants:
         make of it (`super().__init__(...)`); None where there may be others."""
         calls = self._only_called(module, owner, handed=True)
         word = f"{owner.rpartition('.')[2]}.__init__"
-        if calls is None or any(self._users.mentions(home.path, word) for home in self._saying(module, owner)):
+        if calls is None or any(self._users.mentions(home.path, word) for home in self._kin.saying(module, owner)):
             return None
-        for home, heir in self._heirs(module, owner):
+        for home, heir in self._kin.heirs(module, owner):
             if f"{module.path}::{owner}" not in self._resolver.bases(f"{home.path}::{heir}"):
                 continue  # an heir's heir, which that one is asked for
             more = self._built_by(home, heir)
@@ -817,7 +780,7 @@ class Constants:
             for number, site in enumerate(home.sites)
             if site.kind == "call" and _is_of_super(site.target, home, heir)
         ]
-        text = self._text_of(home, heir)
+        text = self._kin.text(home, heir)
         if text.count(b"__init__(") - text.count(b"def __init__(") != len(calls):
             return None
         if f"{heir}.__init__" in home.functions:
@@ -845,10 +808,6 @@ class Constants:
     def _is_forward(self, module: Module, function: Function) -> bool:
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
         return layer is not None and function.name.rpartition(".")[2] == layer.forward
-
-    def _saying(self, module: Module, word: str) -> Iterator[Module]:
-        """A file, and those of its importers that say a word, one by one."""
-        return chain((module,), filter(None, map(self._resolver.module, self._users.importers_saying(module, word))))
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
@@ -893,14 +852,14 @@ class Constants:
         together = puts_names_together(self._users, module, of_itself=False)
         if together and not self._is_found_in_vain(module) and self._may_be_found(module, name):
             return False
-        if owner and self._may_ask_itself(module, owner) and puts_names_together(self._users, module):
+        if owner and self._kin.may_ask_itself(module, owner) and puts_names_together(self._users, module):
             return False
         if not owner:
             return True
         forward = self._is_forward(module, function)
         if last != "__init__" and not forward:
             return not last.startswith("__")
-        if forward and (self._may_run_itself(module, owner) or self._has_heirs(module, owner)):
+        if forward and (self._kin.may_run_itself(module, owner) or self._kin.heirs(module, owner)):
             return False
         return self._is_only_built_by_name(module, owner)
 
@@ -913,7 +872,7 @@ class Constants:
 
     def _only_spells(self, module: Module, name: str) -> bool:
         """Whether a file says a name in imports, and as texts, alone."""
-        rest = _IMPORTED.sub(b"", self._text(module) or b"")
+        rest = IMPORTED.sub(b"", self._text(module) or b"")
         said, word = len(re.findall(rb"\b%s\b" % name.encode(), rest)), name.encode()
         return bool(rest) and said == len(re.findall(rb"(?<=[\"'])%s(?=[\"'])" % word, rest))
 
@@ -947,41 +906,7 @@ class Constants:
                 return True
         return False
 
-    def _may_run_itself(self, module: Module, owner: str) -> bool:
-        """Whether a layer, or a base of it, may call the layer itself."""
-        return self._derives_from_others(module, owner) or bool(_CALLS_ITSELF.search(self._text_of(module, owner)))
 
-    def _may_ask_itself(self, module: Module, owner: str) -> bool:
-        """Whether an object may come to its own methods by names that are put together."""
-        asks = OF_ITSELF.encode() in self._text_of(module, owner)
-        return asks or self._derives_from_others(module, owner) or self._has_heirs(module, owner)
-
-    def _derives_from_others(self, module: Module, owner: str) -> bool:
-        """Whether a class has bases in the program."""
-        return any("::" in base for base in self._resolver.mro(f"{module.path}::{owner}")[1:])
-
-    def _text_of(self, module: Module, owner: str) -> bytes:
-        """The text of a class, with that of the class around it."""
-        blocks = self._users.texts.blocks(module.path)
-        return b"".join(block.text for block in blocks if block.name == owner.partition(".")[0])
-
-    def _has_heirs(self, module: Module, owner: str) -> bool:
-        """Whether classes of this file, or of those that import it, derive from a class."""
-        return any(True for _ in self._heirs(module, owner))
-
-    def _heirs(self, module: Module, owner: str) -> Iterator[tuple[Module, str]]:
-        """The classes of this file, and of those that import it, that derive from a class."""
-        own = f"{module.path}::{owner}"
-        for home in self._saying(module, owner):
-            for other in home.classes:
-                if (home is not module or other != owner) and own in self._resolver.mro(f"{home.path}::{other}"):
-                    yield home, other
-
-
-_SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
-"""By what an object may set attributes of its own without their names."""
-_OF_SETTINGS: Final = re.compile(rb"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
-"""The names of what holds settings."""
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 

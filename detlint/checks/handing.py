@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from detlint.checks.guards import guarded
@@ -17,7 +17,7 @@ from detlint.program.users import Use
 
 _DEEPEST: Final = 3
 """So many functions may hand it on, one to the next."""
-Heirs = Callable[[Module, str], Iterator[tuple[Module, str]]]
+Heirs = Callable[[Module, str], Iterable[tuple[Module, str]]]
 """Gives the classes that derive from one."""
 
 

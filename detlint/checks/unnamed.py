@@ -114,6 +114,7 @@ class Unnamed:
         self._led: Answers[bool] = Answers(users)
         self._hinting: Answers[bool] = Answers(users)
         self._evaluated: Answers[bool] = Answers(users)
+        self._together: Answers[bool] = Answers(users)
         self._keeps_from: Never | None = None
 
     def where(self, keeps_from: Never) -> Unnamed:
@@ -365,7 +366,8 @@ class Unnamed:
         """Whether a part of a file says a name only as that of an attribute of other things than modules: `model.convert()` is none of
         the file's functions, which its own code calls by their bare names."""
         text = self._used(module, block, block.text, whole(name))
-        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), text)]
+        of_something = rb".%s" % name.encode() in text  # searching for literals is fast
+        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), text)] if of_something else []
         if len(said) < len(whole(name).findall(text)):
             return False
         of = ((found[1].decode("utf-8", "replace"), found[0].decode("utf-8", "replace")) for found in said)
@@ -784,6 +786,9 @@ class Unnamed:
 
     def _is_put_together(self, module: Module) -> bool:
         """Whether anything comes to definitions of a module by names that it puts together."""
+        return self._together.of(module.path, partial(self._puts_together, module), True)
+
+    def _puts_together(self, module: Module) -> bool:
         carriers = self._carriers(module)
         if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
             return True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from detlint.checks.guards import call_in
@@ -181,4 +181,9 @@ def _call_of(texts: Texts, module: Module, site: Site) -> tuple[_Function, ast.C
     """The call of a site, and the function around it; None where that can't be read, or names are put together."""
     name = module.function_of(site).name.partition(".")[0]
     text = texts.code(module.path) if name and site.kind == "call" else None
-    return call_in(text, name, site.span) if text is not None and not _BY_NAME.search(text) else None
+    return call_in(text, name, site.span) if text is not None and not _goes_by_names(text) else None
+
+
+@lru_cache(maxsize=64)
+def _goes_by_names(text: bytes) -> bool:
+    return _BY_NAME.search(text) is not None

@@ -15,6 +15,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
 from detlint.checks.frozen import Frozen
+from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Judgement, Levels, is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -72,8 +73,8 @@ class Verdicts:
         self._root = root
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
-        others = Others(users)
-        self._constants = Constants(matcher, users, gradients, unnamed, others)
+        others, kin = Others(users), Kin(users)
+        self._constants = Constants(matcher, users, gradients, unnamed, others, kin)
         self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
@@ -91,9 +92,9 @@ class Verdicts:
             raising,
             self.silence,
             self._leftover,
-            Constants(matcher, users, gradients, unnamed, others, offered=False),
-            Constants(matcher, users, gradients, unnamed, others, offered=False, settled=settled),
-            Constants(matcher, users, gradients, unnamed, others, offered=False, literal=True),
+            Constants(matcher, users, gradients, unnamed, others, kin, offered=False),
+            Constants(matcher, users, gradients, unnamed, others, kin, offered=False, settled=settled),
+            Constants(matcher, users, gradients, unnamed, others, kin, offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             attributes.is_set_by_others,
