@@ -25,7 +25,7 @@ _ASKS: Final = ("isinstance", "issubclass")
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def without_hints(text: bytes) -> bytes:
     """A part of a file, without docstrings, what annotates the parameters, results and names of its functions, and the classes that
     `isinstance` asks for; as it is where it can't be read.

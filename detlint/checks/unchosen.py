@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from detlint.checks.settled import settings_folder
@@ -49,6 +50,7 @@ class Unchosen:
         self._is_in_library = is_in_library
         self._answers: Answers[bool] = Answers(users)
         self._by_nobody: Answers[bool] = Answers(users)
+        self._choosing: Answers[list[str]] = Answers(users)
 
     def holds(self, module: Module, name: str) -> bool:
         """Whether a definition of a file's top level is one."""
@@ -89,12 +91,17 @@ class Unchosen:
 
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:
         """Whether a file of settings, or a text in the code of another file, is a name."""
+        choosing = self._choosing.of((word, folder), lambda: [*islice(self._find_choosing(word, folder), 2)], [])
+        path = next((path for path in choosing if is_yaml(path) or path != module.path), "")
+        self._users.resolver.opened.update({path} - {""})
+        return path != ""
+
+    def _find_choosing(self, word: str, folder: str) -> Iterator[str]:
+        """The files of settings below a folder that say a name, and those whose code has a text that is it."""
         quoted = re.compile(rb"[\"']%s[\"']" % word.encode())
         for path in self._texts.saying(word, folder):
-            if is_yaml(path) or (path != module.path and quoted.search(self._texts.of(path) or b"")):
-                self._users.resolver.opened.add(path)
-                return True
-        return False
+            if is_yaml(path) or quoted.search(self._texts.of(path) or b""):
+                yield path
 
     def _is_named(self, module: Module, name: str, names: Sequence[str], folder: str) -> bool:
         """Whether anything says one of the names of a definition, but itself, what lists or tells of it by that name, and imports of
