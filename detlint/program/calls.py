@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.model import (
+    AS,
     SETTER,
     SUPER,
     Branch,
@@ -100,6 +101,15 @@ class Quiet(NamedTuple):
     """The files that say so of what it calls, as `Calls.seen_from` gives them."""
 
 
+class Plain(NamedTuple):
+    """A call, by a name, of a function that does nothing of interest."""
+
+    module: Module
+    function: Function
+    seen: tuple[tuple[str, bool], ...]
+    """The files that say so, as `Calls.seen_from` gives them."""
+
+
 class Calls:
     """What calling things runs, program-wide.
 
@@ -124,6 +134,8 @@ class Calls:
         self._worded: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._quiet: dict[str, Quiet | None] = {}
+        self._plain: dict[tuple[str, int], Plain | None] = {}
+        self._loading: dict[tuple[str, int], bool] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
         self.callbacks: dict[str, list[Value]] = {}
         """What runs before any command of a group, by the group's key."""
@@ -143,6 +155,16 @@ class Calls:
             modules = map(self.resolver.module, paths)
             found = self._imports[key] = [m for m in modules if m is not None]
         return [m for m in found if m is not module] if module in found else found
+
+    def loads_weights(self, module: Module, function: Function) -> bool:
+        """Whether a function may load weights into something that it has, by the name of the method; most have none of such names."""
+        key = (module.path, function.number)
+        known = self._loading.get(key)
+        if known is None:
+            targets = (module.sites[number].target for number in sites(module.steps(function)))
+            words = self.resolver.catalog.loading
+            known = self._loading[key] = any(isinstance(t, Member) and t.attr in words for t in targets)
+        return known
 
     def worded(self, module: Module, function: Function) -> frozenset[str]:
         """The parameters of a function of which an `if` asks what text they are, in it or in those that it hands them on to, or in other
@@ -228,6 +250,29 @@ class Calls:
             if not isinstance(step, Branch) and step >= 0:
                 passed.append(step)
         return Quiet(tuple(imports.values()), tuple(passed), frozenset(seen))
+
+    def plain(self, module: Module, index: int) -> Plain | None:
+        """The call that a site of a top level is, if it is plain: no run, whatever it has done before, has more to do there."""
+        key = (module.path, index)
+        if key not in self._plain:
+            self._plain[key] = self._found_plain(module, index)
+        return self._plain[key]
+
+    def _found_plain(self, module: Module, index: int) -> Plain | None:
+        site, target = module.sites[index], self.knowledge.target(module, index)
+        callees = self.callees(target) if isinstance(target, Ref) and isinstance(site.target, Ref) else []
+        if site.kind != "call" or len(callees) != 1 or self.knowledge.matches(module, index):
+            return None
+        home, function, _ = callees[0]
+        gives = self.resolver.layer(self.resolver.type_of(Result(target, -1))) if target is not None else None
+        if function.owner or function.deferred or home.detail(function).decorators or gives is not None:
+            return None
+        if site.use.startswith(AS) or last(site.target) in ("remote", "add_command"):
+            return None
+        run = [*self._callees_at(module, index, "")]
+        if any(callee is None or callee[1].number == 0 or not self.is_idle(*callee) for callee in run):
+            return None
+        return Plain(home, function, tuple(self.seen_from(home, function)))
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]

@@ -46,10 +46,14 @@ class Imports:
         self._resolver = resolver
         self._modules = resolver.modules
         self._known: dict[tuple[int, str], bool] = {}
+        self._may: dict[tuple[str, str], bool] = {}
+        """Files, and names that they import -> whether that may raise: each run asks for most of them."""
         self._beside: dict[tuple[str, str], bool] = {}
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
+        if module is not script and not self.may_raise(module, name):
+            return False
         if self._raises_anywhere(module, name):
             shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
             return shared or self.is_lacking(name)
@@ -71,7 +75,11 @@ class Imports:
 
     def may_raise(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead, or only some scripts find it there."""
-        return self._raises_anywhere(module, name) or self._leads_beside(module, name)
+        key = (module.path, name)
+        known = self._may.get(key)
+        if known is None:
+            known = self._may[key] = self._raises_anywhere(module, name) or self._leads_beside(module, name)
+        return known
 
     def _leads_beside(self, module: Module, name: str) -> bool:
         """Whether a name leads to a file beside, in a folder that isn't a package, with a script in a folder above: who starts that

@@ -662,7 +662,7 @@ class Resolver:
             returned = {entry.returns for entry in entries if "layer" in entry.contexts}
             for framework in self.catalog.frameworks:
                 if (
-                    name == framework.module
+                    (name == framework.module and name)
                     or framework.module in returned
                     or (last[:1].isupper() and any(name == prefix + last for prefix in framework.layers))
                 ):

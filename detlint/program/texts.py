@@ -45,6 +45,8 @@ _RECEIVES: Final = re.compile(rb"\bdef \w+\(\s*self\b|\bsuper\(\s*\w+\s*,\s*self
 _ITSELF: Final = re.compile(rb"\bself\b(?![ \t]*\.)")
 _OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
 """What makes an object of another one's class."""
+_CLASSES: Final = (b"type(", b"__class__(")
+"""What a text says that does. Literals are searched for ten times as fast."""
 _BUILTINS: Final = re.compile(rb"\b(?:builtins|__builtins?__)\b")
 """What holds the built-in names."""
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
@@ -140,8 +142,7 @@ class Texts:
 
     def looks_up(self, name: str, path: str) -> bool:
         """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
-        text = self.of(path)
-        return self._quotes(name, path) or (text is not None and _OF_ANOTHER.search(text) is not None)
+        return self._quotes(name, path) or _makes_another(self.of(path) or b"")
 
     def hands_itself(self, name: str, path: str) -> bool:
         """Whether a class may go through its own objects, or hand them to something: any other mention of `self` than `self.part`."""
@@ -282,6 +283,11 @@ def whole(word: str) -> re.Pattern[bytes]:
     """Finds a word that isn't part of another one. (What comes first in the pattern is searched for fast.)"""
     raw = word.encode()
     return re.compile(rb"%s\b(?:(?<=\b%s)|(?<=\\[nt]%s))" % (raw, raw, raw))
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _makes_another(text: bytes) -> bool:
+    return any(word in text for word in _CLASSES) and _OF_ANOTHER.search(text) is not None
 
 
 @lru_cache(maxsize=64)

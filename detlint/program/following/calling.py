@@ -146,9 +146,7 @@ class Calling(Effects):
             registry: the one that `self` is, by its key.
         """
         name = (module.path, function.name)
-        self.result.visited.add(module.path)
-        self.calls += 1
-        if name in self.stack or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS:
+        if self.is_too_deep(module, function):
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
@@ -213,6 +211,18 @@ class Calling(Effects):
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
+
+    def call_idle(self, module: Module, function: Function, seen: Iterable[tuple[str, bool]]) -> None:
+        """Run a function that does nothing of interest, and is called by its own name."""
+        for file, inside in seen if not self.is_too_deep(module, function) else ():
+            self.result.see(file, inside)
+
+    def is_too_deep(self, module: Module, function: Function) -> bool:
+        """Note that a function is called; whether it isn't run: it calls itself, or there were too many calls by now."""
+        self.result.visited.add(module.path)
+        self.calls += 1
+        called = (module.path, function.name) in self.stack
+        return called or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS
 
     def construct(self, name: str, steps: Iterable[Step]) -> None:
         """Take the steps of the constructor of a class."""

@@ -28,6 +28,11 @@ class Sites(Handed):
         if site.kind == "write":
             self.write(site, place)
             return
+        if self.importing and not frame.function.number and not (self.cells or self.ready or self.commands):
+            plain = self.flow.plain(module, index)
+            if plain is not None:
+                self.call_idle(plain.module, plain.function, plain.seen)
+                return
         target = self.target(index)
         misfits = (self.flow.raises.at(module, index) and not self.may_be_swapped(target)) or self.hands_on_amiss(site)
         if misfits and self.stop(f"line {site.span.line}"):

@@ -80,7 +80,7 @@ class Steps(Run):
             return
         self.met.add((module.path, name))
         for imported in self.flow.imported(module, name):
-            if not self.stopped:
+            if imported.path not in self.imported and not self.stopped:
                 self.import_module(imported)
         imports = self.flow.imports
         raises = not self.stopped and imports.raises(module, name, self.result.entry.module)

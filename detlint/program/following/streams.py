@@ -49,6 +49,8 @@ class Streams(Steps):
         if self.empties and self.is_of(function.returns, place):
             return True
         loading = self.resolver.catalog.loading
+        if not self.flow.loads_weights(module, function):
+            return False
         for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
             if not isinstance(site.target, Member) or site.target.attr not in loading:
