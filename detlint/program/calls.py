@@ -264,8 +264,7 @@ class Calls:
         if site.kind != "call" or len(callees) != 1 or self.knowledge.matches(module, index):
             return None
         home, function, _ = callees[0]
-        gives = self.resolver.layer(self.resolver.type_of(Result(target, -1))) if target is not None else None
-        if function.owner or function.deferred or home.detail(function).decorators or gives is not None:
+        if function.owner or function.deferred or home.detail(function).decorators:
             return None
         if site.use.startswith(AS) or last(site.target) in ("remote", "add_command"):
             return None
