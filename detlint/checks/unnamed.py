@@ -46,6 +46,8 @@ HEIRS: Final = "__subclasses__"
 """The method by which it is asked for them."""
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
+_COMMENTED: Final = re.compile(rb"^class\s+\w+\([^)]*#", re.M)
+"""A class that may have a comment among its bases."""
 _OWN: Final = re.compile(
     rb"(?<!\.)(?<!def )\b(?:(?:globals|locals|getmembers|eval|exec)\(|vars\(\s*\))"
     rb"|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
@@ -115,6 +117,7 @@ class Unnamed:
         self._hinting: Answers[bool] = Answers(users)
         self._evaluated: Answers[bool] = Answers(users)
         self._together: Answers[bool] = Answers(users)
+        self._offered: Answers[bool] = Answers(users)
         self._keeps_from: Never | None = None
 
     def where(self, keeps_from: Never) -> Unnamed:
@@ -304,11 +307,17 @@ class Unnamed:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
         if name.startswith("_") or not self.is_in_library(module):
             return False
+        return self._offered.of((module.path, name), partial(self._finds_out_offered, module, name), False)
+
+    def _finds_out_offered(self, module: Module, name: str) -> bool:
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name):
             return True
         word, heir = whole(name), re.compile(rb"^class\s+\w+\([^)]*%s" % name.encode(), re.M)
         for path in saying:
+            text = self._texts.of(path) if path.endswith(".py") and not path.endswith(INIT) else None
+            if text and not (b"__all__" in text or heir.search(text) or _COMMENTED.search(text)):
+                continue  # as most, which needn't be cut into parts for that
             texts = [block.text for block in self._texts.blocks(path) if word.search(block.text)]
             given_out = path.endswith(INIT) or any(b"__all__" in text for text in texts)
             if given_out or any(heir.search(text) for text in texts):
