@@ -441,8 +441,8 @@ class SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     source: str = ""
 
 
-class Document(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One catalog file, checked; or several put together."""
+class Document(msgspec.Struct, frozen=True):
+    """One catalog file, checked."""
 
     rules: list[Rule] = []
     entries: list[Entry] = []

@@ -73,8 +73,8 @@ class Verdicts:
         self._root = root
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
-        others, kin = Others(users), Kin(users)
-        self._constants = Constants(matcher, users, gradients, unnamed, others, kin)
+        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users))
+        self._constants = constants()
         self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
@@ -92,9 +92,9 @@ class Verdicts:
             raising,
             self.silence,
             self._leftover,
-            Constants(matcher, users, gradients, unnamed, others, kin, offered=False),
-            Constants(matcher, users, gradients, unnamed, others, kin, offered=False, settled=settled),
-            Constants(matcher, users, gradients, unnamed, others, kin, offered=False, literal=True),
+            constants(offered=False),
+            constants(offered=False, settled=settled),
+            constants(offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             attributes.is_set_by_others,

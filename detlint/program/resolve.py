@@ -660,9 +660,9 @@ class Resolver:
             last = name.rpartition(".")[2]
             entries = (self.catalog.entries[i] for i in self.catalog.calls.get(name, ()))
             returned = {entry.returns for entry in entries if "layer" in entry.contexts}
-            for framework in self.catalog.frameworks:
+            for framework in (known for known in self.catalog.frameworks if known.module):
                 if (
-                    (name == framework.module and name)
+                    name == framework.module
                     or framework.module in returned
                     or (last[:1].isupper() and any(name == prefix + last for prefix in framework.layers))
                 ):

@@ -146,7 +146,7 @@ class Calling(Effects):
             registry: the one that `self` is, by its key.
         """
         name = (module.path, function.name)
-        if self.is_too_deep(module, function):
+        if not self.enters(module, function):
             return
         if self.is_manager(module, function):
             return  # it runs where it is entered
@@ -214,15 +214,15 @@ class Calling(Effects):
 
     def call_idle(self, module: Module, function: Function, seen: Iterable[tuple[str, bool]]) -> None:
         """Run a function that does nothing of interest, and is called by its own name."""
-        for file, inside in seen if not self.is_too_deep(module, function) else ():
+        for file, inside in seen if self.enters(module, function) else ():
             self.result.see(file, inside)
 
-    def is_too_deep(self, module: Module, function: Function) -> bool:
-        """Note that a function is called; whether it isn't run: it calls itself, or there were too many calls by now."""
+    def enters(self, module: Module, function: Function) -> bool:
+        """Note that a function is called; whether it is followed: not where it calls itself, nor after too many calls."""
         self.result.visited.add(module.path)
         self.calls += 1
         called = (module.path, function.name) in self.stack
-        return called or len(self.stack) > DEEPEST_CALL or self.calls > MOST_CALLS
+        return not called and len(self.stack) <= DEEPEST_CALL and self.calls <= MOST_CALLS
 
     def construct(self, name: str, steps: Iterable[Step]) -> None:
         """Take the steps of the constructor of a class."""
