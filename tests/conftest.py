@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
@@ -41,8 +42,9 @@ def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
 
 
 def apart(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Check without configuration and cache, in a process of its own."""
-    command = [sys.executable, "-m", "detlint", "check", "--isolated", "--no-cache", "--show-notes", *arguments]
+    """Check without configuration, and without a cache that isn't named, in a process of its own."""
+    kept = () if "--cache-dir" in arguments else ("--no-cache",)
+    command = [sys.executable, "-m", "detlint", "check", "--isolated", *kept, "--show-notes", *arguments]
     env = {**os.environ, **environment}
     return subprocess.run(command, cwd=cwd, capture_output=True, timeout=300, check=False, env=env)
 
@@ -77,6 +79,49 @@ def notebook(*cells: str | dict[str, Any], **fields: Any) -> str:
                 {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
             )
     return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 4, **fields}, indent=1)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Callable[[str], Path]:
+    """Copies a folder or file of the fixtures to where it is a program of its own: below the repository, it is a part of this one,
+    and all fixtures would be read with it."""
+
+    def copy(name: str) -> Path:
+        source, target = REPOSITORY / "fixtures" / name, tmp_path / "fixtures" / Path(name).name
+        target.parent.mkdir(exist_ok=True)
+        return Path(shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target))
+
+    return copy
+
+
+class Corpus(NamedTuple):
+    """The fixtures of all rules, and the facts and verdicts about them: analysed once in a test run, by whoever asks first."""
+
+    folder: Path
+    cache: Path
+
+    def check(self, *arguments: str) -> Result:
+        """What a run over the corpus says under the stricter profile, notes included; all share the analysis."""
+        options = ("--isolated", "--cache-dir", self.cache, "--show-notes", "--profile", "align")
+        result = detlint("check", *options, *arguments, self.folder)
+        assert result.exit_code == 1, result.stderr
+        return result
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    from filelock import FileLock
+
+    base = tmp_path_factory.getbasetemp()
+    top = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "corpus"  # which all workers share
+    made = Corpus(top / "fixtures", top / "cache")
+    with FileLock(top.with_suffix(".lock")):
+        if not made.cache.exists():
+            for name in ("rules", "showcase", "traps"):
+                shutil.copytree(REPOSITORY / "fixtures" / name, made.folder / name)
+            age(made.folder)
+            made.check()
+    return made
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, detlint, findings
+from conftest import Corpus, detlint, findings
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 Project = Callable[..., Path]
@@ -46,9 +46,10 @@ def output(form: str, *arguments: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def everything() -> list[dict[str, Any]]:
-    """The findings of all fixtures under the stricter profile: every rule's shape of finding."""
-    return findings("--profile", "align", REPOSITORY / "fixtures")
+def everything(corpus: Corpus) -> list[dict[str, Any]]:
+    """The findings of all rules' fixtures under the stricter profile: every rule's shape of finding."""
+    loaded: list[dict[str, Any]] = json.loads(corpus.check("--output-format", "json").stdout)
+    return loaded
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------
@@ -132,8 +133,8 @@ def test_messages_are_sentences_without_holes(everything: list[dict[str, Any]]) 
 # -- concise --------------------------------------------------------------------------------------------------------
 
 
-def test_concise_lines(everything: list[dict[str, Any]]) -> None:
-    lines = output("concise", "--show-notes", "--profile", "align", str(REPOSITORY / "fixtures")).splitlines()
+def test_concise_lines(everything: list[dict[str, Any]], corpus: Corpus) -> None:
+    lines = corpus.check("--output-format", "concise").stdout.splitlines()
     assert len(lines) == len(everything)
     for line, row in zip(lines, everything, strict=True):
         match = CONCISE.fullmatch(line)

@@ -8,13 +8,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, detlint
+from conftest import detlint
 from test_explain import TWO
 
 Project = Callable[..., Path]
 
-SHOWCASE = REPOSITORY / "fixtures" / "showcase"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+@pytest.fixture
+def showcase(copied: Callable[[str], Path]) -> Path:
+    return copied("showcase")
 
 
 def drawn(*arguments: str | Path) -> str:
@@ -56,16 +60,15 @@ def test_function_as_start(project: Project) -> None:
     assert "numpy" not in text
 
 
-def test_process_and_command_are_shown() -> None:
-    programs = REPOSITORY / "fixtures" / "programs"
-    assert "new process: main_worker" in drawn(programs / "spawn_worker_seeds" / "main.py")
-    assert "command sample" in drawn(programs / "click_group_one_command_unseeded" / "cli.py")
+def test_process_and_command_are_shown(copied: Callable[[str], Path]) -> None:
+    assert "new process: main_worker" in drawn(copied("programs/spawn_worker_seeds") / "main.py")
+    assert "command sample" in drawn(copied("programs/click_group_one_command_unseeded") / "cli.py")
 
 
 @pytest.mark.parametrize("name", ["train.py", "find_lr.py", "train_mindspore.py"])
-def test_page_is_whole_in_itself(tmp_path: Path, name: str) -> None:
+def test_page_is_whole_in_itself(tmp_path: Path, showcase: Path, name: str) -> None:
     file = tmp_path / "flow.html"
-    result = detlint("graph", SHOWCASE / name, "--format", "html", "-o", file)
+    result = detlint("graph", showcase / name, "--format", "html", "-o", file)
     assert (result.exit_code, result.stdout) == (0, "")
     page = file.read_text("utf-8")
     assert not re.search(r"(?:src|href)=[\"'](?!#)|https?://|@import|url\(", page)
@@ -77,7 +80,7 @@ def test_page_is_whole_in_itself(tmp_path: Path, name: str) -> None:
 
 
 def test_page_shows_lines_streams_and_findings() -> None:
-    page = drawn(SHOWCASE / "train.py", "--format", "html")
+    page = drawn(showcase / "train.py", "--format", "html")
     assert "<code>np.random.seed(seed)</code>" in page
     assert re.search(r"torch: \d+ unseeded", page)
     assert "<b>error DET113</b>" in page
@@ -86,7 +89,7 @@ def test_page_shows_lines_streams_and_findings() -> None:
 
 def test_same_again() -> None:
     for form in ("mermaid", "dot", "html"):
-        assert drawn(SHOWCASE / "find_lr.py", "--format", form) == drawn(SHOWCASE / "find_lr.py", "--format", form)
+        assert drawn(showcase / "find_lr.py", "--format", form) == drawn(showcase / "find_lr.py", "--format", form)
 
 
 @pytest.mark.parametrize(

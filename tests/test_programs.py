@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, findings
 from test_fixtures import SUFFIXES, Mark, marks, options, place
+
+Copied = Callable[[str], Path]
 
 PROGRAMS = sorted(path for path in (REPOSITORY / "fixtures" / "programs").iterdir() if path.is_dir())
 SELECT = "DET101,DET102,DET103,DET104,DET105,DET106,DET107,DET108,DET110,DET111,DET112,DET113,DET114,DET115,DET116,DET304,DET606"
@@ -80,16 +83,16 @@ def test_programs_exist() -> None:
     assert len(PROGRAMS) >= 60
 
 
-def test_gradients_that_the_compiler_adds_up() -> None:
+def test_gradients_that_the_compiler_adds_up(copied: Copied) -> None:
     """A network builds no reducer of its own in the automatic modes, but where another mode is set as well."""
-    rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_adds_up_by_compiler")
+    rows = findings("--select", "DET608", copied("programs/mindspore_adds_up_by_compiler"))
     told = {Path(row["filename"]).name: "DistributedGradReducer" in row["message"] for row in rows}
     assert told == {"train_by_compiler.py": False, "train_either_way.py": True}
 
 
-def test_a_missing_switch_names_the_hardware_that_the_script_chooses() -> None:
+def test_a_missing_switch_names_the_hardware_that_the_script_chooses(copied: Copied) -> None:
     """What a library could run on counts only where the script leaves its devices open."""
-    rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "devices_that_a_script_names")
+    rows = findings("--select", "DET602", copied("programs/devices_that_a_script_names"))
     told = {Path(row["filename"]).name: row["message"].partition(" and never ")[0].partition(" on ")[2] for row in rows}
     everywhere = "ascend and cuda"
     assert told == {
@@ -105,17 +108,17 @@ def test_a_missing_switch_names_the_hardware_that_the_script_chooses() -> None:
 @pytest.mark.parametrize(
     ("program", "named"), [("mindspore_may_communicate", True), ("mindspore_never_communicates", False)]
 )
-def test_operators_that_the_switch_would_answer(program: str, named: bool) -> None:
+def test_operators_that_the_switch_would_answer(copied: Copied, program: str, named: bool) -> None:
     """What adds up between devices is none of them in a run that never communicates."""
-    root = REPOSITORY / "fixtures" / "programs" / program
+    root = copied(f"programs/{program}")
     (found,) = findings("--select", "DET608", "--target", "ascend", "--no-cache", root)
     assert ("DistributedGradReducer" in found["message"]) == named
 
 
-def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
+def test_a_missing_switch_names_the_layers_that_it_would_reach(copied: Copied) -> None:
     """Those whose weights are frozen, those that nothing uses, those that add up whole numbers, those whose result is the same in any
     order, and what nobody reads aren't counted."""
-    rows = findings("--select", "DET608", REPOSITORY / "fixtures" / "programs" / "mindspore_switch_over_idle_layers")
+    rows = findings("--select", "DET608", copied("programs/mindspore_switch_over_idle_layers"))
     told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
     assert told == {
         "picture.py": "",
@@ -123,16 +126,16 @@ def test_a_missing_switch_names_the_layers_that_it_would_reach() -> None:
     }
 
 
-def test_a_missing_switch_names_no_operator_without_a_backward_pass() -> None:
+def test_a_missing_switch_names_no_operator_without_a_backward_pass(copied: Copied) -> None:
     """What is picked from constant tables needs no gradient; what is picked from weights does."""
-    rows = findings("--select", "DET602", REPOSITORY / "fixtures" / "programs" / "switch_missing_over_tables")
+    rows = findings("--select", "DET602", copied("programs/switch_missing_over_tables"))
     (told,) = [row["message"].partition("; ")[2] for row in rows]
     assert told == "1 operator on its way would follow the switch: `torch.gather`"
 
 
-def test_a_missing_switch_names_no_table_that_is_asked_once_for_each_row() -> None:
+def test_a_missing_switch_names_no_table_that_is_asked_once_for_each_row(copied: Copied) -> None:
     """Positions are left out, and what is made behind all training; tokens, and positions that come again, aren't."""
-    rows = findings("--select", "DET607", REPOSITORY / "fixtures" / "programs" / "tensorflow_switch_over_positions")
+    rows = findings("--select", "DET607", copied("programs/tensorflow_switch_over_positions"))
     told = {Path(row["filename"]).name: row["message"].partition("; ")[2] for row in rows}
     assert told == {
         "apart.py": "",

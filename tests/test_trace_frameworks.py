@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from conftest import REPOSITORY
+from forks import server
 from traced import compared, line, shell, written
 
 from detlint.tracing.calls import calls
@@ -190,24 +191,40 @@ def _text(framework: str) -> str:
     return PROGRAMS[framework]
 
 
-def _pair(tmp_path: Path, text: str, fault: str, *options: str) -> dict[str, Any]:
+TRACED = """\
+import runpy, sys
+from detlint.runtime import trace
+
+with trace(sys.argv.pop(1), **OPTIONS):
+    runpy.run_path("train.py", run_name="__main__")
+"""
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_v": "3", "OMP_NUM_THREADS": "1"}
+IMPORTS = {"mindspore": "import mindspore, mindspore.dataset", "tensorflow": "import tensorflow, keras"}
+
+
+def _pair(tmp_path: Path, text: str, fault: str, **options: str) -> dict[str, Any]:
     """The comparison of two runs that differ in one thing."""
     written(tmp_path / "project", text)
+    framework = "tensorflow" if text is TENSORFLOW else "mindspore"
     for run in (1, 2):
-        done = shell(
-            "trace", *options, tmp_path / f"{run}", "train.py", fault,
-            cwd=tmp_path / "project", RUN=str(run), TF_CPP_MIN_LOG_LEVEL="3", GLOG_v="3",
-        )  # fmt: skip
+        done = server(IMPORTS[framework], **QUIET).run(
+            f"OPTIONS = {options}\n{TRACED}", str(tmp_path / f"{run}"), fault, cwd=tmp_path / "project", RUN=str(run)
+        )
         assert done.returncode == 0, done.stderr
     return compared(tmp_path / "1", tmp_path / "2")
 
 
 @pytest.mark.parametrize("framework", sorted(PROGRAMS))
 def test_runs_that_do_the_same_are_equal(tmp_path: Path, framework: str) -> None:
+    """Also where the command starts them; all others are traced where the framework has been imported."""
     told = _pair(tmp_path, _text(framework), "none")
-    assert told["equal"], told["story"]
-    assert [(one["framework"], one["rows"][0] > 60) for one in told["processes"]] == [(framework, True)]
-    assert told["notes"] == []
+    for run in "ab":
+        done = shell("trace", tmp_path / run, "train.py", "none", cwd=tmp_path / "project", RUN="1", **QUIET)
+        assert done.returncode == 0, done.stderr
+    for pair in (told, compared(tmp_path / "a", tmp_path / "b")):
+        assert pair["equal"], pair["story"]
+        assert [(one["framework"], one["rows"][0] > 60) for one in pair["processes"]] == [(framework, True)]
+        assert pair["notes"] == []
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
@@ -250,7 +267,7 @@ def test_what_would_be_compiled_runs_uncompiled_or_is_one_call(
 ) -> None:
     text = GRAPH if _text(framework) is MINDSPORE else TENSORFLOW
     told = _pair(tmp_path / "kernel", text, fault)
-    whole = _pair(tmp_path / "module", text, fault, "--level", "module")
+    whole = _pair(tmp_path / "module", text, fault, level="module")
     assert [word in told["notes"][0] for word in ("not in the trace", "--level module")] == [True, True]
     assert [word in whole["notes"][0] for word in ("what happened in", "--level kernel")] == [True, True]
     operators = [call.op for call in calls(next((tmp_path / "module" / "1").iterdir()))]
@@ -259,7 +276,7 @@ def test_what_would_be_compiled_runs_uncompiled_or_is_one_call(
 
 
 def test_modules_of_mindspore_have_a_backward_pass(tmp_path: Path) -> None:
-    story = _pair(tmp_path, _text("mindspore"), "kernel backward", "--level", "module")["story"]
+    story = _pair(tmp_path, _text("mindspore"), "kernel backward", level="module")["story"]
     assert (story["operator"], story["backward"], story["module"]) == ("Layer layer", True, "layer")
     assert story["stack"][0]["line"] == line(MINDSPORE, "layer")
     assert story["origins"] == []

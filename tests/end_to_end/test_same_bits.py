@@ -1,9 +1,10 @@
 """Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them, or under
 `detlint run`.
 
-Each folder beside this file is a program as people write them. It is run in fresh processes, each with a hash seed of its
+Each folder beside this file is a program as people write them. It is run in processes of its own, each with a hash seed of its
 own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
-in between.
+in between. `detlint run` starts fresh processes; the others are forked from one that has imported the framework, and take new
+random states as a fresh one does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,9 +22,10 @@ from pathlib import Path
 
 import pytest
 from conftest import detlint
+from forks import server
 
 HERE = Path(__file__).parent
-BEFORE, AFTER = 2, 3
+BEFORE, AFTER, ENFORCED = 2, 3, 2
 FEWEST_CHARACTERS = 40
 MEASUREMENTS = 16
 UNSAFE = ("--unsafe-fixes",)
@@ -94,19 +96,19 @@ def test_runs_agree_when_enforced(program: Program, tmp_path: Path) -> None:
         pytest.skip(f"{program.needs} is not installed")
     code = copy(program, tmp_path / "unfixed")
     with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
-        printed = {run(code / program.script, place, data[place], program.enforced) for place in range(AFTER)}
+        printed = {enforced(code / program.script, data[place], program.enforced) for place in range(ENFORCED)}
     assert len(printed) == 1, f"runs differ: {sorted(printed)}"
 
 
 def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
-    before = [run(code / program.script, number, data[number]) for number in range(BEFORE)]
+    before = [run(program, code, number, data[number]) for number in range(BEFORE)]
     assert len(set(before)) == BEFORE, "it does the same each time although it is not fixed"
 
     for number, options in enumerate(program.options):
         fixed = copy(program, code.with_name(f"fixed-{number}"))
         result = detlint("check", "--isolated", "--no-cache", "--fix", *options, fixed)
         assert result.stderr == ""
-        after = {run(fixed / program.script, place, data[place]) for place in range(AFTER)}
+        after = {run(program, fixed, place, data[place]) for place in range(AFTER)}
         assert len(after) == 1, f"{options}: what {difference(code, fixed)} leads to differs from run to run"
 
 
@@ -120,30 +122,53 @@ def difference(before: Path, after: Path) -> str:
     return subprocess.run(["diff", "-ru", before, after], capture_output=True, text=True, check=False).stdout
 
 
-def run(script: Path, number: int, arguments: Sequence[str], enforced: Sequence[str] | None = None) -> str:
+BEGINNING = {
+    "torch": "import numpy, torch",
+    "mindspore": "import mindspore, mindspore.dataset, numpy",
+    "tensorflow": "import keras, numpy, tensorflow",
+    "sklearn": "import numpy, sklearn.ensemble, sklearn.model_selection",
+}
+"""What is imported before the fork, by framework."""
+RUN = """\
+import runpy, sys
+numpy.random.seed()
+if "torch" in sys.modules:
+    torch.seed()
+sys.argv.pop(0)
+sys.path.insert(0, "")
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+QUIET = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # Sums of several threads depend on how the work was shared out. That is no business of the code.
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def run(program: Program, folder: Path, number: int, arguments: Sequence[str]) -> str:
     """What a program prints in a process of its own.
 
     Args:
         number: which run it is.
-        enforced: options of `detlint run`; None: the program is run by itself.
     """
-    under = [] if enforced is None else ["-m", "detlint", "run", "--isolated", *enforced]
-    environment = os.environ | {
-        # `detlint run` leaves a hash seed that is given as it is.
-        "PYTHONHASHSEED": str(number + 1) if enforced is None else "random",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        # Sums of several threads depend on how the work was shared out. That is no business of the code.
-        "OMP_NUM_THREADS": "1",
-    }
+    process = server(BEGINNING[program.needs], **QUIET, PYTHONHASHSEED=str(number + 1))
+    return printed(lambda: process.run(RUN, program.script, *arguments, cwd=folder))
+
+
+def enforced(script: Path, arguments: Sequence[str], options: Sequence[str]) -> str:
+    """What it prints under `detlint run`, in a fresh process.
+
+    Args:
+        options: those of `detlint run`.
+    """
+    command = [sys.executable, "-m", "detlint", "run", "--isolated", *options, script.name, *arguments]
+    environment = {**os.environ, **QUIET, "PYTHONHASHSEED": "random"}  # a hash seed that is given is left as it is
+    return printed(lambda: subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True))
+
+
+def printed(start: Callable[[], subprocess.CompletedProcess[str]]) -> str:
     for _ in range(ATTEMPTS):
-        done = subprocess.run(
-            [sys.executable, *under, script.name, *arguments],
-            cwd=script.parent,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = start()
         if ABORTED not in done.stderr:
             break
     assert done.returncode == 0, done.stderr

@@ -8,10 +8,10 @@ kernels that vary.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from forks import server
 
 HERE = Path(__file__).parent
 END = """
@@ -55,12 +55,8 @@ def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -
     Raises:
         AssertionError: it fails; with what it wrote to standard error.
     """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program + END],
-        capture_output=True,
-        text=True,
-        env=environment(noisy, switched),
-        check=False,
-    )
+    variables = environment(noisy, switched)
+    process = server("import torch", PYTHONPATH=variables["PYTHONPATH"], PYTHONWARNINGS="ignore")
+    done = process.run(program + END, **{name: value for name, value in variables.items() if name.startswith("NPU")})
     assert done.returncode == 0, done.stderr
     return done.stdout
