@@ -7,11 +7,12 @@ https://ipython.readthedocs.io/en/stable/interactive/python-ipython-diff.html an
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
+
+from detlint.facts.parse import module_of
 
 PYTHON_BODIES: Final = frozenset({
     "capture", "debug", "ipytest", "lprun", "memit", "memray_flamegraph", "mprun", "prun", "pyinstrument", "scalene",
@@ -206,7 +207,7 @@ def _star_import(arguments: str) -> str:
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        module_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -17,12 +17,14 @@ import msgspec
 import xxhash
 
 from detlint import catalog as catalogs
+from detlint import counters
 from detlint import record as records
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
+from detlint.counters import Counters
 from detlint.discover import glob
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
@@ -170,6 +172,7 @@ class _Part(msgspec.Struct):
     documents: dict[str, tuple[str, str]] = {}
     keys: dict[tuple[str, str, str], tuple[str, str]] = {}
     fresh: dict[bytes, bytes] = {}
+    counters: Counters = msgspec.field(default_factory=Counters)
 
 
 class Run:
@@ -391,7 +394,7 @@ class Run:
 
     def _has(self, path: str, word: str) -> bool:
         """Whether a word occurs in a file, as part of another one too. Its text isn't kept: thousands are asked for few words."""
-        text = self._text(path)
+        text = counters.looked_through(self._text(path))
         return text is None or word.encode("utf-8", "replace") in text
 
     def _text(self, path: str) -> bytes | None:
@@ -550,13 +553,14 @@ class Run:
         engine = self.engine = self.engine or self._engine()
         part = _Part()
         known = set(self.store.fresh)
-        for path, runs in work:
-            if runs is None:
-                part.followed[path], idle = self._followed(engine, path)
-                if idle:
-                    part.idle[path] = _rests_on(idle)
-            else:
-                part.judged[path] = self._judged(engine, path, runs)
+        with counters.counted() as part.counters:
+            for path, runs in work:
+                if runs is None:
+                    part.followed[path], idle = self._followed(engine, path)
+                    if idle:
+                        part.idle[path] = _rests_on(idle)
+                else:
+                    part.judged[path] = self._judged(engine, path, runs)
         self.followed = self.followed or bool(part.followed)
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
@@ -616,6 +620,7 @@ class Run:
             return [], []
         try:
             reaches, idle = engine.started(module, self.named.get(path, ()))
+            counters.now.runs += len(reaches) + len(idle)
             return [_kept_of(reach, engine) for reach in reaches], idle
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
@@ -664,6 +669,7 @@ class Run:
         self.documents.learn(part.documents)
         self.documents.noted_keys.update(part.keys)
         self.store.fresh.update(part.fresh)
+        counters.now.add(part.counters)
 
     # -- reporting ----------------------------------------------------------------------------------------------
 

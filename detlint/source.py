@@ -8,6 +8,7 @@ import tokenize
 from functools import cached_property
 from pathlib import Path
 
+from detlint import counters
 from detlint.facts.model import Span
 from detlint.facts.parse import parsable
 from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
@@ -32,9 +33,11 @@ class Source:
         if self._text is not None:
             return self._text
         try:
-            return Path(self._path).read_bytes()
+            data = Path(self._path).read_bytes()
         except OSError:
             return b""
+        counters.now.bytes += len(data)
+        return data
 
     @cached_property
     def _content(self) -> bytes:

@@ -16,6 +16,7 @@ from detlint.checks.scope import target_of
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const
 from detlint.facts.nodes import walk
+from detlint.facts.parse import expression_of
 from detlint.program.resolve import Module
 from detlint.program.truth import truth
 from detlint.program.users import Use, Users
@@ -70,7 +71,7 @@ class DeviceTests:
 
     def _plain(self, test: ast.expr) -> ast.expr:
         """A test in which each word for hardware is the target that it means, and all else that is written out is unknown."""
-        copied = ast.parse(ast.unparse(test), mode="eval").body
+        copied = expression_of(ast.unparse(test))
         for node in walk(copied):
             if isinstance(node, ast.Constant) and not self._is_name(node):
                 node.value = target_of(node.value) or ...

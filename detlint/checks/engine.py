@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from detlint import counters
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.alone import Alone
@@ -221,6 +222,7 @@ class Engine:
 
     def _sites(self, module: Module, runs: Runs) -> Iterator[Finding]:
         for index in self.matcher.suspects(module, self._words):
+            counters.now.judged += 1
             for match in self.verdicts.matches(module, index):
                 if match.entry.rule in self.on:
                     *_, (severity, _) = self.verdicts.of(module, index, match, runs)

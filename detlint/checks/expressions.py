@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.facts.model import Const, Either, Expression, Items, Ref, Value
+from detlint.facts.parse import expression_of
 from detlint.facts.reading.values import constant
 from detlint.facts.scope import join
 
@@ -24,7 +25,7 @@ LONGEST: Final = 64
 def parse(text: str) -> ast.expr | None:
     """The tree of an expression, None where it can't be read."""
     try:
-        return ast.parse(f"({text}\n)", mode="eval").body
+        return expression_of(f"({text}\n)")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -15,6 +15,7 @@ import msgspec
 from detlint.cache import Cache
 from detlint.checks.finding import Finding
 from detlint.facts.model import Span
+from detlint.facts.parse import module_of
 from detlint.source import Source
 
 _BLOCKS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
@@ -110,7 +111,7 @@ def _parsed(data: bytes) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(data)
+            return module_of(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     finally:

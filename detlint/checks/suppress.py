@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Sequence
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
 from detlint.facts.comments import confirmed
 from detlint.facts.model import Directive, Span
+from detlint.facts.parse import expression_of
 from detlint.facts.store import with_deep_stack
 from detlint.source import Source
 
@@ -75,10 +75,10 @@ def argument_span(source: Source, span: Span, name: str) -> Span | None:
 
         return with_deep_stack(lambda: yaml_file.argument_span(source.data, span, name))
     try:
-        tree = ast.parse(b"(" + source.text_at(span) + b"\n)", mode="eval")
+        call = expression_of(b"(" + source.text_at(span) + b"\n)")
     except (SyntaxError, ValueError, RecursionError):
         return None
-    for keyword in getattr(tree.body, "keywords", ()):
+    for keyword in getattr(call, "keywords", ()):
         if keyword.arg == name:
             first, last = keyword.lineno, keyword.value.end_lineno or keyword.lineno
             shift = span.column - 1

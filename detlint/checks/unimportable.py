@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from detlint.facts.parse import module_of
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -56,7 +57,7 @@ class Unimportable:
 
 def _asked(text: bytes) -> Iterator[_Missing]:
     """The modules that the top level of a file imports from beside it, and where."""
-    for node in ast.parse(text).body:
+    for node in module_of(text).body:
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             names = [node.module.partition(".")[0]] if node.module else [alias.name for alias in node.names]
             yield from ((node.lineno, name) for name in names if name != "*")

@@ -159,17 +159,24 @@ def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 @ISOLATED
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Print the settings in force, and stop.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error.")
+@click.option(
+    "-v", "--verbose", count=True, help="Say what is done, on standard error; -vv: and how much work that was."
+)
 def check(paths: tuple[Path, ...], **options: Any) -> None:
     """Check files and folders (default: the current one).
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
+    from detlint import counters
+
     if options["watch"]:
         with errors():
             _watch(paths or (Path(),), options)
-    with _no_garbage(), errors():
+    with _no_garbage(), errors(), counters.counted() as counted:
         code = _check(paths or (Path(),), options)
+        if options["verbose"] > 1:
+            for what, number in counted.rows():
+                click.echo(f"{what:<24}{number:>16,}", err=True)
         for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
             stream.flush()
         raise Checked(code)

@@ -6,13 +6,34 @@ import ast
 from collections.abc import Sequence
 from functools import lru_cache
 
+from detlint import counters
 from detlint.facts.model import UNPARSABLE, Cell, Problem
+
+
+def module_of(source: bytes | str) -> ast.Module:
+    """The tree of a file, or of statements out of one.
+
+    Raises:
+        SyntaxError, ValueError, LookupError, RecursionError, MemoryError: there is none.
+    """
+    counters.now.parses += 1
+    return ast.parse(source)
+
+
+def expression_of(source: bytes | str) -> ast.expr:
+    """The tree of an expression.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: there is none.
+    """
+    counters.now.expressions += 1
+    return ast.parse(source, mode="eval").body
 
 
 def parse(source: bytes | str) -> ast.Module | Problem:
     """The tree of a source file, or why there is none. Never raises on account of the input."""
     try:
-        return ast.parse(source)
+        return module_of(source)
     except SyntaxError as error:
         message = error.msg or "invalid syntax"
         if message.startswith(("Missing parentheses in call to", "multiple exception types")):

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from detlint import counters
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import Gate, YamlGate, gate_of
@@ -75,7 +76,9 @@ class File(msgspec.Struct):
         Raises:
             OSError: the file can't be read.
         """
-        return self.text if self.text is not None else _content(self.path, self.size)
+        data = self.text if self.text is not None else _content(self.path, self.size)
+        counters.now.bytes += len(data)
+        return data
 
     def code(self) -> tuple[bytes, tuple[Cell, ...], str]:
         """The Python or YAML to check; of a notebook, the joined code of its cells, these, and its accelerator.
@@ -100,6 +103,8 @@ class File(msgspec.Struct):
         """
         data = self.read()
         self.size = len(data)
+        counters.now.files += 1
+        counters.now.content += self.size
         self.key = content_key(data, self.module, self.package)
         self.plain = gate is not None and is_yaml(self.path) and not gate().passes(data)
 
@@ -234,7 +239,8 @@ def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File,
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
     with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work,)) as pool:
-        for chunk, facts in zip(chunks, pool.map(_do, chunks), strict=True):
+        for chunk, (facts, done) in zip(chunks, pool.map(_do, chunks), strict=True):
+            counters.now.add(done)
             yield from zip(chunk, facts, strict=True)
 
 
@@ -247,10 +253,11 @@ def _start_worker(work: _Work) -> None:
     gc.disable()
 
 
-def _do(chunk: list[File]) -> list[bytes]:
+def _do(chunk: list[File]) -> tuple[list[bytes], counters.Counters]:
     work = _worker
     assert work is not None
-    return with_deep_stack(lambda: work.read(chunk))
+    with counters.counted() as done:
+        return with_deep_stack(lambda: work.read(chunk)), done
 
 
 def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = None) -> bytes:
@@ -264,10 +271,12 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
         elif is_yaml(file.path):
             from detlint.facts import yaml_file  # imports PyYAML
 
+            counters.now.read += 1
             return encode(yaml_file.read(code, file.module, catalog))
         elif gate is not None and not gate.passes(code):
             return GATED
         else:
+            counters.now.read += 1
             return encode(read(code, file.module, file.package, catalog, cells, accelerator))
     except NotANotebook as error:
         problem = error.problem

@@ -10,6 +10,7 @@ from functools import cached_property
 from detlint.facts.comments import directives
 from detlint.facts.model import Span
 from detlint.facts.nodes import walk
+from detlint.facts.parse import module_of
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
@@ -104,7 +105,7 @@ def parsed(code: bytes) -> ast.Module:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(code)
+        return module_of(code)
 
 
 def around(tree: ast.Module, span: Span) -> list[ast.AST]:

@@ -9,6 +9,7 @@ import libcst as cst
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
+from detlint import counters
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
 
@@ -34,7 +35,7 @@ def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
         else:
             AddImportsVisitor.add_needed_import(context, name, asname=rest[-1] if rest else None)
     try:
-        new = AddImportsVisitor(context).transform_module(cst.parse_module(text)).code
+        new = AddImportsVisitor(context).transform_module(_module(text)).code
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
     return [*_inserted(text, new)]
@@ -50,12 +51,17 @@ def without_imports(text: str, gone: Iterable[Imported]) -> list[Edit]:
     for imported in gone:
         RemoveImportsVisitor.remove_unused_import(context, *imported)
     try:
-        new = RemoveImportsVisitor(context).transform_module(cst.parse_module(text)).code
+        new = RemoveImportsVisitor(context).transform_module(_module(text)).code
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
     start = _shared(text, new)
     rest = _shared(text[start:][::-1], new[start:][::-1])
     return [Edit(start, len(text) - rest, new[start : len(new) - rest])] if text != new else []
+
+
+def _module(text: str) -> cst.Module:
+    counters.now.rewrites += 1
+    return cst.parse_module(text)
 
 
 def _shared(one: str, other: str) -> int:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
+from detlint.facts.parse import module_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
@@ -271,7 +272,7 @@ def _tree(data: bytes) -> str:
     def dumped() -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.dump(ast.parse(data))
+            return ast.dump(module_of(data))
 
     try:
         return with_deep_stack(dumped)

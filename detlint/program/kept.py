@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from detlint.facts.model import Const, Either, Expression, Instance, Param, Value
+from detlint.facts.parse import expression_of
 from detlint.program.truth import truth
 from detlint.program.values import Frame, Values
 
@@ -64,7 +65,7 @@ class Kept:
 def _parsed(text: str) -> ast.expr | None:
     """A test that is put together of others; None for any other expression, which may be no flag."""
     try:
-        node = ast.parse(text, mode="eval").body
+        node = expression_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
     denies = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detlint import counters
 from detlint.facts import assigned
 from detlint.facts.parse import parsable
 from detlint.notebook import NotANotebook, Notebook, is_notebook, open_notebook
@@ -98,6 +99,9 @@ class Texts:
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, None where they can't be read; of a notebook what its cells of code say, without the pictures and numbers
         that they gave, which are most of it."""
+        return counters.looked_through(self._read(path))
+
+    def _read(self, path: str) -> bytes | None:
         data = self._bytes(path)
         notebook = _notebook(data) if data is not None and is_notebook(path) else None
         return data if notebook is None else notebook.text
@@ -107,8 +111,8 @@ class Texts:
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
-            self._texts[path] = self.read(path)
-        return self._texts[path]
+            self._texts[path] = self._read(path)
+        return counters.looked_through(self._texts[path])
 
     def code(self, path: str) -> bytes | None:
         """The Python of a file, None for none; of a notebook that of its cells, joined as its facts have them."""
@@ -120,7 +124,7 @@ class Texts:
             data = self._bytes(path)
             notebook = _notebook(data) if data is not None else None
             self._code[path] = parsable(notebook.code, notebook.cells)[0] if notebook is not None else None
-        return self._code[path]
+        return counters.looked_through(self._code[path])
 
     def _python(self, path: str) -> bytes:
         """The bytes of a file; of a notebook its Python."""
@@ -181,6 +185,8 @@ class Texts:
             if len(self._blocks) == MOST_BLOCKS:
                 self._blocks.clear()
             self._blocks[path] = [*_cut(_COMMENT.sub(b"", self._python(path)))]
+        for block in self._blocks[path]:
+            counters.looked_through(block.text)
         return self._blocks[path]
 
     def blocks_of_code(self, path: str) -> Iterator[Block]:
@@ -225,7 +231,7 @@ class Texts:
         """The files below a folder that may say one of some words, with their texts."""
         inside = self._all_below(folder)
         if inside is not None:
-            return inside
+            return ((path, counters.looked_through(text)) for path, text in inside)
         self._searches += 1
         if self._searches > FEW_SEARCHES:
             self.index()
@@ -242,7 +248,7 @@ class Texts:
             self._folder, self._inside = folder, []
             size = 0
             for path in self.below(folder):
-                text = self.read(path)
+                text = self._read(path)
                 size += len(text or b"")
                 if size > MOST_BYTES:
                     self._inside = None

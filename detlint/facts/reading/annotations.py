@@ -8,6 +8,7 @@ from typing import Final
 from detlint.facts import sets
 from detlint.facts.loops import dotted
 from detlint.facts.model import Ref
+from detlint.facts.parse import expression_of
 from detlint.facts.reading.handlers import EXPRESSIONS
 from detlint.facts.reading.operators import Operators
 from detlint.facts.reading.values import LONGEST_TEXT
@@ -48,7 +49,7 @@ class Annotations(Operators):
             if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
                 return ""
             try:
-                return self.annotation(ast.parse(node.value, mode="eval").body)
+                return self.annotation(expression_of(node.value))
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return ""
         if isinstance(node, ast.BinOp):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
+from detlint import counters
 from detlint.catalog import HARDWARE
 from detlint.facts.model import (
     BUT,
@@ -37,6 +38,8 @@ MOST_CALLS: Final = 20_000
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
+
+_SITE: Final = re.compile(r", site=\d+")
 
 
 class Calling(Effects):
@@ -188,6 +191,8 @@ class Calling(Effects):
             streams, switches, self.stopped = self.done[key]
             self.state = State(dict(streams), {**self.state.switches, **switches})
             return
+        counters.now.calls += 1
+        counters.now.contexts.add(_context(key, deciding))
         self.stack.append(name)
         outer, self.frame = (
             self.frame,
@@ -312,6 +317,12 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
 
 def _state_key(state: State) -> frozenset[tuple[str, str]]:
     return frozenset(state.streams.items())
+
+
+def _context(key: tuple[object, ...], deciding: dict[str, Origin]) -> int:
+    """A number for what a function is entered with, which stays the same in every process: the numbers of sites don't."""
+    given = frozenset((name, _SITE.sub("", repr(origin.value))) for name, origin in deciding.items())
+    return hash((*key[:-2], given, key[-1]))
 
 
 def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from detlint import counters
 from detlint.catalog import RAISES
 from detlint.facts.model import SETTER, Member, Partial, Ref, Site, Value
 from detlint.program.calls import CALLS, is_choice, is_option
@@ -17,6 +18,7 @@ class Sites(Handed):
     """Comes to sites."""
 
     def site(self, index: int) -> None:
+        counters.now.visits += 1
         frame = self.frame
         module, site = frame.module, frame.module.sites[index]
         place = Place(module, index)
