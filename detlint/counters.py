@@ -29,8 +29,10 @@ class Counters(msgspec.Struct):
     """Files that LibCST parsed."""
     runs: int = 0
     """Entry points, and the processes that they start, which were followed."""
+    entered: int = 0
+    """Calls of functions of the program that runs came to, of whichever kind."""
     calls: int = 0
-    """Calls whose function was interpreted in a run."""
+    """Those of them whose function was interpreted."""
     contexts: set[int] = msgspec.field(default_factory=set)
     """Hash values of the functions that were, with all that decides what that comes to."""
     visits: int = 0
@@ -64,6 +66,7 @@ class Counters(msgspec.Struct):
         yield "expressions parsed", self.expressions
         yield "files parsed by LibCST", self.rewrites
         yield "runs followed", self.runs
+        yield "calls come to", self.entered
         yield "calls interpreted", self.calls
         yield "distinct calls", len(self.contexts)
         yield "sites visited", self.visits

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from detlint import counters
 from detlint.cache import Cache
 from detlint.carry import Carried, Shift, carried
 from detlint.checks.finding import Report
@@ -141,7 +142,8 @@ class Live:
             if before.followed and run.waits():
                 early(self._told(run, files, self._likely(run, before)))
                 stop(pause)
-            run.judge()
+            with counters.counted():  # apart: they would grow as long as the server runs, and nobody asks for them
+                run.judge()
         finally:
             self._keep(store)
             self.garbage += len(run.engine.resolver.by_path) if run.engine is not None else 0

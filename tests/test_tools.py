@@ -121,7 +121,7 @@ def checked(folder: Path) -> Path:
     folder.mkdir()
     (folder / "train.py").write_text(PROGRAM)
     (folder / "click.py").write_text("raise SystemExit('a module of the repository was imported')\n")
-    cell = {
+    cell: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
         "metadata": {},

@@ -220,8 +220,8 @@ class Resolver:
         if module is None:
             return self._name(path, name)
         own = name.startswith(module.prefix)
-        # All files that import from the same places share what their names mean, but for their own.
-        key = (path if own else module.scope, name)
+        # All files that import from the same places share what their names mean, but for their own, and the file's itself.
+        key = (path if own or name == module.facts.module else module.scope, name)
         found = self._names.get(key, MISSING)
         if not isinstance(found, Missing):
             return found

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from detlint.facts.nodes import walk
+from detlint.facts.parse import module_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -74,7 +75,7 @@ def _setup_cfg(file: Path) -> Iterator[str]:
 def _setup_py(file: Path) -> Iterator[str]:
     """The literal `entry_points` of a `setup(...)` call; nothing is run."""
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = module_of(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in walk(tree):

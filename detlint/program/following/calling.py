@@ -226,6 +226,7 @@ class Calling(Effects):
         """Note that a function is called; whether it is followed: not where it calls itself, nor after too many calls."""
         self.result.visited.add(module.path)
         self.calls += 1
+        counters.now.entered += 1
         called = (module.path, function.name) in self.stack
         return not called and len(self.stack) <= DEEPEST_CALL and self.calls <= MOST_CALLS
 
