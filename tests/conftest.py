@@ -34,6 +34,11 @@ settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeat")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    told = "make each transformation of test_metamorphic.py by itself: for all fixtures, or only for those known to fail"
+    parser.addoption("--metamorphic", choices=["each", "together"], default="together", help=told)
+
+
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
     if next(_runs) % RUNS_KEPT == 0:
