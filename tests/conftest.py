@@ -35,7 +35,9 @@ settings.load_profile("repeat")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "make each transformation of test_metamorphic.py by itself: for all fixtures, or only for those known to fail"
+    told = (
+        "make each transformation of test_metamorphic.py by itself: for all fixtures, or only for those known to fail"
+    )
     parser.addoption("--metamorphic", choices=["each", "together"], default="together", help=told)
 
 

@@ -18,6 +18,7 @@ from itertools import count, groupby, pairwise
 from pathlib import Path
 
 import black
+from black.parsing import InvalidInput
 
 Transformation = Callable[[str], str]
 Place = tuple[str, int]
@@ -54,7 +55,7 @@ def laid_out(text: str) -> str:
     """As Black lays it out in 60 columns."""
     try:
         return black.format_str(text, mode=black.Mode(line_length=60))
-    except (black.InvalidInput, black.parsing.ASTSafetyError):
+    except InvalidInput:
         return text
 
 
@@ -68,8 +69,8 @@ def renamed(text: str) -> str:
     edits: dict[tuple[int, int], tuple[int, str]] = {}
     for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
         uses = [node for part in function.body for node in ast.walk(part) if isinstance(node, ast.Name)]
-        if READS_ITS_NAMES & {use.id for use in uses}:
-            continue
+        if function.decorator_list or READS_ITS_NAMES & {use.id for use in uses}:
+            continue  # a decorator may read the names, as sacred's do
         new = dict(zip(sorted(own_names(function) - written), fresh, strict=False))
         edits |= {(use.lineno, use.col_offset): (len(use.id), new[use.id]) for use in uses if use.id in new}
     lines = lines_of(text)
@@ -84,7 +85,7 @@ def reordered(text: str) -> str:
     tree = parsed(text)
     if tree is None:
         return text
-    late = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+    late = "from __future__ import annotations" in text
     lines, result, end = lines_of(text), list[bytes](), 0
     for movable, group in groupby(tree.body, lambda node: isinstance(node, Function) and is_movable(node, late)):
         functions = [node for node in group if isinstance(node, Function)]
@@ -174,7 +175,7 @@ def words_in_strings(node: ast.AST) -> Iterator[str]:
 def own_names(function: Function) -> set[str]:
     """The variables that a function alone binds, by assignments, loops and `with`: every use of such a name in it means them."""
     own, others = set[str](), {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
-    inside = [(node, False) for node in function.body]
+    inside: list[tuple[ast.AST, bool]] = [(node, False) for node in function.body]
     while inside:
         node, nested = inside.pop()
         if isinstance(node, ast.Name):
@@ -183,7 +184,7 @@ def own_names(function: Function) -> set[str]:
         else:
             others |= names_bound_by(node)
         inside += [(child, nested or isinstance(node, SCOPES)) for child in ast.iter_child_nodes(node)]
-    return {name for name in own - others if not name.startswith("__")}
+    return {name for name in own - others if name.isascii() and not name.startswith("__")}
 
 
 def names_bound_by(node: ast.AST) -> set[str]:
