@@ -36,7 +36,7 @@ settings.load_profile("repeat")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     told = (
-        "make each transformation of test_metamorphic.py by itself: for all fixtures, or only for those known to fail"
+        "what test_metamorphic.py does to fixtures: one thing at a time, to all; or all together, to programs and traps"
     )
     parser.addoption("--metamorphic", choices=["each", "together"], default="together", help=told)
 

@@ -64,10 +64,11 @@ def renamed(text: str) -> str:
     tree = parsed(text)
     if tree is None:
         return text
-    written = {word for node in ast.walk(tree) for word in words_in_strings(node)}
+    nodes = [*ast.walk(tree)]
+    written = {word for node in nodes for word in words_in_strings(node)}
     fresh = (name for n in count(1) if (name := f"v{n}") not in text)
     edits: dict[tuple[int, int], tuple[int, str]] = {}
-    for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
+    for function in (node for node in nodes if isinstance(node, Function)):
         uses = [node for part in function.body for node in ast.walk(part) if isinstance(node, ast.Name)]
         if function.decorator_list or READS_ITS_NAMES & {use.id for use in uses}:
             continue  # a decorator may read the names, as sacred's do
