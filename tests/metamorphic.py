@@ -1,6 +1,6 @@
 """Transformations of files after which a project means what it meant, and a name for each place that they keep.
 
-DESIGN, section 4: two programs that mean the same get the same verdict. A transformation takes the text of a Python file,
+Two programs that mean the same get the same verdict. A transformation takes the text of a Python file,
 or of a notebook's cell, and gives another; one that can't do anything with it gives it back as it is.
 """
 

@@ -19,10 +19,10 @@ from test_tables import rows, section, words
 TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
 RECIPE = section(TEXT, "## A rule in ten minutes")
 CODE = "DET399"
-FOLDERS = ("detlint", "docs", "rules", "tests", "fixtures/rules")
+FOLDERS = ("detlint", "docs", "rules", "tests")
 FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "pyproject.toml")
 LINKED = ("fixtures/programs", "fixtures/traps")
-"""What the recipe doesn't touch, and is large."""
+"""What the recipe doesn't touch, and is large. Other rules' fixtures aren't asked for."""
 PACKAGE = REPOSITORY / "detlint"
 ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
@@ -57,6 +57,7 @@ def followed(tmp_path: Path) -> Path:
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=shutil.ignore_patterns("end_to_end"))
     for name in FILES:
         shutil.copy2(REPOSITORY / name, tmp_path / name)
+    (tmp_path / "fixtures").mkdir()
     for name in LINKED:
         (tmp_path / name).symlink_to(REPOSITORY / name)
     (rule,), (row, line) = blocks("toml"), blocks("text")

@@ -1,7 +1,7 @@
 """The catalog: what is known of each API, as data. Loads, checks and compiles the TOML files of `rules/`.
 
-A document holds `[[rule]]`, `[[api]]` and `[[framework]]` tables, `[signatures]` and `[aliases]`; DESIGN.md section 6
-and docs/catalog.md describe the keys. Everything here is mechanism: no API is named in this file.
+A document holds `[[rule]]`, `[[api]]` and `[[framework]]` tables, `[signatures]` and `[aliases]`;
+docs/catalog.md describes the keys. Everything here is mechanism: no API is named in this file.
 """
 
 from detlint.catalog.entries import (
