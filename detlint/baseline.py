@@ -144,12 +144,9 @@ class Baseline:
         """Put it into a file, which must have what it had.
 
         Raises:
-            NotWritten, OSError: it can't be.
+            NotWritten: it can't be.
         """
-        if self.content is None:
-            file.write_bytes(self.text().encode())
-        else:
-            write(file, self.content, self.text().encode())
+        write(file, self.content, self.text().encode(), self.root)
 
     def _name(self, path: str) -> str:
         """A file's name from the root, with `/`."""

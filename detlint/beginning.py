@@ -125,11 +125,6 @@ def write(new: Beginning) -> None:
     """Put it into its file.
 
     Raises:
-        NotWritten: the file has changed meanwhile.
-        OSError: it can't be written.
+        NotWritten: the file has changed meanwhile, or can't be written.
     """
-    if new.before is not None:
-        fixes.write(new.path, new.before, new.after)
-        return
-    with new.path.open("xb") as file:
-        file.write(new.after)
+    fixes.write(new.path, new.before, new.after, new.path.parent)

@@ -7,13 +7,14 @@ A cache only saves time. One that can't be opened, read or written is a miss, an
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 import xxhash
+
+from detlint import whole
 
 CACHEDIR_TAG: Final = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
@@ -120,16 +121,9 @@ class Cache:
 
 def write_whole(path: Path, *parts: bytes) -> None:
     """Write a file of the cache that nobody ever sees half-written. One that can't be written costs time, nothing else."""
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            for part in parts:
-                file.write(part)
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        whole.replace(str(path), parts, sync=False)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -305,6 +305,8 @@ class Run:
         report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
         report.texts = {path: file.text for path, file in files.items() if file.text is not None}
+        told = {finding.path for finding in findings} | {step.path for finding in findings for step in finding.steps}
+        report.keys = {path: (files[path].key, files[path].module, files[path].package) for path in told & files.keys()}
         return report
 
     def waits(self) -> bool:

@@ -92,3 +92,14 @@ class Report(msgspec.Struct):
     """The cells of the notebooks, by path: all positions in them are those in the joined code."""
     texts: dict[str, bytes] = {}
     """What standard input gave, by path: it is not what the disk has."""
+    keys: dict[str, tuple[bytes, str, bool]] = {}
+    """Of the files that findings are in or lead to: what their content is known by, and what that was made with."""
+    unfixed: dict[Finding, str] = {}
+    """Why findings were not fixed, where that was asked for."""
+
+    def saw(self, path: str, data: bytes) -> bool:
+        """Whether a file had this content when it was checked; true of files that no finding leads to."""
+        from detlint.cache import content_key
+
+        known = self.keys.get(path)
+        return known is None or content_key(data, *known[1:]) == known[0]

@@ -326,29 +326,34 @@ def _fix(
     import tempfile
 
     from detlint.fixes.fixer import fix
+    from detlint.fixes.recipe import Changed
     from detlint.report import changes
 
     settings = project.config.settings
-    before = dict(stdin)
     with tempfile.TemporaryDirectory() as kept:
         # Every round checks the whole program: what it doesn't change is read once.
         cache = project.cache or Path(kept)
-        fixed = fix(lambda texts: checked(texts, cache), project.catalog, settings, before)
-    for path, reason in fixed.faults.items():
-        tell(f"{path}: left alone, which is a fault of detlint's (please report it): {reason}")
+        fixed = fix(lambda texts: checked(texts, cache), project.catalog, project.config, stdin)
+    for path, code, fault in fixed.faults:
+        tell(f"{path}: {code} is not fixed, which is a fault of detlint's (please report it): {fault}")
+    for path, reason in sorted(fixed.left.items()):
+        tell(f"{path}: not fixed: {reason}")
+    stale = any(isinstance(reason, Changed) for reason in fixed.left.values())
     if options["diff"]:
         for path, text in sorted(fixed.texts.items()):
-            for line in changes.diff(path, before[path], text):
+            for line in changes.diff(path, fixed.before[path], text):
                 click.echo(changes.coloured(line), nl=False, color=colour())
         click.echo(changes.would(fixed), err=True)
-        return int(bool(fixed.texts) and not options["exit_zero"])
-    written = _written(fixed.texts, before, stdin)
+        return WRONG_USE if stale else int(bool(fixed.texts) and not options["exit_zero"])
+    failed = _written(fixed.texts, fixed.before, stdin, project)
+    if failed:
+        fixed.forget(failed, checked({}, None))
     if settings.show_fixes:
         for line in changes.listed(fixed):
             click.echo(line, err=bool(stdin), color=colour())
     if not settings.fix_only:
         _write(fixed.report, project, options, err=bool(stdin))
-    if fixed.faults or not written:
+    if failed or stale:
         return WRONG_USE
     return 0 if settings.fix_only else _exit_code(fixed.report, settings, options)
 
@@ -356,42 +361,47 @@ def _fix(
 def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project, stdin: bool) -> int:
     """Write comments where something is found; 1 where none can be."""
     from detlint.fixes.noqa import add
+    from detlint.fixes.originals import Originals
     from detlint.report.view import View
 
     if stdin:
         fail("--add-noqa writes into files; it can't be combined with `-`")
     view = View(checked({}), project.config, project.catalog)
-    before: dict[str, bytes] = {}
-    added = add(view.findings, lambda path: before.setdefault(path, Path(path).read_bytes()))
+    before = Originals(view.report, project.config.root)
+    added = add(view.findings, before.__getitem__)
     left = View(checked(added.texts), project.config, project.catalog).findings if added.texts else []
     refused = {(finding.path, finding.span, finding.code): reason for finding, reason in added.refused}
     for finding in left if added.texts else [finding for finding, _ in added.refused]:
         reason = refused.get((finding.path, finding.span, finding.code), "it is found all the same")
         tell(f"{view.sources.line(finding.path, finding.span.line)}: {finding.code} gets no comment: {reason}")
-    written = _written(added.texts, before, {}, "changed")
-    files = len(added.texts)
-    said = f"to {added.lines} line{'s' * (added.lines != 1)} of {files} file{'s' * (files != 1)}"
-    click.echo(f"Added `# noqa` {said}." if files else "No comments to add.")
-    return int(bool(left or added.refused)) if written else WRONG_USE
+    failed = _written(added.texts, before, {}, project, "changed")
+    lines = [count for path, count in added.lines.items() if path not in failed]
+    said = f"to {sum(lines)} line{'s' * (sum(lines) != 1)} of {len(lines)} file{'s' * (len(lines) != 1)}"
+    click.echo(f"Added `# noqa` {said}." if lines else "No comments added." if failed else "No comments to add.")
+    return WRONG_USE if failed else int(bool(left or added.refused))
 
 
 def _written(
-    texts: Mapping[str, bytes], before: Mapping[str, bytes], stdin: Mapping[str, bytes], verb: str = "fixed"
-) -> bool:
-    """Put texts into their files, that of standard input to standard output; whether all could be."""
+    texts: Mapping[str, bytes],
+    before: Mapping[str, bytes],
+    stdin: Mapping[str, bytes],
+    project: Project,
+    verb: str = "fixed",
+) -> set[str]:
+    """Put texts into their files, that of standard input to standard output; the files in which that failed."""
     from detlint.fixes.write import NotWritten, write
 
-    done = True
+    failed = set()
     for path, text in sorted(texts.items()):
         try:
             if path not in stdin:
-                write(Path(path), before[path], text)
+                write(Path(path), before[path], text, project.config.root)
         except NotWritten as error:
-            done = False
+            failed.add(path)
             tell(f"{path}: not {verb}: {error}")
     for path, text in stdin.items():
         sys.stdout.buffer.write(texts.get(path, text))
-    return done
+    return failed
 
 
 def _overrides(options: dict[str, Any]) -> dict[str, Any]:
@@ -466,8 +476,8 @@ def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict
     try:
         if differs and not compare:
             new.write(file)
-    except (NotWritten, OSError) as error:
-        fail(f"{file}: can't be written: {error}")
+    except NotWritten as error:
+        fail(f"{file}: not written: {error}")
     name = shown(str(file))
     click.echo(
         f"{'Would write' if compare else 'Wrote'} {name}: {said}." if differs else f"{name} is up to date: {said}."

@@ -90,7 +90,7 @@ def _begin(new: Beginning, dry: bool, yes: bool) -> int:
         return 0
     try:
         write(new)
-    except (NotWritten, OSError) as error:
+    except NotWritten as error:
         fail(f"{name}: not written: {error}")
     click.echo(
         f"Wrote {name}. Next: `detlint` reports, `detlint --diff` shows fixes, `detlint baseline` accepts what is there."

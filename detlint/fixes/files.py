@@ -10,7 +10,7 @@ from detlint.fixes.file import File
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.notebook_file import NotebookFile
 from detlint.fixes.python_file import PythonFile
-from detlint.fixes.recipe import NoFix
+from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Undecodable
 from detlint.fixes.yaml_file import YamlFile
 from detlint.notebook import is_notebook
@@ -20,20 +20,27 @@ class Files(dict[str, Fixable]):
     """The files as they are now, by path.
 
     Args:
-        read: gives the content of a file.
+        read: gives the content of a file; raises `Left` where nothing may be changed in it.
         catalog: tells how configurations name what they build.
+
+    Attributes:
+        left: those that were asked for and in which nothing may be changed, and why.
     """
 
     def __init__(self, read: Callable[[str], bytes], catalog: Catalog) -> None:
         super().__init__()
         self._read = read
         self._catalog = catalog
+        self.left: dict[str, Left] = {}
 
     def __missing__(self, path: str) -> Fixable:
+        if path in self.left:
+            raise self.left[path]
         try:
             file = self[path] = self._opened(path, self._read(path))
-        except (OSError, Undecodable) as error:
-            raise NoFix(f"the file can't be read: {error}") from None
+        except (Left, Undecodable) as error:
+            self.left[path] = error if isinstance(error, Left) else Left(str(error))
+            raise self.left[path] from None
         return file
 
     def _opened(self, path: str, data: bytes) -> Fixable:

@@ -50,7 +50,7 @@ class Fixable(ABC):
 
         Raises:
             NoFix: what comes of it can't be parsed.
-            UnicodeEncodeError: its encoding hasn't the characters.
+            Undecodable: its encoding hasn't the characters, or other bytes would change.
         """
 
     def importing(self, imports: Collection[str], edits: Collection[Edit]) -> list[Edit]:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Finding, Report
-from detlint.config import Settings
+from detlint.config import Config, Settings
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Fixable
+from detlint.fixes.originals import Originals
 from detlint.fixes.plan import Fix, Planner
 from detlint.fixes.python_file import PythonFile
-from detlint.fixes.recipe import NoFix
+from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Edit
+from detlint.fixes.together import Together
 from detlint.fixes.unused import without_unused
 
 MOST_PASSES: Final = 10
+MOST_ATTEMPTS: Final = 10
 Check = Callable[[dict[str, bytes]], Report]
 """Checks the program with other texts for some of its files."""
 
@@ -31,80 +34,202 @@ class Fixed:
 
     Attributes:
         report: what is left.
+        before: what files had.
         texts: the new content of each file that has changed.
         counts: how many findings were fixed, by file and rule.
-        faults: files that were left alone, and why: each is an error of detlint's.
+        left: files in which nothing may be changed, although something could be fixed there, and why.
+        faults: what a fault of detlint's kept from being fixed: the file, the rule, and why.
     """
 
     report: Report
+    before: Originals
     texts: dict[str, bytes] = field(default_factory=dict)
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    faults: dict[str, str] = field(default_factory=dict)
+    left: dict[str, Left] = field(default_factory=dict)
+    faults: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def forget(self, paths: Collection[str], report: Report) -> None:
+        """Count as not fixed what couldn't be written.
+
+        Args:
+            report: what is found in the files as they are.
+        """
+        for key in [key for key in self.counts if key[0] in paths]:
+            del self.counts[key]
+        self.report = report
+        report.fixed = sum(self.counts.values())
 
 
-def fix(check: Check, catalog: Catalog, settings: Settings, before: dict[str, bytes]) -> Fixed:
+def fix(check: Check, catalog: Catalog, config: Config, given: Mapping[str, bytes]) -> Fixed:
     """Fix what can be fixed of what is reported.
+
+    A fix that comes to nothing (it is undone by another, what it repairs is found again and again, the file can't be parsed
+    with it) is left out, and all others are made.
 
     Args:
         check: checks the program.
-        before: gets the content that each changed file had when it was first read.
+        config: its settings, and the project's root.
+        given: the content of files that aren't to be read.
     """
-    allowed: set[Applicability] = {"safe", "unsafe"} if settings.unsafe_fixes else {"safe"}
-
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are no garbage, and take twice as long while it is looked for
     try:
-        return _rounds(check, catalog, settings, before, allowed)
+        report, stuck = check({}), dict[Known, str]()
+        for _ in range(MOST_ATTEMPTS):
+            attempt = _Attempt(check, catalog, config, report, given, stuck)
+            if attempt.settles():
+                break
+        else:
+            attempt.undo(report)
+        attempt.done.faults = sorted((known.path, known.code, reason) for known, reason in stuck.items())
+        return attempt.done
     finally:
         if collecting:
             gc.enable()
 
 
-def _rounds(
-    check: Check, catalog: Catalog, settings: Settings, before: dict[str, bytes], allowed: Set[Applicability]
-) -> Fixed:
-    done = Fixed(check({}))
-    files = Files(lambda path: done.texts.get(path, _first_content(path, before)), catalog)
-    for _ in range(MOST_PASSES):
-        planner = Planner(catalog, settings, files, done.report.paths - done.faults.keys())
-        shown = [f for f in done.report.findings if settings.show_notes or f.severity != "note"]
-        changed = _apply(_first(planner, shown, allowed), files, done)
-        if not changed:
-            break
-        done.texts.update(changed | _tidied(changed, files, done, before))
+@dataclass(frozen=True)
+class Known:
+    """What a finding is known by from round to round: its file, its rule, and what it stands on."""
+
+    path: str
+    code: str
+    source: str
+
+
+class _Attempt:
+    """Rounds of fixing, from the files as they are.
+
+    Args:
+        report: what is found in them.
+        stuck: findings whose fixes come to nothing, and why; more are added.
+    """
+
+    def __init__(
+        self,
+        check: Check,
+        catalog: Catalog,
+        config: Config,
+        report: Report,
+        given: Mapping[str, bytes],
+        stuck: dict[Known, str],
+    ) -> None:
+        self._check = check
+        self._catalog = catalog
+        self._settings = config.settings
+        self._stuck = stuck
+        self._allowed: set[Applicability] = {"safe", "unsafe"} if config.settings.unsafe_fixes else {"safe"}
+        self.done = Fixed(report, Originals(report, config.root))
+        self.done.before.update(given)
+        self._given = {*report.texts, *given}
+        self._files = Files(self._content, catalog)
+        self._seen: dict[str, set[bytes]] = {}
+        """The contents that a file has had."""
+
+    def _content(self, path: str) -> bytes:
+        return self.done.texts[path] if path in self.done.texts else self.done.before[path]
+
+    def settles(self) -> bool:
+        """Whether there comes a round in which nothing is left to do."""
+        done, made = self.done, list[Fix]()
+        for _ in range(MOST_PASSES):
+            planner = Planner(self._catalog, self._settings, self._files, done.report.paths)
+            made, changed = self._put(self._first(planner))
+            if not changed:
+                done.left = {path: left for path, left in self._files.left.items() if path in done.report.paths}
+                done.report.unfixed = planner.refused
+                done.report.fixed = sum(done.counts.values())
+                return True
+            changed |= self._tidied(changed)
+            back = {
+                path for path, text in changed.items() if text in self._seen.setdefault(path, {self._content(path)})
+            }
+            if back:
+                self._stick((fix for fix in made if back & fix.edits.keys()), "another fix undoes it")
+                return False
+            self._take(made, changed)
+        self._stick(made, f"it is still found after {MOST_PASSES} rounds")
+        return False
+
+    def undo(self, report: Report) -> None:
+        """Fix nothing."""
+        self.done = Fixed(report, self.done.before)
+
+    def _first(self, planner: Planner) -> list[Fix]:
+        """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything is changed that
+        may be in order then."""
+        findings = self.done.report.findings
+        turns: dict[int, list[Finding]] = {}
+        for finding in findings if self._settings.show_notes else [f for f in findings if f.severity != "note"]:
+            if finding.fix is not None and finding.fix.applicability in self._allowed:
+                turns.setdefault(_turn(finding, finding.fix.kind, self._settings), []).append(finding)
+
+        def made(turn: int) -> list[Fix]:
+            fixes = [planner.fix(finding) for finding in turns.get(turn, ())]
+            return [fix for fix in fixes if fix is not None and self._may(fix, planner)]
+
+        return next(filter(None, map(made, (1, 2, 3))), []) + made(0)
+
+    def _may(self, fix: Fix, planner: Planner) -> bool:
+        reason = self._stuck.get(self._known(fix.finding)) if self._stuck else None
+        if reason is not None:
+            planner.refused[fix.finding] = reason
+        return reason is None and fix.applicability in self._allowed
+
+    def _known(self, finding: Finding) -> Known:
+        try:
+            text = self._files[finding.path].text
+        except NoFix:
+            return Known(finding.path, finding.code, "")
+        return Known(finding.path, finding.code, text.text[slice(*text.range(finding.span))])
+
+    def _stick(self, fixes: Iterable[Fix], reason: str) -> None:
+        self._stuck.update((self._known(fix.finding), reason) for fix in fixes)
+
+    def _put(self, fixes: list[Fix]) -> tuple[list[Fix], dict[str, bytes]]:
+        """Put fixes in, each whole or not at all: those that could be, and the new content of the files that they change."""
+        taken: dict[str, list[Edit]] = {}
+        apart = list[Fix]()
+        for fix in fixes:
+            if all(_fits(self._files[path], taken.get(path, ()), edits) for path, edits in fix.edits.items()):
+                apart.append(fix)
+                for path, edits in fix.edits.items():
+                    known = taken.setdefault(path, [])
+                    known += [edit for edit in edits if edit not in known]
+        together = Together(self._files)
+        made = together.most(apart)
+        for fix, reason in together.impossible:
+            self._stick([fix], reason)
+        return made, together.texts(made)
+
+    def _take(self, made: Iterable[Fix], changed: dict[str, bytes]) -> None:
+        """Go on with what some fixes made of the files."""
+        done = self.done
+        for fix in made:
+            done.counts[(fix.finding.path, fix.finding.code, fix.finding.name)] += 1
+        for path, text in changed.items():
+            self._seen[path].add(text)
+        done.texts.update(changed)
         for path in changed:
-            files.renew(path)
-        done.report = check(done.texts)
-    else:
-        done.faults |= dict.fromkeys(changed, f"fixes are still being made after {MOST_PASSES} rounds")
-    done.report.fixed = sum(done.counts.values())
-    return done
+            self._files.renew(path)
+        done.report = self._check(done.texts)
+        for path in done.before.check(done.report, self._given | done.texts.keys()):
+            self._files.pop(path, None)
+        self._files.left.clear()
 
+    def _tidied(self, changed: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Those of the changed files that edits have left with imports which nothing uses, without them."""
+        python = {path: file for path in changed if isinstance(file := self._files[path], PythonFile)}
+        texts = {**self.done.before, **self.done.texts, **changed}
 
-def _first_content(path: str, before: dict[str, bytes]) -> bytes:
-    """What a file has now, which from then on counts as what it had."""
-    if path not in before:
-        before[path] = Path(path).read_bytes()
-    return before[path]
+        def read(path: str) -> bytes:
+            return texts[path] if path in texts else Path(path).read_bytes()
+
+        return without_unused(python, {path: changed[path] for path in python}, sorted(self.done.report.program), read)
 
 
 TURNS: Final = {"set-default": 1, "set-seed": 1, "start-run": 2}
 """Kinds of recipes that come before the others, whose turn is the third."""
-
-
-def _first(planner: Planner, findings: list[Finding], allowed: Set[Applicability]) -> list[Fix]:
-    """The fixes to make next. Seeds that are there get their numbers, then runs are seeded, before anything is changed that
-    may be in order then."""
-    turns: dict[int, list[Finding]] = {}
-    for finding in findings:
-        if finding.fix is not None and finding.fix.applicability in allowed:
-            turns.setdefault(_turn(finding, finding.fix.kind, planner.settings), []).append(finding)
-
-    def made(turn: int) -> list[Fix]:
-        fixes = [planner.fix(finding) for finding in turns.get(turn, ())]
-        return [fix for fix in fixes if fix is not None and fix.applicability in allowed]
-
-    return next(filter(None, map(made, (1, 2, 3))), []) + made(0)
 
 
 def _turn(finding: Finding, kind: str, settings: Settings) -> int:
@@ -116,50 +241,6 @@ def _turn(finding: Finding, kind: str, settings: Settings) -> int:
     return TURNS.get(kind, 3)
 
 
-def _apply(fixes: list[Fix], files: Files, done: Fixed) -> dict[str, bytes]:
-    """Put fixes in, each whole or not at all; the new content of the files that they change."""
-    taken: dict[str, list[Edit]] = {}
-    imports: dict[str, set[str]] = {}
-    made: list[Fix] = []
-    for fix in fixes:
-        if all(_fits(files[path], taken.get(path, ()), edits) for path, edits in fix.edits.items()):
-            made.append(fix)
-            for path, edits in fix.edits.items():
-                known = taken.setdefault(path, [])
-                known += [edit for edit in edits if edit not in known]
-                imports.setdefault(path, set()).update(fix.imports.get(path, ()))
-    changed = {}
-    for path, edits in taken.items():
-        try:
-            changed[path] = _new(files[path], edits, imports[path])
-        except (NoFix, UnicodeEncodeError) as error:
-            done.faults[path] = f"its fixes can't be put in: {error}"
-    for fix in made:
-        if not fix.edits.keys() & done.faults.keys():
-            done.counts[(fix.finding.path, fix.finding.code, fix.finding.name)] += 1
-    return changed
-
-
-def _tidied(changed: dict[str, bytes], files: Files, done: Fixed, before: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Those of the changed files that edits have left with imports which nothing uses, without them."""
-    python = {path: file for path in changed if isinstance(file := files[path], PythonFile)}
-    texts = {**before, **done.texts, **changed}
-
-    def read(path: str) -> bytes:
-        return texts[path] if path in texts else Path(path).read_bytes()
-
-    return without_unused(python, {path: changed[path] for path in python}, sorted(done.report.program), read)
-
-
 def _fits(file: Fixable, taken: Iterable[Edit], edits: Iterable[Edit]) -> bool:
     """Whether edits keep clear of those that are made already."""
     return all(file.apart(edit, other) for edit in edits for other in taken)
-
-
-def _new(file: Fixable, edits: list[Edit], imports: set[str]) -> bytes:
-    """The file with the edits made.
-
-    Raises:
-        NoFix: what comes of it can't be parsed.
-    """
-    return file.edited([*(file.importing(imports, edits) if imports else ()), *edits])

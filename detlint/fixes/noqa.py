@@ -22,6 +22,7 @@ from detlint.facts.parse import module_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
+from detlint.fixes.recipe import Left
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.notebook import BOM, cell_of, is_notebook, open_notebook
 from detlint.source import Source
@@ -40,12 +41,12 @@ class Added:
 
     Attributes:
         texts: the new content of each file that has changed.
-        lines: on how many lines there is a comment that wasn't, or that names more.
+        lines: on how many lines of each there is a comment that wasn't, or that names more.
         refused: what no comment can cover, and why.
     """
 
     texts: dict[str, bytes] = field(default_factory=dict)
-    lines: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Finding, str]] = field(default_factory=list)
 
 
@@ -53,7 +54,7 @@ def add(findings: Iterable[Finding], read: Callable[[str], bytes]) -> Added:
     """Write comments that cover some findings.
 
     Args:
-        read: gives a file's bytes.
+        read: gives a file's bytes; raises `Left` where nothing may be changed in it.
     """
     done = Added()
     files: dict[str, list[Finding]] = {}
@@ -65,12 +66,12 @@ def add(findings: Iterable[Finding], read: Callable[[str], bytes]) -> Added:
             page = _page(path, data)
             wanted = _wanted(group, page, done)
             changed = page.commented(wanted)
-        except (CannotStand, OSError) as error:  # one file: the others go on
+        except (CannotStand, Left) as error:  # one file: the others go on
             done.refused += [(finding, str(error)) for finding in group]
             continue
         if changed != data:
             done.texts[path] = changed
-            done.lines += len(wanted)
+            done.lines[path] = len(wanted)
     return done
 
 
@@ -138,12 +139,15 @@ class _Python(_Page):
         try:
             self.text = of_python(self.data)
         except Undecodable as error:
-            raise CannotStand(f"the file can't be read: {error}") from None
+            raise CannotStand(str(error)) from None
         closed, self.comments = _comments(self.text.text)
         return closed
 
     def _edited(self, wanted: Mapping[int, set[str]]) -> bytes:
-        return self.text.edited(self._edit(line, codes) for line, codes in wanted.items())
+        try:
+            return self.text.edited(self._edit(line, codes) for line, codes in wanted.items())
+        except Undecodable as error:
+            raise CannotStand(str(error)) from None
 
     def _edit(self, number: int, codes: set[str]) -> Edit:
         start, line = self.text.starts[number - 1], self.text.line(number).rstrip("\r\n")

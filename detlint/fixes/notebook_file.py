@@ -12,7 +12,7 @@ from detlint.facts.parse import parsable
 from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
 from detlint.fixes.fixable import Placed
 from detlint.fixes.python_file import PythonFile
-from detlint.fixes.recipe import NoFix
+from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Edit
 from detlint.ipython import as_python
 from detlint.notebook import BOM, NotANotebook, open_notebook
@@ -26,14 +26,14 @@ class NotebookFile(PythonFile):
         data: its JSON.
 
     Raises:
-        NoFix: it is no notebook.
+        Left: it is no notebook.
     """
 
     def __init__(self, path: str, data: bytes) -> None:
         try:
             notebook = open_notebook(data)
         except (NotANotebook, RecursionError) as error:
-            raise NoFix(f"the file can't be read: {error}") from None
+            raise Left(f"it can't be read: {error}") from None
         super().__init__(path, parsable(notebook.code, notebook.cells)[0])
         self._mark = BOM if data.startswith(BOM) else b""
         self._json = data.removeprefix(BOM).decode()
@@ -49,7 +49,7 @@ class NotebookFile(PythonFile):
         try:
             return cell_sources(self._json)
         except (RecursionError, ValueError) as error:  # a number in an output can be too long for Python
-            raise NoFix(f"the file can't be read: {error}") from None
+            raise NoFix(f"it can't be read: {error}") from None
 
     def _source(self, part: _Part) -> CellSource:
         source = self._sources[part.cell.number - 1]

@@ -51,6 +51,9 @@ class Planner:
         settings: the profile decides what may be changed.
         files: those that may be fixed.
         may: the files that were asked for.
+
+    Attributes:
+        refused: why findings that have a recipe can't be fixed where they stand.
     """
 
     def __init__(self, catalog: Catalog, settings: Settings, files: Files, may: Set[str]) -> None:
@@ -58,6 +61,7 @@ class Planner:
         self.settings = settings
         self.files = files
         self.may = may
+        self.refused: dict[Finding, str] = {}
 
     def fix(self, finding: Finding) -> Fix | None:
         """The fix of a finding; None where it has none, or not here."""
@@ -66,12 +70,30 @@ class Planner:
             return None
         try:
             fix = self._seeded(finding, recipe) if recipe.kind == "start-run" else self._rewritten(finding, recipe)
-        except NoFix:
-            return None
-        return fix if any(fix.edits.values()) and self._may_be_made(fix) else None
+            self._check(fix)
+            return fix
+        except NoFix as error:
+            self.refused[finding] = str(error)
+        except RecursionError:
+            self.refused[finding] = "it is nested too deeply"
+        except Exception as error:  # the boundary of one finding: the others are fixed
+            self.refused[finding] = fault(error)
+        return None
 
-    def _may_be_made(self, fix: Fix) -> bool:
-        return all(self.files[path].takes(edits, fix.imports.get(path, ())) for path, edits in fix.edits.items())
+    def _check(self, fix: Fix) -> None:
+        """
+        Raises:
+            NoFix: it would change nothing, or something that must stay.
+        """
+        for path, edits in [*fix.edits.items()]:
+            text = self.files[path].text.text
+            fix.edits[path] = [edit for edit in edits if text[edit.start : edit.end] != edit.text]
+            if not fix.edits[path]:
+                del fix.edits[path]
+        if not fix.edits:
+            raise NoFix("what it would write stands there already")
+        if not all(self.files[path].takes(edits, fix.imports.get(path, ())) for path, edits in fix.edits.items()):
+            raise NoFix("what stands there must stay as it is")
 
     def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
         if finding.path not in self.may:
@@ -154,6 +176,11 @@ class Planner:
             for alias, name in known
             if f"{dotted}.".startswith(f"{name}.") and alias.partition(".")[0] != name.partition(".")[0]
         ]
+
+
+def fault(error: Exception) -> str:
+    """What is said of an error that nobody has foreseen."""
+    return f"a fault of detlint's (please report it): {error!r}"
 
 
 def message(recipe: Recipe) -> str:

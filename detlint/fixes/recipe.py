@@ -17,6 +17,17 @@ class NoFix(Exception):
     """Why a finding can't be fixed where it stands."""
 
 
+class Left(NoFix):
+    """Why nothing at all is changed in a file."""
+
+
+class Changed(Left):
+    """It isn't the file any more that was checked."""
+
+    def __init__(self) -> None:
+        super().__init__("it has changed since it was checked; run detlint again")
+
+
 @dataclass(frozen=True)
 class Order:
     """A recipe, and where it is to be followed.

@@ -6,7 +6,7 @@ import io
 import re
 import tokenize
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -14,6 +14,8 @@ from detlint.facts.model import Span
 from detlint.facts.yaml_text import encoding_of
 from detlint.notebook import BOM
 
+SURE: Final = frozenset({"utf-8", "ascii", "iso-8859-1"})
+"""Encodings in which a text has one spelling, whatever stands around it: most files are in these."""
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -26,7 +28,7 @@ class Edit(NamedTuple):
 
 
 class Undecodable(Exception):
-    """The bytes are not in the encoding that they declare."""
+    """The bytes are not in the encoding that they declare, or that encoding doesn't give the same bytes back."""
 
 
 class Text:
@@ -89,30 +91,56 @@ class Text:
             edits: none may overlap. Insertions at one place stand in their order.
 
         Raises:
-            UnicodeEncodeError: the encoding hasn't the characters.
+            Undecodable: the encoding hasn't the characters, or bytes outside of the edits would change.
         """
-        return self.mark + self.edited_text(edits).encode(self.encoding)
+        parts = [*self._parts(edits)]
+        try:
+            new = b"".join(part.encode(self.encoding) for _, part in parts)
+            if self.encoding not in SURE:
+                _same(b"".join(part.encode(self.encoding) for part, _ in parts), self.text.encode(self.encoding))
+                _same(new.decode(self.encoding), "".join(part for _, part in parts))
+        except UnicodeError as error:
+            raise Undecodable(f"{self.encoding} can't say it: {error}") from None
+        return self.mark + new
 
     def edited_text(self, edits: Iterable[Edit]) -> str:
         """The text with some edits made."""
-        parts, end = list[str](), 0
+        return "".join(part for _, part in self._parts(edits))
+
+    def _parts(self, edits: Iterable[Edit]) -> Iterator[tuple[str, str]]:
+        """The parts of the text, those that stay and those that don't, each with what it becomes."""
+        end = 0
         for edit in sorted(edits, key=lambda edit: edit[:2]):
-            parts += self.text[end : edit.start], edit.text
+            yield (self.text[end : edit.start],) * 2
+            yield self.text[edit.start : edit.end], edit.text
             end = edit.end
-        return "".join([*parts, self.text[end:]])
+        yield (self.text[end:],) * 2
 
 
 def of_python(data: bytes) -> Text:
     """The text of a Python file.
 
     Raises:
-        Undecodable: the bytes are not in the encoding that they declare.
+        Undecodable: the bytes are not in the encoding that they declare, or it doesn't give the same bytes back.
     """
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0].removesuffix("-sig")
-        return Text(data.removeprefix(BOM).decode(encoding), encoding, BOM if data.startswith(BOM) else b"")
-    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
-        raise Undecodable(str(error)) from None
+        bare = data.removeprefix(BOM)
+        text = bare.decode(encoding)
+        if encoding not in SURE:
+            _same(text.encode(encoding), bare)
+    except (SyntaxError, LookupError, UnicodeError) as error:
+        raise Undecodable(f"it can't be decoded: {error}") from None
+    return Text(text, encoding, data[: len(data) - len(bare)])
+
+
+def _same(one: str | bytes, other: str | bytes) -> None:
+    """
+    Raises:
+        Undecodable: something would not be as it was.
+    """
+    if one != other:
+        raise Undecodable("its encoding doesn't give back the bytes that it has, so more than the edit would change")
 
 
 def of_yaml(data: bytes) -> Text:
@@ -125,7 +153,7 @@ def of_yaml(data: bytes) -> Text:
     try:
         return Text(data.removeprefix(mark).decode(encoding), encoding, mark)
     except UnicodeDecodeError as error:
-        raise Undecodable(str(error)) from None
+        raise Undecodable(f"it can't be decoded: {error}") from None
 
 
 def shortest(old: str, new: str, start: int) -> Edit:

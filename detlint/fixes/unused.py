@@ -11,6 +11,7 @@ from detlint.facts.nodes import walk
 from detlint.fixes.file import File
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
+from detlint.fixes.text import Undecodable
 
 if TYPE_CHECKING:
     from detlint.fixes.imports import Imported
@@ -80,5 +81,5 @@ def _without(path: str, code: bytes, gone: Iterable[Imported]) -> bytes:
     try:
         file = PythonFile(path, code)
         return file.edited(without_imports(file.text.text, gone))
-    except (NoFix, UnicodeEncodeError):
+    except (NoFix, Undecodable):
         return code

@@ -1,49 +1,91 @@
-"""Putting a new content into a file: whole or not at all."""
+"""Putting a new content into a file: whole or not at all, and only where it was meant to go."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import shutil
+import stat
 from pathlib import Path
+
+from detlint import whole
 
 
 class NotWritten(Exception):
     """Why a file was left as it was."""
 
 
-def write(path: Path, before: bytes, after: bytes) -> None:
-    """Replace a file's content. Its mode is kept; a link stays a link, and what it leads to is changed.
+CHANGED = "it has changed since it was checked; run detlint again"
+
+
+def write(path: Path, before: bytes | None, after: bytes, root: Path | None = None) -> None:
+    """Replace a file's content, or make the file.
+
+    A link stays a link, and what it leads to is changed. Mode, owner and extended attributes are kept. Another name of the same
+    file (a hard link) keeps the old content: it may belong to anyone.
 
     Args:
-        before: what was read. A file that has something else by now is left alone.
+        before: what was read. A file that has something else by now is left alone. None: there must be no file.
+        root: the project's; see `leads_outside`.
 
     Raises:
-        NotWritten: it has changed, or can't be written.
+        NotWritten: it has changed, can't be written, or a link leads out of the project.
     """
-    real = Path(os.path.realpath(path))
+    real = os.path.realpath(path)
+    outside = leads_outside(path, root) if root is not None else None
+    if outside is not None:
+        raise NotWritten(outside)
+
+    def ready(temporary: str) -> None:
+        if before is not None:
+            _like(real, temporary)
+        if _content(real) != before:
+            raise NotWritten(CHANGED)
+
     try:
-        if real.read_bytes() != before:
-            raise NotWritten("it has changed since it was read; run detlint again")
-        if not os.access(real, os.W_OK):
+        if _content(real) != before:
+            raise NotWritten(CHANGED)
+        if before is not None and not os.access(real, os.W_OK):
             raise NotWritten("it may not be written")
-        handle, name = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".detlint", dir=real.parent)
+        whole.replace(real, [after], ready, mode=0o666 if before is None else 0o600)
     except OSError as error:
-        raise NotWritten(f"it can't be written: {error.strerror}") from None
+        raise NotWritten(f"it can't be written: {error.strerror or error}") from None
+
+
+def _content(path: str) -> bytes | None:
+    """What a file has; None where there is none.
+
+    Raises:
+        NotWritten: it is no regular file.
+    """
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        status = real.stat()
-        os.chmod(name, status.st_mode)
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise NotWritten("it is no regular file")
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _like(real: str, temporary: str) -> None:
+    """Give a new file the owner, the mode and the extended attributes of the one that it replaces."""
+    status = os.stat(real)
+    if hasattr(os, "chown"):
         with contextlib.suppress(OSError):  # only root may give files away
-            os.chown(name, status.st_uid, status.st_gid)
-        if real.read_bytes() != before:
-            raise NotWritten("it has changed since it was read; run detlint again")
-        os.replace(name, real)
-    except OSError as error:
-        raise NotWritten(f"it can't be written: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+            os.chown(temporary, status.st_uid, status.st_gid)
+    shutil.copystat(real, temporary)
+    os.utime(temporary)
+
+
+def leads_outside(path: str | os.PathLike[str], root: Path) -> str | None:
+    """Why a file may not be changed: a link leads to it that stands within the project, while the file stands outside.
+
+    A file that was named although it stands outside of the project is changed, if no link replaces it by one elsewhere.
+
+    Args:
+        root: the project's root.
+    """
+    place, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    tops = [top] if place.is_relative_to(top) else [top, place.parent]
+    real = Path(os.path.realpath(place))
+    inside = any(real.is_relative_to(os.path.realpath(one)) for one in tops)
+    return None if inside else f"a link leads from it to {real}, outside of the project"

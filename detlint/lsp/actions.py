@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -14,6 +13,7 @@ from detlint.checks.finding import Report
 from detlint.fixes import noqa
 from detlint.fixes.files import Files
 from detlint.fixes.fixer import fix
+from detlint.fixes.originals import Originals
 from detlint.fixes.plan import Fix, Planner
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Text, shortest
@@ -45,13 +45,9 @@ class Actions:
         self._places = places
         self._versions = {part.uri: part.version for document in documents.values() for part in document.parts}
         self._versioned = versioned
-        self._files = Files(self._content, self._catalog)
-        settings = self._live.project.config.settings
-        self._planner = Planner(self._catalog, settings, self._files, self._live.inside)
-
-    def _content(self, path: str) -> bytes:
-        text = self._report.texts.get(path)
-        return text if text is not None else Path(path).read_bytes()
+        config = self._live.project.config
+        self._files = Files(Originals(self._report, config.root).__getitem__, self._catalog)
+        self._planner = Planner(self._catalog, config.settings, self._files, self._live.inside)
 
     @property
     def _catalog(self) -> Catalog:
@@ -141,14 +137,14 @@ def fixed(answer: Answer, documents: Mapping[str, Document], places: Places) -> 
     live, document = answer.live, answer.document
     assert live is not None
     unsaved = {d.path: data for d in documents.values() if (data := d.unsaved()) is not None}
-    before = {document.path: document.data({})}
 
     def check(texts: Mapping[str, bytes]) -> Report:
         found = live.check([document.path], {**unsaved, **texts}, lambda _: None, lambda _: None, lambda *_: None)
         return found[document.path]
 
-    settings = msgspec.structs.replace(live.project.config.settings, unsafe_fixes=False)
-    done = fix(check, live.project.catalog, settings, before)
+    config = live.project.config
+    safe = msgspec.structs.replace(config, settings=msgspec.structs.replace(config.settings, unsafe_fixes=False))
+    done = fix(check, live.project.catalog, safe, {document.path: document.data({})})
     new = done.texts.get(document.path)
     return changes(document, new, places) if new is not None else {}
 

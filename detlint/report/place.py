@@ -64,6 +64,7 @@ class Sources(dict[str, Source]):
     def __init__(self, report: Report) -> None:
         super().__init__({path: Source(path, text) for path, text in report.texts.items()})
         self.cells = report.cells
+        self.unfixed = report.unfixed
 
     def __missing__(self, path: str) -> Source:
         source = self[path] = Source(path)

@@ -64,7 +64,9 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
     if finding.remedy:
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
     kind = _applicability(finding, sources)
-    if finding.fix is not None and kind != "display":
+    if finding in sources.unfixed:
+        yield f"{mark} {click.style('fix', fg='green', bold=True)}: not made here: {sources.unfixed[finding]}"
+    elif finding.fix is not None and kind != "display":
         from detlint.report.apis import fix_text
 
         option = "--fix" if kind == "safe" else "--fix --unsafe-fixes"

@@ -74,10 +74,10 @@ class View:
     def planner(self) -> Planner:
         """What makes fixes, of files as they were when the report was made."""
         from detlint.fixes.files import Files
+        from detlint.fixes.originals import Originals
         from detlint.fixes.plan import Planner  # imports LibCST
 
-        texts = self.report.texts
-        files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self.catalog)
+        files = Files(Originals(self.report, self.config.root).__getitem__, self.catalog)
         return Planner(self.catalog, self.config.settings, files, self.report.program)
 
     def fix(self, finding: Finding) -> Fix | None:
