@@ -6,16 +6,20 @@ What a killed process leaves of that is removed by the next one that writes in t
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import Final
 
 _NAME: Final = re.compile(r"\.detlint-(\d+)-\d+\.tmp")
 """Of a temporary file: the process that writes it, and which of its files it is."""
+_IN_PLACE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
+"""Errors where nothing may be put in a file's place, while it may be written to: of folders that others own, and of single files
+that are mounted."""
 _FLAGS: Final = (
     os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )  # fmt: skip
@@ -51,6 +55,46 @@ def replace(
     finally:
         with contextlib.suppress(OSError):
             os.unlink(name)
+
+
+def save(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write what a user wants to have in a file, whatever that has now; a device or a pipe is written to as it is.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    real = os.path.realpath(path)
+    there = os.path.lexists(real)
+    if there and not os.path.isfile(real):
+        _pour(real, data)
+        return
+    try:
+        replace(real, [data], partial(like, real) if there else None)
+    except OSError as error:
+        if not there or error.errno not in _IN_PLACE:
+            raise
+        _pour(real, data)
+
+
+def _pour(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def like(path: str, other: str) -> None:
+    """Give a file the owner, the mode and the extended attributes of one that it is to replace.
+
+    Args:
+        path: the one that is replaced.
+    """
+    import shutil  # takes some milliseconds, and most runs only read
+
+    status = os.stat(path)
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):  # only root may give files away
+            os.chown(other, status.st_uid, status.st_gid)
+    shutil.copystat(path, other)
+    os.utime(other)
 
 
 def _opened(folder: str, mode: int) -> tuple[int, str]:

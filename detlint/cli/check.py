@@ -378,7 +378,7 @@ def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project
     lines = [count for path, count in added.lines.items() if path not in failed]
     said = f"to {sum(lines)} line{'s' * (sum(lines) != 1)} of {len(lines)} file{'s' * (len(lines) != 1)}"
     click.echo(f"Added `# noqa` {said}." if lines else "No comments added." if failed else "No comments to add.")
-    return WRONG_USE if failed else int(bool(left or added.refused))
+    return WRONG_USE if failed or added.stale else int(bool(left or added.refused))
 
 
 def _written(

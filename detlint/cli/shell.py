@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from detlint import __version__
+from detlint.whole import save
 
 WRONG_USE = 2
 
@@ -98,7 +99,7 @@ def put(text: str, file: Path | None, err: bool = False) -> None:
         click.echo(text, nl=False, err=err, color=colour())
         return
     try:
-        file.write_text(click.unstyle(text), "utf-8")
+        save(file, click.unstyle(text).encode())
     except OSError as error:
         fail(f"{file}: can't be written: {error.strerror}")
 

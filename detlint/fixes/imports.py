@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 
 import libcst as cst
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
 from detlint import counters
+from detlint.fixes.file import File
 from detlint.fixes.recipe import NoFix
-from detlint.fixes.text import Edit
-
-Imported = tuple[str, str | None, str | None]
-"""The module, what is imported from it (None: the module itself), and the name that it gets."""
+from detlint.fixes.removal import comments, has_lines, on_lines, without_lines
+from detlint.fixes.text import Edit, Text
+from detlint.fixes.unused import Imported, imported_by
 
 
 def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
@@ -41,32 +42,43 @@ def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
     return [*_inserted(text, new)]
 
 
-def without_imports(text: str, gone: Iterable[Imported]) -> list[Edit]:
-    """The edits that leave out some imports which nothing uses.
+def without_imports(file: File, gone: Collection[Imported]) -> list[Edit]:
+    """The edits that leave out some imports of the top level which nothing uses. Comments stay.
 
     Raises:
-        NoFix: LibCST can't parse the module.
+        NoFix: LibCST can't parse one.
     """
-    context = CodemodContext()
+    edits = list[Edit]()
+    for node in file.tree.body:
+        left = [one for one in imported_by(node) if one not in gone]
+        if len(left) < len(imported_by(node)):
+            start, end = file.range(node)
+            if not has_lines(file.text, start, end):
+                if not left and not comments(file.text.text[start:end]):
+                    edits.append(Edit(start, end, "pass"))
+            elif left:
+                edits.append(Edit(start, end, _narrowed(file.text, start, end, gone)))
+            else:
+                edits.append(without_lines(file.text, start, end))
+    return edits
+
+
+def _narrowed(text: Text, start: int, end: int, gone: Iterable[Imported]) -> str:
+    """A statement that imports less; comments on what is gone stand above it."""
+    context, source = CodemodContext(), text.text[start:end]
     for imported in gone:
         RemoveImportsVisitor.remove_unused_import(context, *imported)
     try:
-        new = RemoveImportsVisitor(context).transform_module(_module(text)).code
+        new = RemoveImportsVisitor(context).transform_module(_module(source)).code
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
-    start = _shared(text, new)
-    rest = _shared(text[start:][::-1], new[start:][::-1])
-    return [Edit(start, len(text) - rest, new[start : len(new) - rest])] if text != new else []
+    lost = Counter(comments(source)) - Counter(comments(new))
+    return on_lines(lost.elements(), text.text[text.starts[text.place(start)[0] - 1] : start], text.newline) + new
 
 
 def _module(text: str) -> cst.Module:
     counters.now.rewrites += 1
     return cst.parse_module(text)
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _inserted(old: str, new: str) -> Iterable[Edit]:

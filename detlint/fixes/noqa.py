@@ -22,7 +22,7 @@ from detlint.facts.parse import module_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
-from detlint.fixes.recipe import Left
+from detlint.fixes.recipe import Changed, Left
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.notebook import BOM, cell_of, is_notebook, open_notebook
 from detlint.source import Source
@@ -43,11 +43,13 @@ class Added:
         texts: the new content of each file that has changed.
         lines: on how many lines of each there is a comment that wasn't, or that names more.
         refused: what no comment can cover, and why.
+        stale: whether a file isn't any more what was checked.
     """
 
     texts: dict[str, bytes] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Finding, str]] = field(default_factory=list)
+    stale: bool = False
 
 
 def add(findings: Iterable[Finding], read: Callable[[str], bytes]) -> Added:
@@ -68,6 +70,7 @@ def add(findings: Iterable[Finding], read: Callable[[str], bytes]) -> Added:
             changed = page.commented(wanted)
         except (CannotStand, Left) as error:  # one file: the others go on
             done.refused += [(finding, str(error)) for finding in group]
+            done.stale |= isinstance(error, Changed)
             continue
         if changed != data:
             done.texts[path] = changed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from detlint.catalog import Factory, Recipe
 from detlint.facts.model import Span
@@ -11,6 +12,9 @@ from detlint.fixes.text import Edit
 
 Parameters = Sequence[tuple[str, object]]
 """A signature of the catalog: parameters with their defaults; those behind `*...` are by keyword only."""
+
+
+CHANGED: Final = "it has changed since it was checked; run detlint again"
 
 
 class NoFix(Exception):
@@ -25,7 +29,7 @@ class Changed(Left):
     """It isn't the file any more that was checked."""
 
     def __init__(self) -> None:
-        super().__init__("it has changed since it was checked; run detlint again")
+        super().__init__(CHANGED)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from detlint.facts.nodes import walk
 from detlint.fixes import calls, seeding
 from detlint.fixes.file import File, defaults, span_of
 from detlint.fixes.recipe import NoFix, Order, Parameters
+from detlint.fixes.removal import comments, has_lines, without_lines
 from detlint.fixes.text import Edit, shortest
 
 _DOTTED: Final = re.compile(r"<([\w.]+)>")
@@ -140,12 +139,22 @@ class Spot:
         Raises:
             NoFix: a comment would be lost.
         """
-        old = self.source
-        if "#" in old and _comments(old) - _comments(new):
+        start, end = self.file.text.range(self.span)
+        new = self.exchanged(start, end, new).text
+        return [shortest(self.source, new, start)] if new != self.source else []
+
+    def exchanged(self, start: int, end: int, new: str) -> Edit:
+        """The edit that puts other code between two places.
+
+        Raises:
+            NoFix: a comment would be lost.
+        """
+        old = self.file.text.text[start:end]
+        if "#" in old and Counter(comments(old)) - Counter(comments(new)):
             raise NoFix("a comment stands inside")
         if "\r" in old:
             new = re.sub(r"\r\n|\r|\n", self.file.text.newline, new)  # LibCST writes line ends of its own
-        return [shortest(old, new, self.start)] if new != old else []
+        return Edit(start, end, new)
 
 
 def edits(spot: Spot) -> list[Edit]:
@@ -227,12 +236,6 @@ def _value(recipe: Recipe, spot: Spot) -> cst.BaseExpression:
     return calls.parse(_filled(recipe.text, spot)) if recipe.text else _literal(recipe.value, spot.order.seed)
 
 
-def _comments(text: str) -> Counter[str]:
-    """The comments in an expression."""
-    tokens = tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline)
-    return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
-
-
 def _called(node: cst.BaseExpression, spot: Spot) -> tuple[cst.Call, Parameters]:
     """A call and the parameters that its arguments are for: those of the function, of a table, behind `partial(f`."""
     if not isinstance(node, cst.Call):
@@ -270,7 +273,7 @@ def _replace_value(recipe: Recipe, spot: Spot) -> list[Edit]:
     old, new = spot.file.text.text[start:end], calls.written(_literal(recipe.value, spot.order.seed))
     if isinstance(recipe.value, str) and old[:1] == "'" and "'" not in recipe.value:
         new = f"'{new[1:-1]}'"
-    return [Edit(start, end, new)] if old != new else []
+    return [spot.exchanged(start, end, new)] if old != new else []
 
 
 def _assigned(spot: Spot) -> ast.expr:
@@ -332,26 +335,24 @@ def _replace_target(recipe: Recipe, spot: Spot) -> list[Edit]:
     owner, _, member = right[1].rpartition(".")
     if owner == spot.api.rpartition(".")[0]:
         return [Edit(end - len(name), end, member)]
-    return [Edit(start, end, spot.name(right[1]))]
+    return [spot.exchanged(start, end, spot.name(right[1]))]
 
 
 def _remove_statement(recipe: Recipe, spot: Spot) -> list[Edit]:
-    """The statement goes, with the comment that stands on its line."""
+    """The statement goes; comments stay."""
     return _without_statement(spot, spot.statement())
 
 
 def _without_statement(spot: Spot, statement: ast.stmt) -> list[Edit]:
     text = spot.file.text
     start, end = spot.file.range(statement)
-    first, last = text.place(start)[0], text.place(end)[0]
-    before, after = text.text[text.starts[first - 1] : start], text.line(last)[end - text.starts[last - 1] :]
     blocks = (
         getattr(node, name, ()) for node in spot.file.around(spot.span) for name in ("body", "orelse", "finalbody")
     )
     alone = any(block == [statement] for block in blocks if isinstance(block, list))
-    if alone or before.strip() or after.partition("#")[0].strip():
-        return [Edit(start, end, "pass")]
-    return [Edit(text.starts[first - 1], text.starts[last - 1] + len(text.line(last)), "")]
+    if alone or not has_lines(text, start, end):
+        return [spot.exchanged(start, end, "pass")]
+    return [without_lines(text, start, end)]
 
 
 def _insert_before(recipe: Recipe, spot: Spot) -> list[Edit]:
@@ -375,13 +376,14 @@ def _set_default(recipe: Recipe, spot: Spot) -> list[Edit]:
         if not named:
             start, end = spot.file.range(node)
             call = cst.ensure_type(calls.parse(spot.file.text.text[start:end]), cst.Call)
-            new = calls.with_argument(call, TABLE, "default", calls.parse(value))
-            return [shortest(spot.file.text.text[start:end], calls.written(new), start)]
+            new = spot.exchanged(
+                start, end, calls.written(calls.with_argument(call, TABLE, "default", calls.parse(value)))
+            )
+            return [shortest(spot.file.text.text[start:end], new.text, start)]
         node = named[0]
     if node is None or not _is_unset(node):
         raise NoFix("its default is no constant")
-    start, end = spot.file.range(node)
-    return [Edit(start, end, value)]
+    return [spot.exchanged(*spot.file.range(node), value)]
 
 
 def _given_default(spot: Spot) -> ast.expr | None:
@@ -557,8 +559,7 @@ def _replace_item(recipe: Recipe, spot: Spot) -> list[Edit]:
             return spot.replaced(items)
         start, end = spot.file.range(appended)
         owner = spot.file.text.text[start : spot.start].rpartition(".")[0]
-        spot.replaced(items)  # no comment may be lost
-        return [Edit(start, end, f"{owner}.extend([{items}])")]
+        return [spot.exchanged(start, end, f"{owner}.extend([{items}])")]
     if listed is not None and recipe.text:
         return spot.replaced(_in_lines(_filled(recipe.text, spot), spot))
     if listed is not None and len(listed[0]) > 1:
@@ -593,7 +594,7 @@ def _appended(spot: Spot) -> ast.Expr | None:
 
 
 def _without_item(spot: Spot, items: list[ast.expr], place: int) -> Edit:
-    """A list without an item: where that has lines of its own, these go, with the comment that stands on them."""
+    """A list without an item: where that has lines of its own, these go. Comments stay."""
     text = spot.file.text
     start, end = spot.file.range(items[place])
     before, after = items[place - 1] if place else None, items[place + 1] if place + 1 < len(items) else None
@@ -601,16 +602,10 @@ def _without_item(spot: Spot, items: list[ast.expr], place: int) -> Edit:
     alone = not text.text[text.starts[first - 1] : start].strip() and (before is None or before.end_lineno != first)
     rest = text.line(last)[end - text.starts[last - 1] :].partition("#")[0]
     if alone and rest.strip() in (",", "") and (after is None or after.lineno > last):
-        return Edit(text.starts[first - 1], text.starts[last - 1] + len(text.line(last)), "")
+        return without_lines(text, start, end)
     if after is not None:
-        following = spot.file.range(after)[0]
-        if "#" in text.text[end:following]:
-            raise NoFix("a comment stands behind it")
-        return Edit(start, following, "")
-    begin = spot.file.range(before)[1] if before is not None else start
-    if "#" in text.text[begin:start]:
-        raise NoFix("a comment stands before it")
-    return Edit(begin, end, "")
+        return spot.exchanged(start, spot.file.range(after)[0], "")
+    return spot.exchanged(spot.file.range(before)[1] if before is not None else start, end, "")
 
 
 def _listed(spot: Spot) -> tuple[list[ast.expr], int] | None:
@@ -750,8 +745,7 @@ def _set_seed(recipe: Recipe, spot: Spot) -> list[Edit]:
         found -= 1
     if found < 1 or not _for_seed(stands[found], stands[:found], spot.order.others):
         raise NoFix("it may be more than a seed")
-    start, end = spot.file.range(stands[found])
-    return [Edit(start, end, calls.written(_value(recipe, spot)))]
+    return [spot.exchanged(*spot.file.range(stands[found]), calls.written(_value(recipe, spot)))]
 
 
 def _makes_a_number(node: ast.AST) -> bool:

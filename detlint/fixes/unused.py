@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from detlint.facts.nodes import walk
 from detlint.fixes.file import File
@@ -13,8 +12,8 @@ from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Undecodable
 
-if TYPE_CHECKING:
-    from detlint.fixes.imports import Imported
+Imported = tuple[str, str | None, str | None]
+"""The module, what is imported from it (None: the module itself), and the name that it gets."""
 
 
 def without_unused(
@@ -64,22 +63,27 @@ def _used(nodes: Iterable[ast.AST]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {text for text in texts if text.isidentifier()}
 
 
+def imported_by(node: ast.stmt) -> list[Imported]:
+    """What a statement imports from modules that are named in full."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, None, alias.asname) for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+        return [(node.module, alias.name, alias.asname) for alias in node.names]
+    return []
+
+
 def _imported(tree: ast.Module) -> Iterable[tuple[str, Imported]]:
     for node in tree.body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.asname or alias.name.partition(".")[0], (alias.name, None, alias.asname)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
-            for alias in node.names:
-                yield alias.asname or alias.name, (node.module, alias.name, alias.asname)
+        for module, name, asname in imported_by(node):
+            yield asname or name or module.partition(".")[0], (module, name, asname)
 
 
-def _without(path: str, code: bytes, gone: Iterable[Imported]) -> bytes:
+def _without(path: str, code: bytes, gone: Collection[Imported]) -> bytes:
     """A file without some imports; as it was where that can't be done."""
     from detlint.fixes.imports import without_imports  # takes a third of a second
 
     try:
         file = PythonFile(path, code)
-        return file.edited(without_imports(file.text.text, gone))
+        return file.edited(without_imports(file, gone))
     except (NoFix, Undecodable):
         return code

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import stat
 from pathlib import Path
 
 from detlint import whole
+from detlint.fixes.recipe import CHANGED
 
 
 class NotWritten(Exception):
     """Why a file was left as it was."""
-
-
-CHANGED = "it has changed since it was checked; run detlint again"
 
 
 def write(path: Path, before: bytes | None, after: bytes, root: Path | None = None) -> None:
@@ -38,7 +34,7 @@ def write(path: Path, before: bytes | None, after: bytes, root: Path | None = No
 
     def ready(temporary: str) -> None:
         if before is not None:
-            _like(real, temporary)
+            whole.like(real, temporary)
         if _content(real) != before:
             raise NotWritten(CHANGED)
 
@@ -64,16 +60,6 @@ def _content(path: str) -> bytes | None:
         return Path(path).read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _like(real: str, temporary: str) -> None:
-    """Give a new file the owner, the mode and the extended attributes of the one that it replaces."""
-    status = os.stat(real)
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):  # only root may give files away
-            os.chown(temporary, status.st_uid, status.st_gid)
-    shutil.copystat(real, temporary)
-    os.utime(temporary)
 
 
 def leads_outside(path: str | os.PathLike[str], root: Path) -> str | None:

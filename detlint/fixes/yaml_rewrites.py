@@ -14,6 +14,7 @@ import yaml
 from detlint.catalog import Catalog, Scalar
 from detlint.facts.yaml_file import MERGE, composed, pairs_of
 from detlint.fixes.recipe import NoFix, Order
+from detlint.fixes.removal import on_lines
 from detlint.fixes.text import Edit
 from detlint.fixes.yaml_tree import BEGIN, BOOL, END, Meant, Said, Tree
 
@@ -309,14 +310,18 @@ def _without(tree: Tree, members: list[tuple[yaml.Node, yaml.Node]], place: int,
     line = start - len(lead)
     following = tree.start(members[place + 1][0]) if place + 1 < len(members) else None
     if not flow and lead.strip() == mark:
-        return Edit(line, end + len(tree.rest(end)), "")
+        behind = end + len(tree.rest(end))
+        margin = " " * (len(lead) - len(lead.lstrip()))
+        kept = on_lines(tree.comments(start, behind), margin, tree.text.newline)
+        ended = tree.text.text[:behind].endswith(("\n", "\r"))
+        return Edit(line, behind, kept if ended else kept.removesuffix(tree.text.newline))
     if following is not None and (flow or not mark):
         edit = Edit(start, following, "")
     elif flow:
         edit = Edit(tree.end(members[place - 1][1]) if place else start, end, "")
     else:
         raise NoFix("it shares its line")
-    if "#" in tree.text.text[edit.start : edit.end]:
+    if [*tree.comments(edit.start, edit.end)]:
         raise NoFix("a comment stands beside it")
     return edit
 

@@ -23,6 +23,7 @@ BEGIN: Final = "begin"
 END: Final = ("", "end")
 Pair = tuple[yaml.Node, yaml.Node]
 _TAG: Final = re.compile(r"![^\s,\]}]+")
+_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#[^\r\n]*", re.M)
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%")
 
 
@@ -104,6 +105,13 @@ class Tree:
         """What stands on a line behind a place, with the line's end."""
         line = self.text.place(offset)[0]
         return self.text.line(line)[offset - self.text.starts[line - 1] :]
+
+    def comments(self, start: int, end: int) -> Iterator[str]:
+        """The comments between two places."""
+        scalars = [(self.start(node), self.end(node)) for node in self.nodes if isinstance(node, yaml.ScalarNode)]
+        for found in _COMMENT.finditer(self.text.text, start, end):
+            if not any(begin <= found.start() < behind for begin, behind in scalars):
+                yield found[0]
 
     # -- what stands somewhere ----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from detlint.runtime.plan import Plan
 from detlint.runtime.report import Report
+from detlint.whole import save
 
 
 def leave(plan: Plan, report: Report) -> None:
@@ -39,6 +40,6 @@ def tell(plan: Plan, report: Report | None) -> None:
         if rank != "0":  # one run started by each rank's own command: each writes a file
             file = file.with_name(f"{file.stem}.rank{rank}{file.suffix}")
         try:
-            file.write_text(report.json() + "\n", "utf-8")
+            save(file, f"{report.json()}\n".encode())
         except OSError as error:
             print(f"detlint run: {file}: can't be written: {error.strerror}", file=sys.stderr)
