@@ -123,15 +123,15 @@ class _Attempt:
         self.done.before.update(given)
         self._given = {*report.texts, *given}
         self._files = Files(self._content, catalog)
-        self._seen: dict[str, set[bytes]] = {}
-        """The contents that a file has had."""
+        self._seen: dict[str, list[tuple[bytes, set[Known]]]] = {}
+        """The contents that a file has had, each with what was fixed then."""
 
     def _content(self, path: str) -> bytes:
         return self.done.texts[path] if path in self.done.texts else self.done.before[path]
 
     def settles(self) -> bool:
         """Whether there comes a round in which nothing is left to do."""
-        done, made = self.done, list[Fix]()
+        done, last = self.done, set[Known]()
         for _ in range(MOST_PASSES):
             planner = Planner(self._catalog, self._settings, self._files, done.report.paths)
             made, changed = self._put(self._first(planner))
@@ -141,15 +141,29 @@ class _Attempt:
                 done.report.fixed = sum(done.counts.values())
                 return True
             changed |= self._tidied(changed)
-            back = {
-                path for path, text in changed.items() if text in self._seen.setdefault(path, {self._content(path)})
-            }
-            if back:
-                self._stick((fix for fix in made if back & fix.edits.keys()), "another fix undoes it")
+            last = self._note(made, changed)
+            undone = {known for path, text in changed.items() for known in self._undone(path, text)}
+            if undone:
+                self._stuck.update(dict.fromkeys(undone, "another fix undoes it"))
                 return False
             self._take(made, changed)
-        self._stick(made, f"it is still found after {MOST_PASSES} rounds")
+        self._stuck.update(dict.fromkeys(last, f"it is still found after {MOST_PASSES} rounds"))
         return False
+
+    def _note(self, made: Iterable[Fix], changed: Iterable[str]) -> set[Known]:
+        """Note what is fixed in files as they are now."""
+        noted = set[Known]()
+        for path in changed:
+            here = {self._known(fix.finding) for fix in made if path in fix.edits}
+            self._seen.setdefault(path, []).append((self._content(path), here))
+            noted |= here
+        return noted
+
+    def _undone(self, path: str, text: bytes) -> set[Known]:
+        """What has been fixed in a file since it had a content before."""
+        seen = self._seen[path]
+        first = next((i for i, (before, _) in enumerate(seen) if before == text), len(seen))
+        return {known for _, fixed in seen[first:] for known in fixed}
 
     def undo(self, report: Report) -> None:
         """Fix nothing."""
@@ -183,9 +197,6 @@ class _Attempt:
             return Known(finding.path, finding.code, "")
         return Known(finding.path, finding.code, text.text[slice(*text.range(finding.span))])
 
-    def _stick(self, fixes: Iterable[Fix], reason: str) -> None:
-        self._stuck.update((self._known(fix.finding), reason) for fix in fixes)
-
     def _put(self, fixes: list[Fix]) -> tuple[list[Fix], dict[str, bytes]]:
         """Put fixes in, each whole or not at all: those that could be, and the new content of the files that they change."""
         taken: dict[str, list[Edit]] = {}
@@ -199,7 +210,7 @@ class _Attempt:
         together = Together(self._files)
         made = together.most(apart)
         for fix, reason in together.impossible:
-            self._stick([fix], reason)
+            self._stuck[self._known(fix.finding)] = reason
         return made, together.texts(made)
 
     def _take(self, made: Iterable[Fix], changed: dict[str, bytes]) -> None:
@@ -207,8 +218,6 @@ class _Attempt:
         done = self.done
         for fix in made:
             done.counts[(fix.finding.path, fix.finding.code, fix.finding.name)] += 1
-        for path, text in changed.items():
-            self._seen[path].add(text)
         done.texts.update(changed)
         for path in changed:
             self._files.renew(path)
