@@ -154,7 +154,11 @@ fix = {{ kind = "replace-item", applicability = "unsafe"{} }}
     [
         (
             "p:\n  - type: Load\n  # jitter\n  - type: Jitter  # 1\n    by: 2\n\n  # pack\n  - type: Pack\n",
-            "p:\n  - type: Load\n  # jitter\n\n  # pack\n  - type: Pack\n",
+            "p:\n  - type: Load\n  # jitter\n  # 1\n\n  # pack\n  - type: Pack\n",
+        ),
+        (
+            "p:\n- type: Load\n- type: Jitter  # a\n  # b\n  x: '# no'  # c\n  y: |  # d\n    # no\n  z: e#no\n",
+            "p:\n- type: Load\n# a\n# b\n# c\n# d\n",
         ),
         ("p:\n- type: Load\n- type: Jitter\n", "p:\n- type: Load\n"),
         ("p:\n- type: Jitter\n  x: {y: 1}\n- type: Load", "p:\n- type: Load"),

@@ -108,10 +108,15 @@ class Tree:
 
     def comments(self, start: int, end: int) -> Iterator[str]:
         """The comments between two places."""
-        scalars = [(self.start(node), self.end(node)) for node in self.nodes if isinstance(node, yaml.ScalarNode)]
+        scalars = [(self._content(node), self.end(node)) for node in self.nodes if isinstance(node, yaml.ScalarNode)]
         for found in _COMMENT.finditer(self.text.text, start, end):
             if not any(begin <= found.start() < behind for begin, behind in scalars):
                 yield found[0]
+
+    def _content(self, node: yaml.ScalarNode) -> int:
+        """Where what a scalar says begins: behind the line with `|` or `>`, on which a comment may stand."""
+        starts, line = self.text.starts, self.text.place(self.start(node))[0]
+        return starts[line] if node.style in ("|", ">") and line < len(starts) else self.start(node)
 
     # -- what stands somewhere ----------------------------------------------------------------------------------
 
