@@ -220,7 +220,10 @@ TAIL = "used = [torch, nn, F, v2]\n"
         ("steps = [a, v2.RandomHorizontalFlip()]", "steps = [a]"),
         ("steps = [a, v2.RandomHorizontalFlip(), b]", "steps = [a, b]"),
         ("pair = (v2.RandomHorizontalFlip(), a)", "pair = (v2.RandomHorizontalFlip(0.0), a)"),
-        ("steps = [\n    a,  # first\n    v2.RandomHorizontalFlip(),  # flips\n]", "steps = [\n    a,  # first\n]"),
+        (
+            "steps = [\n    a,  # first\n    v2.RandomHorizontalFlip(),  # flips\n]",
+            "steps = [\n    a,  # first\n    # flips\n]",
+        ),
         ("steps.append(v2.RandomHorizontalFlip())\nsteps.append(a)", "steps.append(a)"),
         ("if flip:\n    steps.append(v2.RandomHorizontalFlip())", "if flip:\n    pass"),
         ("steps.append(v2.RandomResizedCrop(224))", "steps.extend([v2.Resize(224), v2.CenterCrop(224)])"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import libcst as cst
 from libcst.codemod import CodemodContext
@@ -60,7 +60,38 @@ def without_imports(file: File, gone: Collection[Imported]) -> list[Edit]:
                 edits.append(Edit(start, end, _narrowed(file.text, start, end, gone)))
             else:
                 edits.append(without_lines(file.text, start, end))
-    return edits
+    return [_closed(file.text, edit) for edit in _joined(edits)]
+
+
+def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Edits, with those as one that take out lines below each other."""
+    last: Edit | None = None
+    for edit in edits:
+        if last is not None and last.end == edit.start and not last.text and not edit.text:
+            last = Edit(last.start, edit.end, "")
+            continue
+        if last is not None:
+            yield last
+        last = edit
+    if last is not None:
+        yield last
+
+
+def _closed(text: Text, edit: Edit) -> Edit:
+    """An edit that takes lines out, with the blank lines above it where others follow; at the top of a file, with those below."""
+    if edit.text:
+        return edit
+    first, last = text.place(edit.start)[0], text.place(edit.end)[0]
+
+    def blank(number: int) -> bool:
+        return 0 < number <= len(text.starts) and not text.line(number).strip() and text.line(number) != ""
+
+    above = first
+    while blank(above - 1) and (blank(last) or last == len(text.starts)):
+        above -= 1
+    while above == 1 and blank(last):
+        last += 1
+    return Edit(text.starts[above - 1], text.starts[last - 1], "")
 
 
 def _narrowed(text: Text, start: int, end: int, gone: Iterable[Imported]) -> str:
