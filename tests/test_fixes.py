@@ -459,6 +459,26 @@ def test_bytes_outside_the_edit_are_as_they_were(tmp_path: Path, encoded: bytes)
     assert file.read_bytes() == encoded.replace(b"os.listdir('data')", b"sorted(os.listdir('data'))")
 
 
+@pytest.mark.parametrize("end", ["", "\r", "\r\n", "\n"])
+def test_an_import_leaves_the_end_of_the_file_as_it_is(tmp_path: Path, end: str) -> None:
+    newline = end or "\r"
+    lines = ["import torch", "print(torch.rand(3))", "used = torch.utils.data.random_split(data, [6, 2])  # why"]
+    file = tmp_path / "train.py"
+    file.write_bytes((newline.join(lines) + end).encode())
+    detlint("check", "--isolated", "--no-cache", "--fix", "--unsafe-fixes", "--fix-style", "runtime", file)
+    assert file.read_bytes().decode().endswith("# why" + end)
+    assert file.read_bytes().decode().count("# why") == 1
+    said = [line for line in file.read_bytes().decode().split(newline) if line]
+    assert said[1:3] == ["from detlint.runtime import seed_all", "seed_all(0)"]
+
+
+def test_what_begins_on_a_line_that_goes_on_is_not_seeded_there(tmp_path: Path) -> None:
+    source = "import torch\n\ndef main():\n    x = 1; \\\n      y = torch.rand(3)\n\nmain()\n"
+    file = tmp_path / "train.py"
+    file.write_text(source)
+    assert detlint("check", "--isolated", "--no-cache", "--fix", "--unsafe-fixes", file).stderr == ""
+
+
 def test_the_mode_is_kept_and_a_link_stays_one(tmp_path: Path) -> None:
     real = tmp_path / "real" / "train.py"
     real.parent.mkdir()

@@ -165,7 +165,7 @@ def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 def check(paths: tuple[Path, ...], **options: Any) -> None:
     """Check files and folders (default: the current one).
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration, or a file that couldn't be written.
     """
     from detlint import counters
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
@@ -35,11 +36,13 @@ def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
             AddImportsVisitor.add_needed_import(context, name, rest[-1])
         else:
             AddImportsVisitor.add_needed_import(context, name, asname=rest[-1] if rest else None)
+    plain = re.sub(r"\r(?!\n)", "\n", text)  # LibCST loses one at the end of a file
     try:
-        new = AddImportsVisitor(context).transform_module(_module(text)).code
+        new = AddImportsVisitor(context).transform_module(_module(plain)).code
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
-    return [*_inserted(text, new)]
+    newline = Text(text).newline
+    return [Edit(e.start, e.end, re.sub(r"\r\n|\r|\n", newline, e.text)) for e in _inserted(plain, new)]
 
 
 def without_imports(file: File, gone: Collection[Imported]) -> list[Edit]:
@@ -104,7 +107,8 @@ def _narrowed(text: Text, start: int, end: int, gone: Iterable[Imported]) -> str
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
     lost = Counter(comments(source)) - Counter(comments(new))
-    return on_lines(lost.elements(), text.text[text.starts[text.place(start)[0] - 1] : start], text.newline) + new
+    margin = text.text[text.starts[text.place(start)[0] - 1] : start]
+    return on_lines(lost.elements(), margin, text.newline, text.newline) + new
 
 
 def _module(text: str) -> cst.Module:

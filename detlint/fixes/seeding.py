@@ -216,7 +216,7 @@ def inserted(file: File, seat: Seat, statements: Sequence[str]) -> list[Edit]:
     if seat.after is None:
         first = seat.body[0]
         margin = text.line(first.lineno)[: text.offset(first.lineno, first.col_offset) - text.starts[first.lineno - 1]]
-        if margin.strip():
+        if margin.strip() or text.continues(first.lineno):
             raise NoFix("the block stands on one line")
         lines = "".join(f"{margin}{statement}{text.newline}" for statement in statements)
         line = first.lineno
@@ -227,7 +227,7 @@ def inserted(file: File, seat: Seat, statements: Sequence[str]) -> list[Edit]:
     margin = text.line(seat.after.lineno)
     margin = margin[: text.offset(seat.after.lineno, seat.after.col_offset) - text.starts[seat.after.lineno - 1]]
     rest = text.line(last)[text.offset(last, column) - text.starts[last - 1] :]
-    if margin.strip() or rest.partition("#")[0].strip():
+    if margin.strip() or rest.partition("#")[0].strip() or text.continues(seat.after.lineno):
         raise NoFix("the line has other statements too")
     lines = "".join(f"{margin}{statement}{text.newline}" for statement in statements)
     place = text.starts[last - 1] + len(text.line(last))

@@ -84,6 +84,15 @@ class Text:
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : end]
 
+    def end(self, number: int) -> str:
+        """How a line ends; "" for the last one of a file that doesn't end it."""
+        line = self.line(number)
+        return line[len(line.rstrip("\r\n")) :]
+
+    def continues(self, number: int) -> bool:
+        """Whether a line goes on with the one above, by a backslash."""
+        return number > 1 and self.line(number - 1).rstrip("\r\n").endswith("\\")
+
     def edited(self, edits: Iterable[Edit]) -> bytes:
         """The file with some edits made, in the encoding and with the mark that it has.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from detlint.fixes.files import Files
 from detlint.fixes.plan import Fix, fault
@@ -73,7 +74,11 @@ class Together:
     def _put(self, path: str, edits: tuple[Edit, ...], imports: frozenset[str]) -> bytes | NoFix:
         file = self._files[path]
         try:
-            return file.edited([*(file.importing(imports, edits) if imports else ()), *edits])
+            made = [*(file.importing(imports, edits) if imports else ()), *edits]
+            places = sorted(edit[:2] for edit in made)
+            if any(end > start for (_, end), (start, _) in pairwise(places)):
+                raise NoFix("an import would be written over it")
+            return file.edited(made)
         except (NoFix, Undecodable) as error:
             return NoFix(str(error))
         except Exception as error:  # the boundary of one fix: the others are made

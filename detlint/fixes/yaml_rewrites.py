@@ -312,9 +312,8 @@ def _without(tree: Tree, members: list[tuple[yaml.Node, yaml.Node]], place: int,
     if not flow and lead.strip() == mark:
         behind = end + len(tree.rest(end))
         margin = " " * (len(lead) - len(lead.lstrip()))
-        kept = on_lines(tree.comments(start, behind), margin, tree.text.newline)
-        ended = tree.text.text[:behind].endswith(("\n", "\r"))
-        return Edit(line, behind, kept if ended else kept.removesuffix(tree.text.newline))
+        ended = tree.text.end(tree.text.place(end)[0])
+        return Edit(line, behind, on_lines(tree.comments(start, behind), margin, tree.text.newline, ended))
     if following is not None and (flow or not mark):
         edit = Edit(start, following, "")
     elif flow:
