@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from detlint.cli.shell import CONFIG, ISOLATED, WRONG_USE, colour, errors, fail, main, put, tell
+from detlint.cli.shell import CONFIG, ISOLATED, WRONG_USE, Ended, colour, errors, fail, flush, main, put, tell
 from detlint.report import formats
 
 if TYPE_CHECKING:
@@ -166,19 +166,11 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong use or configuration.
     """
     if options["watch"]:
-        with errors():
-            _watch(paths or (Path(),), options)
-    with _no_garbage(), errors():
+        _watch(paths or (Path(),), options)
+    with _no_garbage():
         code = _check(paths or (Path(),), options)
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
-            stream.flush()
-        raise Checked(code)
-
-
-class Checked(SystemExit):
-    """The end of a check, when all is said."""
-
-    code: int
+        flush()
+        raise Ended(code)
 
 
 def _project(start: Path, overrides: dict[str, Any], options: dict[str, Any]) -> Project:
@@ -199,6 +191,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         if len(paths) > 1:
             fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
+        if sys.stdin is None:
+            fail("standard input is closed, and `-` reads it")
         stdin = {os.path.abspath(paths[0]): sys.stdin.buffer.read()}
     project = _project(paths[0], _overrides(options), options)
     if options["show_settings"]:
@@ -435,8 +429,7 @@ def baseline(paths: tuple[Path, ...], prune: bool, compare: bool, **options: Any
 
     Entries of files that are not among PATHS (default: the current folder) stay if the files are still there.
     """
-    with errors():
-        sys.exit(_baseline(paths or (Path(),), prune, compare, {**dict.fromkeys(_REPORT), **options}))
+    sys.exit(_baseline(paths or (Path(),), prune, compare, {**dict.fromkeys(_REPORT), **options}))
 
 
 def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict[str, Any]) -> int:

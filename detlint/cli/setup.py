@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from detlint.cli.shell import colour, errors, fail, main
+from detlint.cli.shell import colour, fail, main
 
 if TYPE_CHECKING:
     from detlint.beginning import Beginning
@@ -24,6 +24,8 @@ def server(stdio: bool) -> None:
         if error.name not in ("pygls", "lsprotocol"):
             raise
         fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
+    if sys.stdin is None:
+        fail("standard input is closed, and editors speak to the server by it")
     serve()
 
 
@@ -36,8 +38,7 @@ def init(folder: Path, dry: bool, yes: bool) -> None:
 
     A configuration that is there stays as it is. On a terminal, it asks before it writes.
     """
-    with errors():
-        sys.exit(_init(folder, dry, yes))
+    sys.exit(_init(folder, dry, yes))
 
 
 MOST_CHECKED = 2_000

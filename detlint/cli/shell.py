@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from detlint import __version__
+from detlint import __version__, interrupts
 
 WRONG_USE = 2
 
@@ -28,6 +28,16 @@ class _Group(click.Group):
         if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version", "-V"):
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        with errors():  # help that can't be written
+            return super().main(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with interrupts.undoing(), errors():  # else an interrupt would be told as "Aborted!"
+            found = super().invoke(ctx)
+            flush()
+            return found
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
@@ -62,16 +72,17 @@ CONFIG = click.option(
 ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration file.")
 
 
+class Ended(SystemExit):
+    """The end of a command that leaves nothing to do: what still runs may end with the process."""
+
+    code: int
+
+
 @contextlib.contextmanager
 def errors() -> Iterator[None]:
     """Ends the program with a message where the user is to do something."""
-    from detlint.catalog import CatalogError
-    from detlint.config import ConfigError
-
     try:
         yield
-    except (ConfigError, CatalogError) as error:
-        fail(str(error))
     except FileNotFoundError as error:
         fail(f"no such file or folder: {error}")
     except BrokenPipeError:
@@ -79,10 +90,26 @@ def errors() -> Iterator[None]:
         _drop_output()
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        raise Ended(interrupts.CODE) from None
+    except MemoryError:
+        fail("out of memory; `--jobs 1` needs the least")
     except OSError as error:  # the disk is full, say
         _drop_output()
         fail(str(error))
+    except Exception as error:
+        from detlint.catalog import CatalogError
+        from detlint.config import ConfigError
+        from detlint.pool import WorkerLost
+
+        if isinstance(error, (CatalogError, ConfigError, WorkerLost)):
+            fail(str(error))
+        raise
+
+
+def flush() -> None:
+    """Write what is still to be written, while it can be told that it couldn't be."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
+        stream.flush()
 
 
 def _drop_output() -> None:
@@ -98,7 +125,7 @@ def put(text: str, file: Path | None, err: bool = False) -> None:
         click.echo(text, nl=False, err=err, color=colour())
         return
     try:
-        file.write_text(click.unstyle(text), "utf-8")
+        file.write_text(click.unstyle(text), "utf-8", "backslashreplace")
     except OSError as error:
         fail(f"{file}: can't be written: {error.strerror}")
 
@@ -109,7 +136,8 @@ def colour() -> bool | None:
 
 
 def tell(message: str) -> None:
-    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+    with contextlib.suppress(OSError):  # whoever reads standard error has gone
+        click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
 
 
 def fail(message: str) -> NoReturn:
