@@ -13,8 +13,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from detlint.cli.shell import CONFIG, ISOLATED, WRONG_USE, Ended, colour, errors, fail, flush, main, put, tell
+from detlint.cli.shell import (
+    CONFIG,
+    ISOLATED,
+    WRONG_USE,
+    Ended,
+    colour,
+    errors,
+    fail,
+    flush,
+    main,
+    put,
+    show_diff,
+    tell,
+)
 from detlint.report import formats
+from detlint.visible import encoded, visible
+from detlint.visible import line as line_of
 
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
@@ -201,7 +216,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     found = Found((str(paths[0]),)) if stdin else discover(paths, project.config)
     if options["show_files"]:
         for file in found.files:
-            click.echo(file)
+            click.echo(visible(str(file)))
         return 0
 
     settings = project.config.settings
@@ -223,13 +238,13 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         return _fix(checked, project, stdin, options)
     report = checked({})
     if options["verbose"]:
-        click.echo(
+        said = (
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
             f"judged anew: {report.judged}, runs followed anew: {report.followed}; "
             f"{report.suppressed} suppressed, {report.baselined} in the baseline; "
-            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
-            err=True,
+            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}"
         )
+        click.echo(visible(said), err=True)
     _write(report, project, options)
     return _exit_code(report, settings, options)
 
@@ -325,8 +340,7 @@ def _fix(
         tell(f"{path}: left alone, which is a fault of detlint's (please report it): {reason}")
     if options["diff"]:
         for path, text in sorted(fixed.texts.items()):
-            for line in changes.diff(path, before[path], text):
-                click.echo(changes.coloured(line), nl=False, color=colour())
+            show_diff(changes.diff(path, before[path], text))
         click.echo(changes.would(fixed), err=True)
         return int(bool(fixed.texts) and not options["exit_zero"])
     written = _written(fixed.texts, before, stdin)
@@ -411,6 +425,8 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
         lines: Iterable[str] = statistics(view)
     else:
         lines = formats.lines(form, view)
+    if form not in formats.FOR_PROGRAMS:
+        lines = map(line_of, lines)
     put("".join(line + "\n" for line in lines), options["output_file"], err)
 
 
@@ -462,12 +478,10 @@ def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict
 
 
 def _show_settings(config: Config) -> None:
-    import msgspec
-
-    click.echo(f"# root: {config.root}\n# configuration: {config.source or 'none'}")
+    click.echo(f"# root: {visible(str(config.root))}\n# configuration: {visible(str(config.source or 'none'))}")
     for library, version in sorted(config.settings.versions.items()):
-        click.echo(f"# {library} {version}: {config.found.get(library) or config.says('versions')}")
-    click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
+        click.echo(visible(f"# {library} {version}: {config.found.get(library) or config.says('versions')}"))
+    click.echo(encoded(config.settings))
 
 
 class _Bar:

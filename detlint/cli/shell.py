@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from detlint import __version__, interrupts
+from detlint.visible import visible
 
 WRONG_USE = 2
 
@@ -33,8 +34,12 @@ class _Group(click.Group):
         with errors():  # help that can't be written
             return super().main(*arguments, **options)
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _readable():
+            return super().make_context(*arguments, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
-        with interrupts.undoing(), errors():  # else an interrupt would be told as "Aborted!"
+        with interrupts.undoing(), errors(), _readable():  # else an interrupt would be told as "Aborted!"
             found = super().invoke(ctx)
             flush()
             return found
@@ -43,6 +48,16 @@ class _Group(click.Group):
         """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
         found = super().shell_complete(ctx, incomplete)
         return found if found and not incomplete.startswith("-") else [*found, *_of(self.commands["check"], incomplete)]
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """What click says of arguments quotes them; they may be names of files that somebody else gave."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = visible(error.message, keep="\n")  # type: ignore[misc]
+        raise
 
 
 def _of(command: click.Command, incomplete: str) -> list[Any]:
@@ -135,11 +150,25 @@ def colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
-def tell(message: str) -> None:
+def show_diff(lines: Iterable[str]) -> None:
+    """Print a diff: to people as they can read it, and to a program, which may apply it, with every byte."""
+    from detlint.report.changes import coloured
+
+    chosen = colour()
+    people = chosen or sys.stdout.isatty()
+    for line in lines:
+        text = line.rstrip("\r\n")
+        shown = coloured(visible(text, keep="\t") + line[len(text) :]) if people else line
+        click.echo(shown, nl=False, color=chosen if people else True)  # else what looks like a colour would be left out
+
+
+def tell(message: str, *more: str) -> None:
+    """Print an error; what else there is to say of it on lines of its own."""
+    message = "\n".join(map(visible, (message, *more)))
     with contextlib.suppress(OSError):  # whoever reads standard error has gone
         click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
 
 
-def fail(message: str) -> NoReturn:
-    tell(message)
+def fail(message: str, *more: str) -> NoReturn:
+    tell(message, *more)
     sys.exit(WRONG_USE)

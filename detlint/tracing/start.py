@@ -18,7 +18,6 @@ from detlint.runtime.launch import REPLACES, become, prepare, require_environmen
 from detlint.runtime.plan import Plan
 from detlint.tracing.watch import Watch
 
-
 _PATIENCE: Final = 2
 """Seconds that a program is given to end by itself, and then when it is told to."""
 
