@@ -33,6 +33,12 @@ def _run() -> None:
         main(prog_name="detlint")
     except Ended as end:
         os._exit(end.code)
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print("error: this is a fault of detlint's (please report it)", file=sys.stderr)
+        sys.exit(2)  # 1 would say that there are findings, or that runs differ
 
 
 def _leave_folder() -> None:

@@ -20,7 +20,7 @@ _NAMED: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ANY: Final = re.compile(f"[{_STEERING}]")
 _COMMAND: Final = re.compile(r"##(?=vso\[|\[)")
 """What Azure Pipelines, and GitHub Actions as an heir of it, take for a command wherever it stands in a log."""
-_OWN: Final = re.compile(rf"(\x1b\[(?:[0-4]|3[1-6])m)|[{_STEERING}]")
+_OWN: Final = re.compile(rf"(\x1b\[(?:[0-4]|[39][1-6])m)|[{_STEERING}]")
 """The colours that detlint itself uses pass."""
 _DATA: Final = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What JSON and XML write as it is, and needn't."""

@@ -18,6 +18,7 @@ from detlint.tracing.verify import Verification, Verifier
 ATOL: Final = 1e-3
 """What MindSpore's guide allows: numpy.allclose with atol=1e-3."""
 _WIDEST: Final = 100
+_NARROWEST: Final = 40
 
 
 def of_traces(told: Verdict, form: str) -> str:
@@ -54,7 +55,7 @@ class Verified:
             from detlint.tracing import sarif
 
             return sarif.log(self.found.trace)
-        width = min(shutil.get_terminal_size().columns, _WIDEST)
+        width = max(_NARROWEST, min(shutil.get_terminal_size().columns, _WIDEST))
         return visible.lines(verification_text.lines(self.found, width))
 
     def html(self) -> str:
