@@ -44,12 +44,16 @@ def _run() -> None:
 def _leave_folder() -> None:
     """Import nothing from the current folder, where `python -m` looks first: what is checked isn't run. In a checkout of detlint's, it
     is looked at last."""
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # it is gone, and nothing is imported from it
+        return
     isolated = sys.flags.isolated or getattr(sys.flags, "safe_path", False)
-    if isolated or not sys.path or sys.path[0] not in ("", os.getcwd()):
+    if isolated or not sys.path or sys.path[0] not in ("", folder):
         return
     del sys.path[0]
-    if os.path.dirname(os.path.dirname(os.path.abspath(__file__))) == os.getcwd():
-        sys.path.append(os.getcwd())
+    if os.path.dirname(os.path.dirname(os.path.abspath(__file__))) == folder:
+        sys.path.append(folder)
 
 
 def _open_streams() -> None:

@@ -6,13 +6,10 @@ shows, line breaks that forge a line of a report, marks that turn the order of l
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable
 from typing import Any, Final
-
-import msgspec
 
 _STEERING: Final = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Control characters of both kinds, what ends a line, what sets the direction of letters; and halves of characters."""
@@ -55,9 +52,13 @@ def encoded(value: Any, indent: int = 2) -> str:
     Args:
         indent: 0 for one line.
     """
+    import msgspec  # what shows lines needs none of it
+
     try:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # halves of characters, which only escapes can write
+        import json
+
         text = json.dumps(msgspec.to_builtins(value)).encode()
     told = (msgspec.json.format(text, indent=indent) if indent else text).decode()
     return told if told.isascii() else _DATA.sub(lambda found: f"\\u{ord(found[0]):04x}", told)

@@ -266,3 +266,43 @@ def test_hardly_any_memory(folder: Path) -> None:
     done = run(*CONCISE, "--jobs", "1", ".", cwd=folder, before="ulimit -v 100000;")
     assert "Traceback" not in done.stderr
     assert done.returncode in (1, 2)
+
+
+# -- what else ends a process ----------------------------------------------------------------------------------------
+
+
+@UNIX
+def test_a_process_that_the_system_kills(folder: Path) -> None:
+    for i in range(60):
+        (folder / f"m{i}.py").write_text(DRAW)
+    code = (
+        "import os, signal, sys\n"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGKILL))\n"
+        "sys.argv = ['detlint', 'check', '--no-cache', '--jobs', '2', '.']\n"
+        "from detlint.__main__ import run\n"
+        "run()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300, check=False, env=env
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: a process that was reading or judging files was killed")
+
+
+def verified(folder: Path, program: str, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(program)
+    return run("verify", "--as-is", "--no-trace", "--iterations", "0", *options, "train.py", cwd=folder)
+
+
+def test_losses_that_are_no_number(folder: Path) -> None:
+    losses = "import os\nfor loss in (1.0, 2.0, 3.0, float('nan'), float('inf'), -1e308):\n    print('loss', loss)\n"
+    done = verified(folder, losses, "--metric", "loss (.*)")
+    assert (done.returncode, done.stderr) == (0, "detlint verify: run 1 of 2\ndetlint verify: run 2 of 2\n")
+    assert "iteration 5" in done.stdout
+    done = verified(folder, losses, "--metric", "(loss) ")
+    assert done.returncode == 2
+    assert (
+        "error: --metric: could not convert string to float: 'loss': let the first group be the loss alone"
+        in done.stderr
+    )

@@ -209,11 +209,11 @@ def test_a_diff_is_for_programs_unless_people_see_it(
 def test_an_encoding_that_lacks_letters(project: Project) -> None:
     root = project(**{"\u00e9\u4e2d.py": 'import random\n\nx = "\u4e2d", random.random()\n'})
     for arguments in ([".", "--no-cache"], [".", "--diff"], ["explain", "\u00e9\u4e2d.py:3"]):
-        env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "ascii"}
+        env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "cp1252"}
         command = [sys.executable, "-m", "detlint", *arguments]
         done = subprocess.run(command, cwd=root, capture_output=True, env=env, timeout=300, check=False)
         assert b"Traceback" not in done.stderr
-        assert b"\\xe9\\u4e2d.py" in done.stdout
+        assert b"\\u4e2d.py" in done.stdout
         assert done.returncode in (0, 1)
 
 
