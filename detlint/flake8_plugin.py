@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from detlint import __version__
+from detlint.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -94,7 +95,7 @@ class Plugin:
             line = finding.span.line
             text = self.lines[line - 1] if line <= len(self.lines) else ""
             column = len(text.encode()[: finding.span.column].decode("utf-8", "replace"))
-            yield line, column, f"{finding.code} {finding.message}"
+            yield line, column, f"{finding.code} {visible(finding.message)}"
 
 
 class _Options:

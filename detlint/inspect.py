@@ -24,6 +24,7 @@ from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
 from detlint.report.place import at_line, line_in, shown
 from detlint.source import Source
+from detlint.visible import visible
 
 
 class NotThere(Exception):
@@ -67,7 +68,8 @@ class Inspection:
         module = self.engine.resolver.module(path)
         if module is None:
             facts = self.engine.resolver.modules.facts(path)
-            raise NotThere(f"{shown(path)}: {facts.problem.message if facts and facts.problem else 'cannot be read'}")
+            problem = facts.problem.message if facts and facts.problem else "cannot be read"
+            raise NotThere(f"{shown(path)}: {visible(problem)}")
         self.module: Module = module
 
     def at(self, path: str, line: int) -> str:
@@ -150,7 +152,7 @@ def inspect(
         NotThere: there is no such file, or it can't be read.
     """
     if not path.is_file():
-        raise NotThere(f"no such file: {path}")
+        raise NotThere(f"no such file: {visible(str(path))}")
     real = path.resolve()
     with run.opened([real], config, catalog, cache_folder, program([real], config), texts) as opened:
         yield Inspection(opened, str(real), (texts or {}).get(str(real)))

@@ -541,14 +541,15 @@ class Run:
             yield lambda work: [with_deep_stack(lambda: self.do(work))] if work else []
             return
         import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
+
+        from detlint import pool
 
         self.texts.index()  # once, for all processes
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(jobs, context, initializer=_start_fork) as pool:
-            yield lambda work: pool.map(_do, _chunks(work))
+        with pool.processes(jobs, context, _start_fork) as workers:
+            yield lambda work: workers.map(_do, _chunks(work))
 
     def do(self, work: list[Work]) -> _Part:
         """Follow the runs that start in some modules, or judge them."""

@@ -10,13 +10,13 @@ import ast
 import difflib
 import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from detlint import git
 from detlint.checks.finding import Finding, Report, Step
 from detlint.checks.identity import Identities
 from detlint.discover import SUFFIXES
@@ -25,7 +25,10 @@ from detlint.report.place import Sources
 from detlint.source import Source
 
 _HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_OPTIONS: Final = ("--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative")
+_OPTIONS: Final = ("--find-renames", "--no-relative")
+
+
+LACKING: Final = "this clone lacks files as they were, and detlint fetches nothing; `git fetch --refetch --no-filter` gets all of them"
 
 
 class NoComparison(Exception):
@@ -58,18 +61,19 @@ class Changes:
         Raises:
             NoComparison: there is no git, no repository, no such revision, or nothing in common with it.
         """
-        git = _Git(folder)
-        base = git.base(revision)
-        changes = cls(tracked=git.tracked())
+        repository = _Repository(folder)
+        base = repository.base(revision)
+        changes = cls(tracked=repository.tracked())
+        top = repository.top
         named = [path for path in map(os.path.realpath, files) if not path.endswith(SUFFIXES)]
         of = [f":(top,glob)**/*{suffix}" for suffix in SUFFIXES]
-        of += [f":(top,literal){os.path.relpath(path, git.top)}" for path in named if path.startswith(git.top)]
-        contents = git.changed(base, of)
+        of += [f":(top,literal){os.path.relpath(path, top)}" for path in named if path.startswith(top)]
+        contents = repository.changed(base, of)
         for path, content in contents.items():
             changes.before[path] = content
             if is_notebook(path) and os.path.exists(path):
                 changes.lines[path] = [*_different(Source(path, content), Source(path))]
-        changes.lines |= git.lines(base, [*of, ":(top,exclude,glob)**/*.ipynb"])
+        changes.lines |= repository.lines(base, [*of, ":(top,exclude,glob)**/*.ipynb"])
         for path in map(os.path.realpath, files):
             if path not in changes.tracked:
                 changes.before[path] = b""
@@ -139,8 +143,8 @@ def _different(old: Source, new: Source) -> Iterator[range]:
             yield range(start + 1, end + 1)
 
 
-class _Git:
-    """git in one repository.
+class _Repository:
+    """A repository, as git knows it.
 
     Raises:
         NoComparison: there is no git, or no repository.
@@ -149,34 +153,33 @@ class _Git:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         try:
-            self.top = os.fsdecode(self.run("rev-parse", "--show-toplevel").rstrip(b"\n"))
+            self.top = os.path.realpath(os.fsdecode(self._run("rev-parse", "--show-toplevel").rstrip(b"\n")))
         except FileNotFoundError:
             raise NoComparison("--diff-base needs git, which is not installed") from None
-        except subprocess.CalledProcessError as error:
-            raise NoComparison(f"--diff-base needs a git repository: {_said(error)}") from None
-        self.top = os.path.realpath(self.top)
+        except git.Failed as error:
+            raise NoComparison(f"--diff-base needs a git repository: {error}") from None
         self._folder = Path(self.top)
 
-    def run(self, *arguments: str, given: bytes | None = None) -> bytes:
-        done = subprocess.run(
-            ["git", "-c", "core.quotePath=false", *arguments],
-            cwd=self._folder,
-            input=given,
-            capture_output=True,
-            check=True,
-            env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
-        )
-        return done.stdout
+    def _run(self, *arguments: str, given: bytes | None = None) -> bytes:
+        return git.run(self._folder, *arguments, given=given)
+
+    def _diff(self, *arguments: str) -> bytes:
+        try:
+            return git.diff(self._folder, *_OPTIONS, *arguments)
+        except git.Failed as error:
+            said = str(error)
+            lacking = any(word in said for word in ("unable to read", "promisor", "lazy fetching"))
+            raise NoComparison(f"--diff-base: {LACKING if lacking else said}") from None
 
     def base(self, revision: str) -> str:
         """The commit to compare with."""
         try:
-            commit = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        except subprocess.CalledProcessError:
+            commit = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except git.Failed:
             raise NoComparison(f"--diff-base: `{revision}` is no revision of {self.top}") from None
         try:
-            return self.run("merge-base", commit.decode().strip(), "HEAD").decode().split()[0]
-        except (subprocess.CalledProcessError, IndexError):
+            return self._run("merge-base", commit.decode().strip(), "HEAD").decode().split()[0]
+        except (git.Failed, IndexError):
             raise NoComparison(
                 f"--diff-base: `{revision}` and the present commit have no commit in common; in a shallow clone, "
                 "fetch more of the history"
@@ -184,12 +187,12 @@ class _Git:
 
     def tracked(self) -> set[str]:
         """All files that git knows, those of submodules too."""
-        names = self.run("ls-files", "-z", "--full-name", "--recurse-submodules").split(b"\0")
+        names = self._run("ls-files", "-z", "--full-name", "--recurse-submodules").split(b"\0")
         return {self._path(name) for name in names if name}
 
     def changed(self, base: str, of: Sequence[str]) -> dict[str, bytes]:
         """What changed files had, by the path that they have now; that of files which are gone by their own."""
-        raw = self.run("diff", "--raw", "-z", "--abbrev=40", *_OPTIONS, base, "--", *of).split(b"\0")
+        raw = self._diff("--raw", "-z", "--no-abbrev", base, "--", *of).split(b"\0")
         fields, old = iter(raw), {}
         for line in fields:
             if not line:
@@ -205,18 +208,20 @@ class _Git:
     def _contents(self, blobs: Sequence[bytes]) -> Iterator[bytes]:
         if not blobs:
             return
-        out = self.run("cat-file", "--batch", given=b"\n".join(blobs) + b"\n")
+        out = self._run("cat-file", "--batch", given=b"\n".join(blobs) + b"\n")
         at = 0
         for _ in blobs:
             end = out.index(b"\n", at)
-            size = int(out[at:end].split()[-1]) if b" blob " in out[at:end] else -1  # a submodule's commit is elsewhere
-            yield out[end + 1 : end + 1 + max(size, 0)]
-            at = end + 1 + (size + 1 if size >= 0 else 0)
+            if out.endswith(b" missing", at, end):
+                raise NoComparison(f"--diff-base: {LACKING}")
+            size = int(out[at:end].split()[-1])
+            yield out[end + 1 : end + 1 + size]
+            at = end + 1 + size + 1
 
     def lines(self, base: str, of: Sequence[str]) -> dict[str, list[range]]:
         """The lines that are new or different, by file."""
         prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
-        patch = self.run("diff", "--unified=0", "--text", *_OPTIONS, *prefixes, base, "--", *of).split(b"\n")
+        patch = self._diff("--unified=0", "--text", *prefixes, base, "--", *of).split(b"\n")
         found: dict[str, list[range]] = {}
         at, path = 0, ""
         while at < len(patch):
@@ -244,7 +249,3 @@ def _unquoted(name: bytes) -> bytes:
         unquoted: bytes = ast.literal_eval(f"b{name.rstrip().decode('latin-1')}")
         return unquoted
     return name.removesuffix(b"\t")
-
-
-def _said(error: subprocess.CalledProcessError) -> str:
-    return bytes(error.stderr).decode("utf-8", "replace").strip().removeprefix("fatal: ")

@@ -13,8 +13,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from detlint.cli.shell import CONFIG, ISOLATED, WRONG_USE, colour, errors, fail, main, put, tell
+from detlint.cli.shell import (
+    CONFIG,
+    ISOLATED,
+    WRONG_USE,
+    Ended,
+    colour,
+    errors,
+    fail,
+    flush,
+    main,
+    put,
+    show_diff,
+    tell,
+)
 from detlint.report import formats
+from detlint.visible import encoded, visible
+from detlint.visible import line as line_of
 
 if TYPE_CHECKING:
     from detlint.checks.finding import Report
@@ -170,22 +185,14 @@ def check(paths: tuple[Path, ...], **options: Any) -> None:
     from detlint import counters
 
     if options["watch"]:
-        with errors():
-            _watch(paths or (Path(),), options)
-    with _no_garbage(), errors(), counters.counted() as counted:
+        _watch(paths or (Path(),), options)
+    with _no_garbage(), counters.counted() as counted:
         code = _check(paths or (Path(),), options)
         if options["verbose"] > 1:
             for what, number in counted.rows():
                 click.echo(f"{what:<24}{number:>16,}", err=True)
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
-            stream.flush()
-        raise Checked(code)
-
-
-class Checked(SystemExit):
-    """The end of a check, when all is said."""
-
-    code: int
+        flush()
+        raise Ended(code)
 
 
 def _project(start: Path, overrides: dict[str, Any], options: dict[str, Any]) -> Project:
@@ -206,6 +213,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         if len(paths) > 1:
             fail("`-` reads standard input and can't be combined with other paths")
         paths = (options["stdin_filename"] or Path("stdin.py"),)
+        if sys.stdin is None:
+            fail("standard input is closed, and `-` reads it")
         stdin = {os.path.abspath(paths[0]): sys.stdin.buffer.read()}
     project = _project(paths[0], _overrides(options), options)
     if options["show_settings"]:
@@ -214,7 +223,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
     found = Found((str(paths[0]),)) if stdin else discover(paths, project.config)
     if options["show_files"]:
         for file in found.files:
-            click.echo(file)
+            click.echo(visible(str(file)))
         return 0
 
     settings = project.config.settings
@@ -236,13 +245,13 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> int:
         return _fix(checked, project, stdin, options)
     report = checked({})
     if options["verbose"]:
-        click.echo(
+        said = (
             f"{report.files} files, {report.lines:,} lines parsed in {report.seconds:.2f} s; "
             f"judged anew: {report.judged}, runs followed anew: {report.followed}; "
             f"{report.suppressed} suppressed, {report.baselined} in the baseline; "
-            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}",
-            err=True,
+            f"configuration: {project.config.source or 'none'}; root: {project.config.root}; cache: {project.cache or 'off'}"
         )
+        click.echo(visible(said), err=True)
     _write(report, project, options)
     return _exit_code(report, settings, options)
 
@@ -341,8 +350,7 @@ def _fix(
     stale = any(isinstance(reason, Changed) for reason in fixed.left.values())
     if options["diff"]:
         for path, text in sorted(fixed.texts.items()):
-            for line in changes.diff(path, fixed.before[path], text):
-                click.echo(changes.coloured(line), nl=False, color=colour())
+            show_diff(changes.diff(path, fixed.before[path], text))
         click.echo(changes.would(fixed), err=True)
         return WRONG_USE if stale else int(bool(fixed.texts) and not options["exit_zero"])
     failed = _written(fixed.texts, fixed.before, stdin, project)
@@ -434,6 +442,8 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
         lines: Iterable[str] = statistics(view)
     else:
         lines = formats.lines(form, view)
+    if form not in formats.FOR_PROGRAMS:
+        lines = map(line_of, lines)
     put("".join(line + "\n" for line in lines), options["output_file"], err)
 
 
@@ -452,8 +462,7 @@ def baseline(paths: tuple[Path, ...], prune: bool, compare: bool, **options: Any
 
     Entries of files that are not among PATHS (default: the current folder) stay if the files are still there.
     """
-    with errors():
-        sys.exit(_baseline(paths or (Path(),), prune, compare, {**dict.fromkeys(_REPORT), **options}))
+    sys.exit(_baseline(paths or (Path(),), prune, compare, {**dict.fromkeys(_REPORT), **options}))
 
 
 def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict[str, Any]) -> int:
@@ -486,12 +495,10 @@ def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict
 
 
 def _show_settings(config: Config) -> None:
-    import msgspec
-
-    click.echo(f"# root: {config.root}\n# configuration: {config.source or 'none'}")
+    click.echo(f"# root: {visible(str(config.root))}\n# configuration: {visible(str(config.source or 'none'))}")
     for library, version in sorted(config.settings.versions.items()):
-        click.echo(f"# {library} {version}: {config.found.get(library) or config.says('versions')}")
-    click.echo(msgspec.json.format(msgspec.json.encode(config.settings), indent=2).decode())
+        click.echo(visible(f"# {library} {version}: {config.found.get(library) or config.says('versions')}"))
+    click.echo(encoded(config.settings))
 
 
 class _Bar:

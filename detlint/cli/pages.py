@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from detlint import visible
 from detlint.cli.shell import CONFIG, ISOLATED, colour, fail, main, put
 
 if TYPE_CHECKING:
@@ -59,10 +60,8 @@ def rule(code: str | None, everything: bool, output_format: str, config_file: Pa
     except (ConfigError, CatalogError, rules.UnknownRule) as error:
         fail(str(error))
     if output_format == "json":
-        import msgspec
-
         found = [rules.data(catalog, one) for one in chosen]
-        click.echo(msgspec.json.format(msgspec.json.encode(found if everything else found[0]), indent=2).decode())
+        click.echo(visible.encoded(found if everything else found[0]))
         return
     import shutil
 
@@ -71,9 +70,9 @@ def rule(code: str | None, everything: bool, output_format: str, config_file: Pa
     width = min(shutil.get_terminal_size().columns, WIDEST)
     pages = [[*rules.page(catalog, one)] for one in chosen]
     if output_format == "markdown":
-        click.echo("\n".join(markdown(page) for page in pages), nl=False)
+        click.echo(visible.lines(markdown(page) for page in pages), nl=False)
     else:
-        click.echo("\n\n\n".join(text(page, width) for page in pages), color=colour())
+        click.echo(visible.lines(["\n\n\n".join(text(page, width) for page in pages)]), color=colour())
 
 
 @main.command()
@@ -91,7 +90,7 @@ def explain(place: str) -> None:
         fail(f"`{place}`: name a file and a line, as in train.py:12, or train.ipynb:3:12 for line 12 of cell 3")
     file, line, cell = Path(named["file"]), int(named["line"]), int(in_cell["cell"]) if in_cell else None
     lines = _inspected(file, lambda inspection: [*explained(inspection, line, cell)])
-    click.echo("\n".join(lines), color=colour())
+    click.echo("\n".join(map(visible.line, lines)), color=colour())
 
 
 @main.command()
@@ -124,8 +123,6 @@ _T = TypeVar("_T")
 
 def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
     """What is shown of a file's program; what can't be shown is an error."""
-    from detlint.catalog import CatalogError
-    from detlint.config import ConfigError
     from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
     from detlint.project import Project
@@ -137,5 +134,5 @@ def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
 
     try:
         return with_deep_stack(work)
-    except (NotThere, ConfigError, CatalogError) as error:
-        fail(str(error))
+    except NotThere as error:
+        fail(*str(error).split("\n"))

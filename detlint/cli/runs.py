@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detlint.cli.shell import CONFIG, ISOLATED, errors, fail, main, put
+from detlint.cli.shell import CONFIG, ISOLATED, fail, main, put
 
 if TYPE_CHECKING:
     from detlint.tracing.start import Program
@@ -91,14 +91,13 @@ def run(
     """
     from detlint.runtime.launch import NotStarted, launch
 
-    with errors():
-        settings, source = _enforced(command, module, config_file, isolated)
-        chosen = {**settings, **{key: value for key, value in options.items() if value is not None}}
-        written = os.path.abspath(report) if report is not None else ""
-        try:
-            launch(_arguments(command, module), chosen, written, quiet, source)
-        except NotStarted as error:
-            fail(str(error))
+    settings, source = _enforced(command, module, config_file, isolated)
+    chosen = {**settings, **{key: value for key, value in options.items() if value is not None}}
+    written = os.path.abspath(report) if report is not None else ""
+    try:
+        launch(_arguments(command, module), chosen, written, quiet, source)
+    except NotStarted as error:
+        fail(str(error))
 
 
 def _arguments(command: tuple[str, ...], module: bool) -> tuple[str, ...]:
@@ -165,13 +164,12 @@ def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | Non
 
     if folder.exists() and any(folder.glob("*.trace")):
         fail(f"{folder}: there is a trace already; name another folder, or remove this one")
-    with errors():
-        try:
-            chosen = sorted(parse_steps(steps)) if steps is not None else None
-            watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
-            _program(command, module, enforced).become(watch)
-        except (NotStarted, ValueError) as error:
-            fail(str(error))
+    try:
+        chosen = sorted(parse_steps(steps)) if steps is not None else None
+        watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
+        _program(command, module, enforced).become(watch)
+    except (NotStarted, ValueError) as error:
+        fail(str(error))
 
 
 def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
@@ -204,13 +202,12 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
     from detlint.tracing.runs import NotComparable, compare_runs
     from detlint.tracing.story import verdict
 
-    with errors():
-        try:
-            told = verdict(compare_runs(left, right), left, right)
-        except (Unreadable, NotComparable) as error:
-            fail(str(error))
-        put(f"{output.of_traces(told, output_format)}\n", output_file)
-        sys.exit(int(not told.equal))
+    try:
+        told = verdict(compare_runs(left, right), left, right)
+    except (Unreadable, NotComparable) as error:
+        fail(str(error))
+    put(f"{output.of_traces(told, output_format)}\n", output_file)
+    sys.exit(int(not told.equal))
 
 
 @main.command(context_settings=_PROGRAM)
@@ -256,7 +253,7 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     from detlint.runtime.launch import NotStarted
     from detlint.tracing import output
 
-    with errors(), _folder(options["keep"]) as folder:
+    with _folder(options["keep"]) as folder:
         try:
             program = _program(command, module, not options["as_is"])
             if options["twice"]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from detlint.cli.shell import colour, errors, fail, main
+from detlint.cli.shell import fail, main, show_diff
+from detlint.visible import visible
 
 if TYPE_CHECKING:
     from detlint.beginning import Beginning
@@ -24,6 +25,8 @@ def server(stdio: bool) -> None:
         if error.name not in ("pygls", "lsprotocol"):
             raise
         fail(f"{error.name} is not installed; `pip install 'detlint[server]'` has what the language server needs")
+    if sys.stdin is None:
+        fail("standard input is closed, and editors speak to the server by it")
     serve()
 
 
@@ -36,8 +39,7 @@ def init(folder: Path, dry: bool, yes: bool) -> None:
 
     A configuration that is there stays as it is. On a terminal, it asks before it writes.
     """
-    with errors():
-        sys.exit(_init(folder, dry, yes))
+    sys.exit(_init(folder, dry, yes))
 
 
 MOST_CHECKED = 2_000
@@ -59,10 +61,10 @@ def _init(folder: Path, dry: bool, yes: bool) -> int:
     quick = len(files.files) <= MOST_CHECKED
     found = survey(project, files.files, follow=quick)
     for matter, said in beginning.summary(found, config):
-        click.echo(f"{matter:<10} {said}")
+        click.echo(f"{matter:<10} {visible(said)}")
     if quick:
         report = project.bare().check(files.files, [root], None, files.problems)
-        click.echo(f"{'findings':<10} {beginning.counted(report)}")
+        click.echo(f"{'findings':<10} {visible(beginning.counted(report))}")
     else:
         click.echo(f"{'findings':<10} not counted here: `detlint --statistics` does")
     click.echo()
@@ -76,12 +78,11 @@ def _begin(new: Beginning, dry: bool, yes: bool) -> int:
     """Write a configuration, or show it."""
     from detlint.beginning import write
     from detlint.fixes.write import NotWritten
-    from detlint.report.changes import coloured, diff
+    from detlint.report.changes import diff
     from detlint.report.place import shown
 
     name = shown(str(new.path))
-    for line in diff(str(new.path), new.before or b"", new.after):
-        click.echo(coloured(line), nl=False, color=colour())
+    show_diff(diff(str(new.path), new.before or b"", new.after))
     if dry:
         click.echo(f"Would write {name}.", err=True)
         return 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from detlint import __version__
+from detlint import __version__, interrupts
+from detlint.visible import visible
 from detlint.whole import save
 
 WRONG_USE = 2
@@ -30,10 +31,34 @@ class _Group(click.Group):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        with errors():  # help that can't be written
+            return super().main(*arguments, **options)
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _readable():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with interrupts.undoing(), errors(), _readable():  # else an interrupt would be told as "Aborted!"
+            found = super().invoke(ctx)
+            flush()
+            return found
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Commands, or what may follow `check`, which need not be written. (bash takes words or files, not both.)"""
         found = super().shell_complete(ctx, incomplete)
         return found if found and not incomplete.startswith("-") else [*found, *_of(self.commands["check"], incomplete)]
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """What click says of arguments quotes them; they may be names of files that somebody else gave."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = visible(error.message, keep="\n")  # type: ignore[misc]
+        raise
 
 
 def _of(command: click.Command, incomplete: str) -> list[Any]:
@@ -63,16 +88,17 @@ CONFIG = click.option(
 ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration file.")
 
 
+class Ended(SystemExit):
+    """The end of a command that leaves nothing to do: what still runs may end with the process."""
+
+    code: int
+
+
 @contextlib.contextmanager
 def errors() -> Iterator[None]:
     """Ends the program with a message where the user is to do something."""
-    from detlint.catalog import CatalogError
-    from detlint.config import ConfigError
-
     try:
         yield
-    except (ConfigError, CatalogError) as error:
-        fail(str(error))
     except FileNotFoundError as error:
         fail(f"no such file or folder: {error}")
     except BrokenPipeError:
@@ -80,10 +106,26 @@ def errors() -> Iterator[None]:
         _drop_output()
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        raise Ended(interrupts.CODE) from None
+    except MemoryError:
+        fail("out of memory; `--jobs 1` needs the least")
     except OSError as error:  # the disk is full, say
         _drop_output()
         fail(str(error))
+    except Exception as error:
+        from detlint.catalog import CatalogError
+        from detlint.config import ConfigError
+        from detlint.pool import WorkerLost
+
+        if isinstance(error, (CatalogError, ConfigError, WorkerLost)):
+            fail(str(error))
+        raise
+
+
+def flush() -> None:
+    """Write what is still to be written, while it can be told that it couldn't be."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # closed ones are None
+        stream.flush()
 
 
 def _drop_output() -> None:
@@ -99,7 +141,7 @@ def put(text: str, file: Path | None, err: bool = False) -> None:
         click.echo(text, nl=False, err=err, color=colour())
         return
     try:
-        save(file, click.unstyle(text).encode())
+        save(file, click.unstyle(text).encode("utf-8", "backslashreplace"))
     except OSError as error:
         fail(f"{file}: can't be written: {error.strerror}")
 
@@ -109,10 +151,25 @@ def colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
-def tell(message: str) -> None:
-    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+def show_diff(lines: Iterable[str]) -> None:
+    """Print a diff: to people as they can read it, and to a program, which may apply it, with every byte."""
+    from detlint.report.changes import coloured
+
+    chosen = colour()
+    people = chosen or sys.stdout.isatty()
+    for line in lines:
+        text = line.rstrip("\r\n")
+        shown = coloured(visible(text, keep="\t") + line[len(text) :]) if people else line
+        click.echo(shown, nl=False, color=chosen if people else True)  # else what looks like a colour would be left out
 
 
-def fail(message: str) -> NoReturn:
-    tell(message)
+def tell(message: str, *more: str) -> None:
+    """Print an error; what else there is to say of it on lines of its own."""
+    message = "\n".join(map(visible, (message, *more)))
+    with contextlib.suppress(OSError):  # whoever reads standard error has gone
+        click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+
+
+def fail(message: str, *more: str) -> NoReturn:
+    tell(message, *more)
     sys.exit(WRONG_USE)

@@ -21,6 +21,11 @@ from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head,
 from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
+if sys.platform != "win32":
+    import resource
+else:
+    resource = None
+
 _T = TypeVar("_T")
 Progress = Callable[[int, int], None]
 
@@ -28,7 +33,12 @@ FEWEST_FOR_PROCESSES: Final = 40
 """Below this many files to parse, starting processes takes longer than it saves."""
 CHUNK: Final = 24
 STACK: Final = 512 * 1024 * 1024
+"""Bytes of stack that recursion to its limit may need."""
 RECURSION: Final = 12_000
+STACKS: Final = (STACK, STACK // 4, STACK // 16)
+"""What is asked for, and then less: the last is four times what a thread has by itself."""
+SHARE: Final = 4
+"""A stack gets at most one part in so many of a limited address space."""
 GATED: Final = b""
 MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
@@ -229,17 +239,19 @@ class _Work(NamedTuple):
 
 
 def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File, bytes]]:
+    if jobs > 1 and len(files) >= FEWEST_FOR_PROCESSES:
+        from detlint import pool  # most runs read a few files at most, and can do without
+
+        jobs = jobs if pool.safe() else 1
     if jobs == 1 or len(files) < FEWEST_FOR_PROCESSES:
         for start in range(0, len(files), CHUNK):
             part = files[start : start + CHUNK]
             yield from zip(part, with_deep_stack(partial(work.read, part)), strict=True)
         return
-    from concurrent.futures import ProcessPoolExecutor  # most runs read a few files at most, and can do without
-
     count = -(-len(files) // CHUNK)
     chunks: Sequence[list[File]] = [files[i::count] for i in range(count)]
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work,)) as pool:
-        for chunk, (facts, done) in zip(chunks, pool.map(_do, chunks), strict=True):
+    with pool.processes(jobs, None, _start_worker, work) as workers:
+        for chunk, (facts, done) in zip(chunks, workers.map(_do, chunks), strict=True):
             counters.now.add(done)
             yield from zip(chunk, facts, strict=True)
 
@@ -289,6 +301,15 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
     return encode(Facts(file.module, problem=problem))
 
 
+def _stacks() -> Iterator[int]:
+    """The sizes of a stack to ask for. Where the address space of the process is limited, most of it is left for other things."""
+    if resource is None:
+        yield from STACKS
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    yield from (size for size in STACKS if limit == resource.RLIM_INFINITY or size <= limit // SHARE)
+
+
 class _Deep:
     """While it is entered, threads start with a large stack, and recursion may go as deep as that allows. Both hold for the
     whole process: they are put back when the last thread that asked for them has left."""
@@ -302,9 +323,7 @@ class _Deep:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                limit = sys.getrecursionlimit()
-                self._before = limit, threading.stack_size(STACK)
-                sys.setrecursionlimit(max(limit, RECURSION))
+                self._before = sys.getrecursionlimit(), threading.stack_size(STACK)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -313,6 +332,22 @@ class _Deep:
                 limit, size = self._before
                 threading.stack_size(size)
                 sys.setrecursionlimit(limit)
+
+    def start(self, target: Callable[[], None]) -> threading.Thread | None:
+        """A thread that does something, with the largest stack that there is room for; None where there is none for any."""
+        with self._lock:
+            for size in _stacks():
+                threading.stack_size(size)
+                deep = max(self._before[0], RECURSION * size // STACK)
+                sys.setrecursionlimit(deep if self._inside == 1 else min(deep, sys.getrecursionlimit()))
+                # An interrupt leaves it behind, and then it must not keep the process from ending.
+                thread = threading.Thread(target=target, daemon=True)
+                try:
+                    thread.start()
+                except (RuntimeError, MemoryError):  # the address space of the process is limited
+                    continue
+                return thread
+        return None
 
 
 _deep: Final = _Deep()
@@ -332,10 +367,12 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
         except BaseException as error:  # handed to the thread that waits
             failure.append(error)
 
-    thread = threading.Thread(target=target)
     with _deep:
-        thread.start()
-        thread.join()
+        thread = _deep.start(target)
+        if thread is not None:
+            thread.join()
+    if thread is None:
+        target()
     if failure:
         raise failure[0]
     return result[0]

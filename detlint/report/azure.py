@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from detlint.report.view import View
+from detlint.visible import visible
 
 _DATA: Final = str.maketrans({"%": "%AZP25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = _DATA | str.maketrans({";": "%3B", "]": "%5D"})
@@ -26,5 +27,5 @@ def lines(view: View) -> Iterator[str]:
             "columnnumber": str(column),
             "code": finding.code,
         }
-        given = "".join(f"{key}={value.translate(_PROPERTY)};" for key, value in fields.items())
-        yield f"##vso[task.logissue {given}]{view.message(finding).translate(_DATA)}"
+        given = "".join(f"{key}={visible(value.translate(_PROPERTY))};" for key, value in fields.items())
+        yield f"##vso[task.logissue {given}]{visible(view.message(finding).translate(_DATA))}"

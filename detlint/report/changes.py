@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +14,7 @@ import click
 from detlint.fixes.fixer import Fixed
 from detlint.report.place import shown
 from detlint.source import Source
+from detlint.visible import visible
 
 if TYPE_CHECKING:
     from detlint.report.view import Replacement
@@ -29,9 +31,18 @@ def diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
     """
     old, new = Source(path, before).parts, Source(path, after).parts
     for cell, text in new.items():
-        name = shown(path) if cell is None else f"{shown(path)}:cell {cell}"
+        name = _name(path) if cell is None else f"{_name(path)}:cell {cell}"
         for line in difflib.unified_diff(_lines(old.get(cell, "")), _lines(text), name, name):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _name(path: str) -> str:
+    """A file's name as git and `patch` read it: in C's quotes where it has control characters, or is none of UTF-8."""
+    raw = path.removeprefix(os.getcwd().rstrip(os.sep) + os.sep)
+    if visible(raw) == raw:
+        return raw
+    signs = (chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:03o}" for byte in os.fsencode(raw))
+    return f'"{"".join(signs)}"'
 
 
 class Hunk(NamedTuple):

@@ -26,6 +26,8 @@ MODULES: Final = {
     "html": "html",
 }
 """A format -> the module here whose `lines` writes it."""
+FOR_PROGRAMS: Final = frozenset({"json", "json-lines", "sarif", "gitlab", "junit", "rdjson", "html"})
+"""Those whose lines are of another language, which has its own way to quote."""
 FOR_PEOPLE: Final = frozenset({"full", "text", "concise", "grouped"})
 
 

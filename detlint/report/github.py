@@ -10,6 +10,7 @@ from typing import Final
 
 from detlint.checks.finding import Finding
 from detlint.report.view import View
+from detlint.visible import visible
 
 _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -20,10 +21,10 @@ def lines(view: View) -> Iterator[str]:
     """A command a finding."""
     for finding in view.findings:
         fields = {"title": f"detlint ({finding.code})", "file": view.relative(finding.path), **_place(view, finding)}
-        given = ",".join(f"{key}={str(value).translate(_PROPERTY)}" for key, value in fields.items())
+        given = ",".join(f"{key}={visible(str(value).translate(_PROPERTY))}" for key, value in fields.items())
         help_ = f"\n  help: {finding.remedy}" if finding.remedy else ""
         text = f"{finding.code} {view.message(finding)}{help_}"
-        yield f"::{_COMMANDS[finding.severity]} {given}::{text.translate(_DATA)}"
+        yield f"::{_COMMANDS[finding.severity]} {given}::{visible(text.translate(_DATA))}"
 
 
 def _place(view: View, finding: Finding) -> dict[str, int]:

@@ -9,11 +9,10 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from detlint.checks.finding import Finding
 from detlint.report.place import Position
 from detlint.report.view import View
+from detlint.visible import encoded
 
 _SEVERITIES: Final = {"error": "major", "warning": "minor", "note": "info"}
 
@@ -26,7 +25,7 @@ def lines(view: View) -> Iterator[str]:
     """
     top = os.path.realpath(os.environ.get("CI_PROJECT_DIR") or view.top)
     rows = [_row(view, finding, view.fingerprints[i], top) for i, finding in enumerate(view.findings)]
-    yield msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
+    yield encoded(rows)
 
 
 def _row(view: View, finding: Finding, fingerprint: str, top: str) -> dict[str, Any]:

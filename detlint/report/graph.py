@@ -19,6 +19,7 @@ from detlint.program.reach import Place
 from detlint.program.trace import Call
 from detlint.report.deeds import deeds
 from detlint.report.place import at_line, at_name, shown
+from detlint.visible import visible
 
 MOST_NAMED: Final = 3
 """APIs that are listed where many draw alike."""
@@ -160,7 +161,7 @@ def mermaid(drawn: Drawn) -> Iterator[str]:
     """For Markdown that renders Mermaid."""
     yield "flowchart LR"
     for node in drawn.nodes.values():
-        text = "<br/>".join(_entities(line) for line in node.lines())
+        text = "<br/>".join(_entities(visible(line)) for line in node.lines())
         left, right = ("[", "]") if node.kind == "function" else ("([", "])")
         yield f'  {node.name}{left}"{text}"{right}:::{node.kind}'
     for (a, b), step in drawn.edges.items():
@@ -177,7 +178,7 @@ def dot(drawn: Drawn) -> Iterator[str]:
     yield '  edge [fontname="Helvetica", fontsize=9, color="#78909c"]'
     for node in drawn.nodes.values():
         fill, stroke = FILLS[node.kind]
-        text = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in node.lines())
+        text = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in map(visible, node.lines()))
         yield f'  {node.name} [label="{text}", fillcolor="{fill}", color="{stroke}", fontcolor="{INK}"]'
     for (a, b), step in drawn.edges.items():
         yield f'  {a} -> {b} [label="{step}"]'

@@ -10,6 +10,7 @@ import click
 from detlint.report.place import line_in, shown
 from detlint.report.text import COLOURS, summary
 from detlint.report.view import View
+from detlint.visible import visible
 
 
 def lines(view: View) -> Iterator[str]:
@@ -21,6 +22,6 @@ def lines(view: View) -> Iterator[str]:
         width = max(len(place) for place, _ in rows)
         for place, finding in rows:
             level = click.style(finding.severity, fg=COLOURS[finding.severity])
-            yield f"  {place:<{width}}  {level}: {click.style(finding.code, bold=True)} {finding.message}"
+            yield f"  {place:<{width}}  {level}: {click.style(finding.code, bold=True)} {visible(finding.message)}"
         yield ""
     yield from summary(view)

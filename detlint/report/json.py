@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from detlint.checks.finding import Finding, Step
 from detlint.report.place import Position, Sources
 from detlint.report.view import View
+from detlint.visible import encoded
 
 if TYPE_CHECKING:
     from detlint.fixes.plan import Fix
@@ -24,7 +23,7 @@ def lines(view: View) -> Iterator[str]:
     rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
     entry point) and `remedy`.
     """
-    yield msgspec.json.format(msgspec.json.encode([*rows(view)]), indent=2).decode()
+    yield encoded([*rows(view)])
 
 
 def rows(view: View) -> Iterator[dict[str, Any]]:

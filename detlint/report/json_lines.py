@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from detlint.report.json import rows
 from detlint.report.view import View
+from detlint.visible import encoded
 
 
 def lines(view: View) -> Iterator[str]:
     """A line a finding."""
     for row in rows(view):
-        yield msgspec.json.encode(row).decode()
+        yield encoded(row, 0)

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from detlint.checks.finding import Finding
 from detlint.report.json import text_of
 from detlint.report.view import View
+from detlint.visible import in_xml
 
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML has no way to write."""
@@ -35,7 +36,7 @@ def lines(view: View) -> Iterator[str]:
     top.attrib.update(tests=str(len(view.findings) or 1), failures=count, errors="0")
     ElementTree.indent(top, "    ")
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield ElementTree.tostring(top, "unicode")
+    yield in_xml(ElementTree.tostring(top, "unicode"))
 
 
 def _suite(top: ElementTree.Element, name: str, tests: int, failures: int) -> ElementTree.Element:

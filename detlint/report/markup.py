@@ -11,7 +11,7 @@ import html
 import re
 from typing import Final
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 """What HTML can't hold, UTF-8 can't say, or would turn the order of the letters around it."""
 _CODE: Final = re.compile(r"`([^`]+)`")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Final
 
 from detlint.checks.finding import Finding
@@ -18,6 +17,7 @@ from detlint.program.resolve import Module
 from detlint.program.trace import Call, Event
 from detlint.report import shell
 from detlint.report.deeds import Deed, deeds
+from detlint.report.markup import escaped as escape
 from detlint.report.place import at_name, shown
 from detlint.source import Source
 

@@ -11,6 +11,7 @@ from detlint.checks.finding import Report
 from detlint.facts.model import Cell, Span
 from detlint.notebook import cell_of
 from detlint.source import Source
+from detlint.visible import visible
 
 if TYPE_CHECKING:  # a run of which all is known needs none of the program
     from detlint.program.reach import Place
@@ -28,7 +29,8 @@ class Position(NamedTuple):
 def shown(path: str, folder: str = "") -> str:
     """A path as people type it: relative to where they are, or to another folder, when it is below."""
     here = (folder or os.getcwd()).rstrip(os.sep) + os.sep
-    return path.removeprefix(here).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    name = visible(path.removeprefix(here))
+    return f"./{name}" if name.startswith(("::", "##")) else name  # else CI services take it for a command
 
 
 def line_in(cells: Sequence[Cell], line: int) -> str:
@@ -53,9 +55,7 @@ def at(place: Place) -> str:
 
 def at_name(place: Place) -> str:
     """The same, with the file's name only."""
-    return (
-        f"{Path(place.module.path).name}:{line_in(place.module.facts.cells, place.module.sites[place.site].span.line)}"
-    )
+    return f"{visible(Path(place.module.path).name)}:{line_in(place.module.facts.cells, place.module.sites[place.site].span.line)}"
 
 
 class Sources(dict[str, Source]):

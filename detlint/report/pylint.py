@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from detlint.report.place import shown
 from detlint.report.view import View
+from detlint.visible import visible
 
 
 def lines(view: View) -> Iterator[str]:
@@ -13,4 +14,4 @@ def lines(view: View) -> Iterator[str]:
     for finding in view.findings:
         start = view.at(finding)[0]
         line = start.line if start.cell is None else 1
-        yield f"{shown(finding.path)}:{line}: [{finding.code}] {view.message(finding)}"
+        yield f"{shown(finding.path)}:{line}: [{finding.code}] {visible(view.message(finding))}"

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from detlint.checks.finding import Finding, Step
 from detlint.facts.model import Span
 from detlint.report.place import Position
 from detlint.report.view import View
+from detlint.visible import encoded
 
 _SEVERITIES: Final = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
@@ -25,7 +24,7 @@ def lines(view: View) -> Iterator[str]:
         "severity": "WARNING",
         "diagnostics": [_row(view, finding) for finding in view.findings],
     }
-    yield msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
+    yield encoded(found)
 
 
 def _row(view: View, finding: Finding) -> dict[str, Any]:

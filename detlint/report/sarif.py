@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
-import msgspec
-
 from detlint import __version__
 from detlint.catalog import Rule
 from detlint.checks.finding import ANOTHER_RUN, Finding, Step
@@ -21,6 +19,7 @@ from detlint.report.document import INLINE, markdown, text
 from detlint.report.place import Position
 from detlint.report.rules import family, guidance
 from detlint.report.view import Replacement, View
+from detlint.visible import encoded
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PRECISION: Final = {"error": "very-high", "warning": "high", "note": "medium"}
@@ -49,8 +48,7 @@ def log(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The folder of the repository."}}},
         "results": results,
     }
-    encoded = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
-    return msgspec.json.format(encoded, indent=2).decode()
+    return encoded({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(view: View, rule: Rule) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from detlint.facts.model import Span
 from detlint.report.place import Sources, line_in, shown
 from detlint.report.view import View
 from detlint.source import Source
+from detlint.visible import visible
 
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 SWITCHED: Final = frozenset({"DET402", "DET406"})
@@ -50,19 +51,19 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
     span, start = finding.span, sources.start(finding.path, finding.span)
     colour = COLOURS[finding.severity]
     head = click.style(f"{finding.severity}[{finding.code}]", fg=colour, bold=True)
-    yield f"{head} {click.style(finding.message, bold=True)}"
+    yield f"{head} {click.style(visible(finding.message), bold=True)}"
     gutter = len(str(start.line)) + 1
     arrow = click.style(" " * (gutter - 1) + "-->", fg="blue")
-    name = click.style(finding.name, dim=True)
+    name = click.style(visible(finding.name), dim=True)
     yield f"{arrow} {sources.line(finding.path, span.line)}:{start.column}  {name}"
     bar, mark = click.style(" " * gutter + "|", fg="blue"), click.style(" " * gutter + "=", fg="blue")
     yield bar
     end = sources.end(finding.path, span).line if span.end_line > span.line else None
     yield from _marked(sources[finding.path], span, start.line, end, gutter, colour)
     for step in finding.steps:
-        yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {step.message}"
+        yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {visible(step.message)}"
     if finding.remedy:
-        yield f"{mark} {click.style('help', fg='green', bold=True)}: {finding.remedy}"
+        yield f"{mark} {click.style('help', fg='green', bold=True)}: {visible(finding.remedy)}"
     kind = _applicability(finding, sources)
     if finding in sources.unfixed:
         yield f"{mark} {click.style('fix', fg='green', bold=True)}: not made here: {sources.unfixed[finding]}"
@@ -70,7 +71,7 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
         from detlint.report.apis import fix_text
 
         option = "--fix" if kind == "safe" else "--fix --unsafe-fixes"
-        yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {fix_text(finding.fix)}"
+        yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {visible(fix_text(finding.fix))}"
     if folded:
         yield from _elsewhere(folded, mark, sources)
     yield ""
@@ -113,18 +114,22 @@ def _marked(source: Source, span: Span, number: int, last: int | None, gutter: i
         number: the line as it is counted for people, and `last` the span's last one where that is another.
     """
     line = source.line(span.line)
-    text = line.expandtabs(4)
+    text = visible(line.expandtabs(4))
     if len(text) > WIDEST:
         text = text[: WIDEST - 3] + "..."
     head = click.style(f"{number:>{gutter - 1}} |", fg="blue")
     yield f"{head} {text}".rstrip()
-    start = len(line[: source.column(span.line, span.column) - 1].expandtabs(4))
+    start = _width(line[: source.column(span.line, span.column) - 1])
     end_column = span.end_column if span.end_line == span.line else len(line.encode())
-    end = len(line[: source.column(span.line, end_column) - 1].expandtabs(4))
+    end = _width(line[: source.column(span.line, end_column) - 1])
     if start < WIDEST:
         marks = "^" * max(1, min(end, WIDEST) - start)
         more = click.style(f" (to line {last})", dim=True) if last is not None else ""
         yield f"{click.style(' ' * gutter + '|', fg='blue')} {' ' * start}{click.style(marks, fg=colour, bold=True)}{more}"
+
+
+def _width(text: str) -> int:
+    return len(visible(text.expandtabs(4)))
 
 
 def summary(view: View) -> Iterator[str]:
@@ -167,7 +172,7 @@ def _of_the_baseline(report: Report) -> str:
 
 def statistics(view: View) -> Iterator[str]:
     """A line a rule, most severe and most frequent first."""
-    rows = Counter((f.severity, f.code, f.name) for f in view.findings)
+    rows = Counter((f.severity, f.code, visible(f.name)) for f in view.findings)
     if not rows:
         return
     width = len(str(max(rows.values())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -127,7 +128,7 @@ def calls(path: Path) -> Iterator[Call]:
 
 def call_at(path: Path, number: int) -> Call | None:
     """One row of a file, by its number; read from the beginning, so that no memory is needed for the others."""
-    if number < 0:
+    if not 0 <= number <= sys.maxsize:
         return None
     trace = Trace.open(path)
     row = next(islice(trace.rows(), number, None), None)

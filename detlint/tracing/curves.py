@@ -11,12 +11,15 @@ _MARGIN: Final = 16
 """Columns that the scale and the axis take."""
 _FEWEST: Final = 3
 """Points below which numbers say more than a curve."""
+_LARGEST: Final = 1e300
 _COLOURS: Final = ("bright_blue", "bright_red", "bright_green", "bright_yellow")
 
 
 def curves(runs: list[dict[str, list[Loss]]], width: int) -> list[str]:
     """The first process's losses in each run; empty where there are too few for a curve."""
-    series = [next(iter(run.values()), []) for run in runs]
+    firsts = [next(iter(run.values()), []) for run in runs]
+    # What is no number, or is out of all proportion, has no place on a scale.
+    series = [[(i, loss.value) for i, loss in enumerate(run) if abs(loss.value) < _LARGEST] for run in firsts]
     if max(map(len, series), default=0) < _FEWEST:
         return []
     import plotille
@@ -25,6 +28,6 @@ def curves(runs: list[dict[str, list[Loss]]], width: int) -> list[str]:
     figure.width, figure.height, figure.origin, figure.color_mode = width - _MARGIN, _ROWS, False, "names"
     figure.x_label, figure.y_label = "iteration", "loss"
     for number, losses in enumerate(series):
-        places, values = [*range(len(losses))], [loss.value for loss in losses]
+        places, values = [i for i, _ in losses], [value for _, value in losses]
         figure.plot(places, values, lc=_COLOURS[number % len(_COLOURS)], label=f"run {number + 1}")
     return [line.rstrip() for line in figure.show(legend=True).splitlines()]

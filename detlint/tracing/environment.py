@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Final
+
+from detlint import git as repository
 
 LIBRARIES: Final = (
     "torch", "torch_npu", "torchvision", "numpy", "mindspore", "tensorflow", "tensorflow-cpu", "keras", "detlint",
@@ -18,6 +20,8 @@ PREFIXES: Final = (
     "DETLINT_",
 )  # fmt: skip
 """Variables that may change what a run computes."""
+_PATIENCE: Final = 10
+"""Seconds that git is given."""
 
 
 def versions() -> dict[str, str]:
@@ -37,11 +41,13 @@ def variables() -> dict[str, str]:
 
 
 def git() -> dict[str, str]:
-    """The commit of the current folder, and whether files differ from it; nothing where there is none."""
-    commit = _git("rev-parse", "HEAD")
-    if not commit:
+    """The commit of the current folder, and whether files differ from it; nothing where there is none, or git takes too long."""
+    here = Path.cwd()
+    try:
+        commit = repository.run(here, "rev-parse", "HEAD", timeout=_PATIENCE).decode().strip()
+        changed = repository.diff(here, "--name-only", "--no-renames", "HEAD", timeout=_PATIENCE)
+    except (OSError, repository.Failed):
         return {}
-    changed = _git("status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "changed": "yes" if changed else "no"}
 
 
@@ -68,11 +74,3 @@ def argv() -> list[str]:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
-
-
-def _git(*arguments: str) -> str:
-    try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Iterator
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from detlint.report import shell
 from detlint.report.markup import escaped
 from detlint.report.place import shown
+from detlint.tracing import excerpt
 from detlint.tracing.frameworks import TITLES as FRAMEWORKS
 from detlint.tracing.losses import Loss
 from detlint.tracing.story import Line, Story, Verdict
@@ -140,7 +140,7 @@ def _story(story: Story) -> Iterator[str]:
 
 
 def _source(line: Line) -> Iterator[str]:
-    texts = [(n, linecache.getline(line.file, n)) for n in range(max(1, line.line - _AROUND), line.line + _AROUND + 1)]
+    texts = [(n, excerpt.line(line.file, n)) for n in range(max(1, line.line - _AROUND), line.line + _AROUND + 1)]
     if not any(text for _, text in texts):
         return
     yield f'<p class="dim">{escaped(at(line))}</p><pre>'

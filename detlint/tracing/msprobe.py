@@ -6,6 +6,7 @@ The layouts are those of msprobe 1.x to 26.2, taken from the package `mindstudio
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from detlint.tracing.reader import Unreadable
+from detlint.tracing.reader import Unreadable, regular
 from detlint.tracing.records import NOTHING, UNREAD, End, Header, Row, Step
 from detlint.tracing.writer import Writer
 
@@ -32,6 +33,7 @@ _OWNERS: Final = {
 }  # fmt: skip
 """What the first word of a name stands for."""
 _FRAME: Final = re.compile(r'File "?(?P<file>.+?)"?, line (?P<line>\d+), in (?P<function>.*?)(?:,| ?\n|$)')
+_FIRST: Final = 1 << 16
 _STATISTICS: Final = ("Max", "Min", "Mean", "Norm")
 _STEP: Final = re.compile(r"step(\d+)")
 _RANK: Final = re.compile(r"rank(\d+)")
@@ -52,7 +54,11 @@ def converted(folder: Path, into: Path) -> Path:
     for path in dumps(folder):
         by_rank.setdefault(_number(_RANK, path), []).append((_number(_STEP, path), path))
     for rank, steps in sorted(by_rank.items()):
-        _Rank(rank, into).convert(sorted(steps))
+        try:
+            _Rank(rank, into).convert(sorted(steps))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            named = ", ".join(str(path) for _, path in sorted(steps))
+            raise Unreadable(f"{named}: damaged, or not as msprobe writes dumps: {error!r}") from None
     return into
 
 
@@ -165,9 +171,8 @@ def _digest(value: dict[str, Any]) -> int:
 
 def _kind(writer: Writer, value: dict[str, Any]) -> int:
     shape = value["shape"]
-    return writer.kind(
-        str(value["dtype"]).removeprefix("torch."), tuple(shape) if isinstance(shape, list) else (), "", ""
-    )
+    sizes = tuple(size for size in shape if isinstance(size, int)) if isinstance(shape, list) else ()
+    return writer.kind(str(value["dtype"]).removeprefix("torch."), sizes, "", "")
 
 
 def _arguments(writer: Writer, record: dict[str, Any]) -> int:
@@ -205,15 +210,21 @@ def _frames(lines: list[str]) -> Iterator[tuple[str, int, str]]:
 
 def _beside(path: Path, name: str) -> dict[str, Any]:
     file = path.with_name(name)
-    return _read(file) if file.exists() else {}
+    return _read(file) if os.path.lexists(file) else {}
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(path.read_bytes())
+        with regular(path) as file:
+            text = file.read(_FIRST)
+            if not text.lstrip().startswith(b"{"):  # what is no JSON may be of any size
+                raise Unreadable(f"{path}: not a dump of msprobe")
+            found = msgspec.json.decode(text + file.read())
     except OSError as error:
         raise Unreadable(f"{path}: can't be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
+    except RecursionError:
+        raise Unreadable(f"{path}: not a dump of msprobe: it is nested too deeply") from None
+    except ValueError as error:
         raise Unreadable(f"{path}: no JSON: {error}; did the run that wrote it end?") from None
     if not isinstance(found, dict):
         raise Unreadable(f"{path}: not a dump of msprobe")

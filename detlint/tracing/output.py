@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-import msgspec
 
+from detlint import visible
 from detlint.tracing import text, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
@@ -18,6 +18,7 @@ from detlint.tracing.verify import Verification, Verifier
 ATOL: Final = 1e-3
 """What MindSpore's guide allows: numpy.allclose with atol=1e-3."""
 _WIDEST: Final = 100
+_NARROWEST: Final = 40
 
 
 def of_traces(told: Verdict, form: str) -> str:
@@ -32,7 +33,7 @@ def of_traces(told: Verdict, form: str) -> str:
         from detlint.tracing import html
 
         return html.page(told, None)
-    return "\n".join(text.lines(told))
+    return visible.lines(text.lines(told))
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Verified:
             from detlint.tracing import sarif
 
             return sarif.log(self.found.trace)
-        width = min(shutil.get_terminal_size().columns, _WIDEST)
-        return "\n".join(verification_text.lines(self.found, width))
+        width = max(_NARROWEST, min(shutil.get_terminal_size().columns, _WIDEST))
+        return visible.lines(verification_text.lines(self.found, width))
 
     def html(self) -> str:
         """It as a page."""
@@ -87,7 +88,7 @@ class TriedTwice:
 
     def text(self, form: str) -> str:
         """It in a format; SARIF has no form for it."""
-        return _json(self.found) if form == "json" else "\n".join(twice_text.lines(self.found))
+        return _json(self.found) if form == "json" else visible.lines(twice_text.lines(self.found))
 
     def html(self) -> str:
         """It as a page."""
@@ -102,8 +103,8 @@ def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
 
 
 def _tell(said: str) -> None:
-    click.echo(f"detlint verify: {said}", err=True)
+    click.echo(f"detlint verify: {visible.visible(said)}", err=True)
 
 
 def _json(what: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(what), indent=2).decode()
+    return visible.encoded(what)

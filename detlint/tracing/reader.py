@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
-from detlint.tracing.records import LENGTH, MAGIC, SUFFIX, End, Header, Kind, Rank, Record, Row, Site, Step, Text
+from detlint.tracing.records import LENGTH, MAGIC, NAMED, SUFFIX, End, Header, Kind, Rank, Record, Row, Site, Step, Text
 
 _AT_ONCE: Final = 1 << 20
+_LONGEST: Final = 64 << 20
+"""Bytes: no record is longer, whatever its frame says."""
 
 
 class Unreadable(Exception):
@@ -45,20 +47,30 @@ class Trace:
             raise Unreadable(f"{path}: the trace is empty: the run ended before it began")
         try:
             header = msgspec.msgpack.decode(frame, type=Header)
-        except msgspec.DecodeError as error:
+        except ValueError as error:
             raise Unreadable(f"{path}: damaged: {error}") from None
         return cls(path, header, rank=header.rank, world=header.world)
 
     def rows(self) -> Iterator[Row]:
-        """Every row; the other attributes are filled as the rows that need them come."""
+        """Every row; the other attributes are filled as the rows that need them come.
+
+        Raises:
+            Unreadable: the file is damaged. What is read until then names only what there is.
+        """
         for record in _records(self.path):
             if isinstance(record, Row):
+                if not self._sound(record):
+                    raise Unreadable(f"{self.path}: damaged: a row names what isn't there")
                 yield record
             elif isinstance(record, Text):
                 self.texts.append(record.text)
             elif isinstance(record, Site):
+                if len(record.frames) % 3 or not all(map(self._known, record.frames[::3] + record.frames[2::3])):
+                    raise Unreadable(f"{self.path}: damaged: a line names what isn't there")
                 self.sites.append(record.frames)
             elif isinstance(record, Kind):
+                if max(record.dtype, record.device, record.layout) >= len(self.texts):
+                    raise Unreadable(f"{self.path}: damaged: a type names what isn't there")
                 self.kinds.append(record)
             elif isinstance(record, Step):
                 self.step = record.number
@@ -66,6 +78,23 @@ class Trace:
                 self.rank, self.world = record.rank, record.world
             elif isinstance(record, End):
                 self.end = record
+
+    def _known(self, number: int) -> bool:
+        return 0 <= number < len(self.texts)
+
+    def _sound(self, row: Row) -> bool:
+        """Whether what a row names by number has been read."""
+        texts, kinds = len(self.texts), len(self.kinds)
+        inputs, outputs = row.inputs, row.outputs
+        return (
+            max(row.op, row.api, row.module, row.arguments, row.node) < texts
+            and row.site < len(self.sites)
+            and not len(inputs) % 3
+            and not len(outputs) % 2
+            and all(0 <= kind < kinds for kind in inputs[::3])
+            and all(0 <= kind < kinds for kind in outputs[::2])
+            and (not inputs or NAMED - min(inputs[2::3]) < texts)
+        )
 
     def text(self, number: int) -> str:
         """A text by its number; empty where there is none."""
@@ -88,6 +117,8 @@ def traces(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     found = sorted(folder.glob(f"*{SUFFIX}"))
+    if not found and folder.exists() and not folder.is_dir():
+        raise Unreadable(f"{folder}: neither a file nor a folder")
     if not found:
         raise Unreadable(f"{folder}: no trace is there (`detlint trace {folder} script.py` makes one)")
     return found
@@ -100,14 +131,27 @@ def _records(path: Path) -> Iterator[Record]:
     try:
         for frame in frames:
             yield decoder.decode(frame)
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise Unreadable(f"{path}: damaged: {error}") from None
+
+
+def regular(path: Path) -> BinaryIO:
+    """A file, opened for reading. Others may never end, or wait for somebody to write.
+
+    Raises:
+        Unreadable: it is none.
+        OSError: it can't be opened.
+    """
+    if not path.is_file():
+        path.stat()
+        raise Unreadable(f"{path}: can't be read: it is no regular file")
+    return path.open("rb")
 
 
 def _frames(path: Path) -> Iterator[memoryview]:
     """The frames that are whole."""
     try:
-        with path.open("rb") as file:
+        with regular(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise Unreadable(f"{path}: not a trace, or one of another version of detlint")
             data = b""
@@ -117,6 +161,8 @@ def _frames(path: Path) -> Iterator[memoryview]:
                     length = int.from_bytes(data[at : at + LENGTH], "little")
                     if length == 0:
                         return
+                    if length > _LONGEST:
+                        raise Unreadable(f"{path}: damaged: a record of {length:,} bytes")
                     if at + LENGTH + length > len(data):
                         break
                     yield memoryview(data)[at + LENGTH : at + LENGTH + length]

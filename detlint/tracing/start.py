@@ -10,13 +10,16 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 
 from detlint.runtime.launch import REPLACES, become, prepare, require_environment
 from detlint.runtime.plan import Plan
 from detlint.tracing.watch import Watch
+
+_PATIENCE: Final = 2
+"""Seconds that a program is given to end by itself, and then when it is told to."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Program:
             process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables)
             try:
                 return process.wait()
+            except BaseException:  # an interrupt, which the program has got too where a terminal sent it
+                _end(process)
+                raise
             finally:
                 shutil.rmtree(self._reports, ignore_errors=True)
 
@@ -70,3 +76,13 @@ class Program:
                 self.environment(msgspec.structs.replace(watch, first=os.getpid() if REPLACES else watch.first)),
             )
         )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for insist in (process.terminate, process.kill):
+        try:
+            process.wait(_PATIENCE)
+            return
+        except subprocess.TimeoutExpired:
+            insist()
+    process.wait()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator
 
 import click
 
 from detlint.report.place import shown
+from detlint.tracing import excerpt
 from detlint.tracing.story import Line, Story, Verdict
+from detlint.visible import visible
 
 _LABEL = 8
 _FORWARD = 2
@@ -23,14 +24,16 @@ def lines(told: Verdict) -> Iterator[str]:
     ranks, frameworks = {one.rank for one in told.processes}, {one.framework for one in told.processes}
     for process in told.processes:
         parts = [f"rank {process.rank}"] * (len(ranks) > 1) + [process.framework] * (len(frameworks) > 1)
-        name = f"{', '.join(parts)}: " if parts else ""
+        name = visible(f"{', '.join(parts)}: ") if parts else ""
         yield f"{name}{_counts(process.rows, process.alone, process.differing)}" + (
-            f"; first by {process.cause}: {process.first}" if not process.equal and len(told.processes) > 1 else ""
+            f"; first by {process.cause}: {visible(process.first)}"
+            if not process.equal and len(told.processes) > 1
+            else ""
         )
     for said in told.warnings:
-        yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {said}"
+        yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {visible(said)}"
     for said in told.notes:
-        yield f"{click.style('note', fg='cyan', bold=True)}: {said}"
+        yield f"{click.style('note', fg='cyan', bold=True)}: {visible(said)}"
     verdict = (
         click.style("equal", fg="green", bold=True) if told.equal else click.style("different", fg="red", bold=True)
     )
@@ -45,7 +48,7 @@ def _counts(rows: tuple[int, int], alone: tuple[int, int], differing: int) -> st
 
 def _story(story: Story, several: bool) -> Iterator[str]:
     label = story.code or story.cause
-    yield f"{click.style(f'first difference[{label}]', fg='red', bold=True)}: {click.style(story.headline, bold=True)}"
+    yield f"{click.style(f'first difference[{visible(label)}]', fg='red', bold=True)}: {click.style(visible(story.headline), bold=True)}"
     if story.stack:
         yield from _source(story.stack[0])
     yield from _row("cause", f"{story.title}: {story.said}")
@@ -60,7 +63,7 @@ def _story(story: Story, several: bool) -> Iterator[str]:
     for i, given in enumerate(story.inputs):
         state = click.style("differs", fg="red") if given.differs else "same"
         place = f" ({at(given.place)})" if given.place is not None else ""
-        yield from _row(f"input {i}", f"{state}: {given.value} from {given.origin}{place}")
+        yield from _row(f"input {i}", f": {given.value} from {given.origin}{place}", state=state)
     for origin in story.origins:
         yield from _row("also", f"{origin} gives something else for the same")
     if story.code:
@@ -83,17 +86,17 @@ def _source(line: Line) -> Iterator[str]:
     gutter = len(str(line.line)) + 1
     bar = click.style(" " * gutter + "|", fg="blue")
     yield f"{click.style(' ' * (gutter - 1) + '-->', fg='blue')} {at(line)}"
-    text = linecache.getline(line.file, line.line).rstrip()
+    text = visible(excerpt.line(line.file, line.line).rstrip().expandtabs(4))
     if text:
         yield bar
         yield f"{click.style(f'{line.line} |', fg='blue')} {text}"
         yield bar
 
 
-def _row(label: str, text: str, colour: str = "") -> Iterator[str]:
-    yield f"  {click.style('=', fg='blue')} {click.style(label.ljust(_LABEL), bold=True, fg=colour or None)} {text}"
+def _row(label: str, text: str, colour: str = "", state: str = "") -> Iterator[str]:
+    yield f"  {click.style('=', fg='blue')} {click.style(label.ljust(_LABEL), bold=True, fg=colour or None)} {state}{visible(text)}"
 
 
 def at(line: Line) -> str:
     """A line of the program: `train.py:12 main`."""
-    return f"{shown(line.file)}:{line.line} {line.function}"
+    return f"{shown(line.file)}:{line.line} {visible(line.function)}"

@@ -14,6 +14,7 @@ from detlint.tracing.cause import Cause
 from detlint.tracing.known import Known, known
 from detlint.tracing.start import Program
 from detlint.tracing.watch import Watch
+from detlint.visible import visible
 
 _TAIL = 20
 
@@ -77,9 +78,11 @@ def lines(found: Tried) -> Iterator[str]:
     for kernel in found.noisy:
         part = "the backward pass of " if kernel.backward else ""
         head = click.style(f"noisy kernel[{kernel.code or 'kernel'}]", fg="red", bold=True)
-        yield f"{head}: {part}`{kernel.api or kernel.op}` gave something else for the same inputs"
-        yield f"  = operator {kernel.op}, {kernel.differing} of {kernel.calls} calls"
-        yield from (f"  = at       {shown(place.file)}:{place.line} {place.function}" for place in kernel.stack)
+        yield f"{head}: {part}`{visible(kernel.api or kernel.op)}` gave something else for the same inputs"
+        yield f"  = operator {visible(kernel.op)}, {kernel.differing} of {kernel.calls} calls"
+        yield from (
+            f"  = at       {shown(place.file)}:{place.line} {visible(place.function)}" for place in kernel.stack
+        )
         if kernel.help:
             yield f"  = help     {kernel.help}"
         yield ""

@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from detlint.runtime.launch import NotStarted
 from detlint.tracing import losses
 from detlint.tracing.losses import Loss
 from detlint.tracing.reader import Unreadable
@@ -134,8 +135,11 @@ class Verifier:
     def _printed(self, output: Path) -> list[Loss]:
         pattern = re.compile(self.metric)
         groups = (pattern.search(line) for line in output.read_text("utf-8", "replace").splitlines())
-        texts = [found[1] if pattern.groups else found[0] for found in groups if found]
-        return [Loss(i, float(text), text, "metric") for i, text in enumerate(texts[: self.iterations])]
+        texts = [(found[1] if pattern.groups else found[0]) or "" for found in groups if found]
+        try:
+            return [Loss(i, float(text), text, "metric") for i, text in enumerate(texts[: self.iterations or None])]
+        except ValueError as error:
+            raise NotStarted(f"--metric: {error}: let the first group be the loss alone") from None
 
     def _trace(self, result: Verification) -> None:
         folders = [self.folder / f"trace{number}" for number in (1, 2)]
