@@ -102,7 +102,7 @@ def _end(program: Callable[[], object]) -> NoReturn:
         if not isinstance(end.code, int | None):
             print(end.code, file=sys.stderr)
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        sys.excepthook(*sys.exc_info())
         status = 1
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

@@ -79,7 +79,7 @@ def test_page_is_whole_in_itself(tmp_path: Path, showcase: Path, name: str) -> N
     assert parser.links <= parser.names
 
 
-def test_page_shows_lines_streams_and_findings() -> None:
+def test_page_shows_lines_streams_and_findings(showcase: Path) -> None:
     page = drawn(showcase / "train.py", "--format", "html")
     assert "<code>np.random.seed(seed)</code>" in page
     assert re.search(r"torch: \d+ unseeded", page)
@@ -87,7 +87,7 @@ def test_page_shows_lines_streams_and_findings() -> None:
     assert "DET103" not in page  # `thumbnails` is not on this run's way
 
 
-def test_same_again() -> None:
+def test_same_again(showcase: Path) -> None:
     for form in ("mermaid", "dot", "html"):
         assert drawn(showcase / "find_lr.py", "--format", form) == drawn(showcase / "find_lr.py", "--format", form)
 

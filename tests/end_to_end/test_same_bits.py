@@ -130,13 +130,13 @@ BEGINNING = {
 }
 """What is imported before the fork, by framework."""
 RUN = """\
-import runpy, sys
+import os, runpy, sys
 numpy.random.seed()
 if "torch" in sys.modules:
     torch.seed()
 sys.argv.pop(0)
 sys.path.insert(0, "")
-runpy.run_path(sys.argv[0], run_name="__main__")
+runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")  # for those that it spawns
 """
 QUIET = {
     "PYTHONDONTWRITEBYTECODE": "1",

@@ -57,6 +57,7 @@ def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -
     """
     variables = environment(noisy, switched)
     process = server("import torch", PYTHONPATH=variables["PYTHONPATH"], PYTHONWARNINGS="ignore")
-    done = process.run(program + END, **{name: value for name, value in variables.items() if name.startswith("NPU")})
+    kernels = {name: variables[name] for name in ("NPU_DOUBLE_NOISY", "NPU_DOUBLE_SWITCHED")}
+    done = process.run(program + END, cwd=None, **kernels)
     assert done.returncode == 0, done.stderr
     return done.stdout
