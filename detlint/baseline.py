@@ -20,6 +20,7 @@ from detlint.cache import Cache
 from detlint.checks.finding import Finding, Report
 from detlint.checks.identity import Identities
 from detlint.config import BASELINE, Config, ConfigError, selected
+from detlint.files import read
 from detlint.fixes.write import write
 from detlint.report.place import Sources
 
@@ -182,7 +183,7 @@ def load(config: Config, anew: bool = False) -> Baseline | None:
         return None
     file = place(config)
     try:
-        content = file.read_bytes()
+        content = read(file)
     except FileNotFoundError:
         if config.settings.baseline != BASELINE and not anew:
             raise ConfigError(f"{file}: no such baseline; `detlint baseline` writes one") from None

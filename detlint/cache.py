@@ -15,6 +15,8 @@ from typing import Final
 
 import xxhash
 
+from detlint.files import read
+
 CACHEDIR_TAG: Final = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
 )
@@ -97,7 +99,7 @@ class Cache:
         if self._database is None or self._place[0] is None:
             return None
         try:
-            row = memoryview((self._place[0] / name).read_bytes())
+            row = memoryview(read(self._place[0] / name))
         except OSError:
             return None
         return row[CHECK:] if _sum(row[CHECK:]) == row[:CHECK] else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from detlint.facts.model import Span
 from detlint.facts.parse import parsable
 from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
+from detlint.files import read
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 
 
@@ -32,7 +33,7 @@ class Source:
         if self._text is not None:
             return self._text
         try:
-            return Path(self._path).read_bytes()
+            return read(self._path)
         except OSError:
             return b""
 

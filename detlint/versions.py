@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,10 +17,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from detlint import toml
+from detlint.files import MOST_OF_METADATA, read
 
 if TYPE_CHECKING:
     from packaging.specifiers import Specifier
@@ -210,7 +207,7 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _text(file: Path) -> str:
-    data = file.read_bytes()
+    data = read(file, MOST_OF_METADATA)
     # PowerShell's `pip freeze > requirements.txt` writes UTF-16.
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     return text.replace("\r\n", "\n")
@@ -258,7 +255,7 @@ def _readme(text: str) -> Iterator[str]:
 
 
 def _pyproject(text: str) -> Iterator[str]:
-    raw = tomllib.loads(text)
+    raw = toml.parse(text)
     project, poetry = _table(raw.get("project")), _table(_table(raw.get("tool")).get("poetry"))
     groups = [*_table(project.get("optional-dependencies")).values(), *_table(raw.get("dependency-groups")).values()]
     for group in (project.get("dependencies"), *groups):

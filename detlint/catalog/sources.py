@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import Any, TypeVar
 
 import msgspec
@@ -113,14 +112,11 @@ def parse(path: str, data: bytes) -> Document:
     Raises:
         CatalogError: not TOML, an unknown key, or a wrong value.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from detlint import toml  # a compiled catalog needs none
 
     try:
-        raw = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raw = toml.parse(data)
+    except toml.TomlError as error:
         raise CatalogError(f"{path}: not valid TOML: {error}") from None
     if unknown := set(raw) - TABLES.keys():
         raise CatalogError(f"{path}: unknown table `{min(unknown)}`; known are {', '.join(sorted(TABLES))}")

@@ -348,6 +348,7 @@ def _fix(
 
 def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project, stdin: bool) -> int:
     """Write comments where something is found; 1 where none can be."""
+    from detlint.files import read
     from detlint.fixes.noqa import add
     from detlint.report.view import View
 
@@ -355,7 +356,7 @@ def _add_noqa(checked: Callable[[Mapping[str, bytes]], Report], project: Project
         fail("--add-noqa writes into files; it can't be combined with `-`")
     view = View(checked({}), project.config, project.catalog)
     before: dict[str, bytes] = {}
-    added = add(view.findings, lambda path: before.setdefault(path, Path(path).read_bytes()))
+    added = add(view.findings, lambda path: before.setdefault(path, read(path)))
     left = View(checked(added.texts), project.config, project.catalog).findings if added.texts else []
     refused = {(finding.path, finding.span, finding.code): reason for finding, reason in added.refused}
     for finding in left if added.texts else [finding for finding, _ in added.refused]:

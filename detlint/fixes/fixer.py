@@ -6,12 +6,12 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Settings
+from detlint.files import read
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.plan import Fix, Planner
@@ -84,7 +84,7 @@ def _rounds(
 def _first_content(path: str, before: dict[str, bytes]) -> bytes:
     """What a file has now, which from then on counts as what it had."""
     if path not in before:
-        before[path] = Path(path).read_bytes()
+        before[path] = read(path)
     return before[path]
 
 
@@ -146,7 +146,7 @@ def _tidied(changed: dict[str, bytes], files: Files, done: Fixed, before: Mappin
     texts = {**before, **done.texts, **changed}
 
     def read(path: str) -> bytes:
-        return texts[path] if path in texts else Path(path).read_bytes()
+        return texts[path] if path in texts else read(path)
 
     return without_unused(python, {path: changed[path] for path in python}, sorted(done.report.program), read)
 

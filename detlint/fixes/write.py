@@ -7,6 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from detlint.files import read
+
 
 class NotWritten(Exception):
     """Why a file was left as it was."""
@@ -23,7 +25,7 @@ def write(path: Path, before: bytes, after: bytes) -> None:
     """
     real = Path(os.path.realpath(path))
     try:
-        if real.read_bytes() != before:
+        if read(real) != before:
             raise NotWritten("it has changed since it was read; run detlint again")
         if not os.access(real, os.W_OK):
             raise NotWritten("it may not be written")
@@ -39,7 +41,7 @@ def write(path: Path, before: bytes, after: bytes) -> None:
         os.chmod(name, status.st_mode)
         with contextlib.suppress(OSError):  # only root may give files away
             os.chown(name, status.st_uid, status.st_gid)
-        if real.read_bytes() != before:
+        if read(real) != before:
             raise NotWritten("it has changed since it was read; run detlint again")
         os.replace(name, real)
     except OSError as error:

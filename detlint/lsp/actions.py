@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -11,6 +10,7 @@ from lsprotocol import types
 
 from detlint.catalog import Catalog
 from detlint.checks.finding import Report
+from detlint.files import read
 from detlint.fixes import noqa
 from detlint.fixes.files import Files
 from detlint.fixes.fixer import fix
@@ -51,7 +51,7 @@ class Actions:
 
     def _content(self, path: str) -> bytes:
         text = self._report.texts.get(path)
-        return text if text is not None else Path(path).read_bytes()
+        return text if text is not None else read(path)
 
     @property
     def _catalog(self) -> Catalog:

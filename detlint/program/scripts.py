@@ -5,17 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from detlint import toml
 from detlint.facts.nodes import walk
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from detlint.files import MOST_OF_METADATA, read
 
 GROUPS = ("console_scripts", "gui_scripts")
 
@@ -46,8 +42,8 @@ def _pyproject(file: Path) -> Iterator[str]:
 def _toml(file: Path) -> dict[str, Any]:
     """What a TOML file says; a wrong one says nothing."""
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return toml.load(file)
+    except (OSError, toml.TomlError):
         return {}
 
 
@@ -57,7 +53,7 @@ def _table(value: object) -> dict[str, Any]:
 
 def _setup_cfg(file: Path) -> Iterator[str]:
     try:
-        text = file.read_text("utf-8")
+        text = read(file, MOST_OF_METADATA).decode()
     except (OSError, UnicodeDecodeError):
         return
     import configparser
@@ -74,7 +70,7 @@ def _setup_cfg(file: Path) -> Iterator[str]:
 def _setup_py(file: Path) -> Iterator[str]:
     """The literal `entry_points` of a `setup(...)` call; nothing is run."""
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = ast.parse(read(file, MOST_OF_METADATA))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in walk(tree):

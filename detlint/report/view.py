@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Config
+from detlint.files import read
 from detlint.report.place import Position, Sources, shown
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class View:
         from detlint.fixes.plan import Planner  # imports LibCST
 
         texts = self.report.texts
-        files = Files(lambda path: texts[path] if path in texts else Path(path).read_bytes(), self.catalog)
+        files = Files(lambda path: texts[path] if path in texts else read(path), self.catalog)
         return Planner(self.catalog, self.config.settings, files, self.report.program)
 
     def fix(self, finding: Finding) -> Fix | None:
