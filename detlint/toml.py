@@ -14,13 +14,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-DEEPEST: Final = 100
-"""Brackets within brackets: the reader calls itself for each."""
 MOST_PARTS: Final = 100
 """Parts of one key (`a.b.c`): the reader's time grows with the square of their number, for each table below anew."""
 _MARK: Final = re.compile(
     r"""#[^\n]*|"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"{3,5})?|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?"""
-    r"""|'{3}[^']*(?:'(?!'')[^']*)*(?:'{3,5})?|'[^'\n]*'?|[\[\]{}.,=\n]""",
+    r"""|'{3}[^']*(?:'(?!'')[^']*)*(?:'{3,5})?|'[^'\n]*'?|[][{}.,=\n]""",
     re.S,
 )
 """Comments, strings, and what keys and values are made of."""
@@ -48,7 +46,7 @@ def parse(document: bytes | str) -> dict[str, Any]:
     """
     try:
         text = document if isinstance(document, str) else document.decode()
-        _expect_sane(text)
+        _expect_short_keys(text)
         return tomllib.loads(text)
     except TomlError:
         raise
@@ -58,23 +56,17 @@ def parse(document: bytes | str) -> dict[str, Any]:
         raise TomlError(str(error)) from None
 
 
-def _expect_sane(text: str) -> None:
-    """Look at brackets and dots, in time that grows with the text.
+def _expect_short_keys(text: str) -> None:
+    """Look at the dots outside of strings and comments, in time that grows with the text.
 
     Raises:
-        TomlError: there is too much of them.
+        TomlError: a key has too many.
     """
-    depth = dots = 0
+    if all(line.count(".") < MOST_PARTS for line in text.split("\n")):
+        return
+    dots = 0
     for found in _MARK.finditer(text):
-        mark = found[0]
-        if mark == ".":
-            dots += 1
-        elif mark in ("[", "{"):
-            depth, dots = depth + 1, 0
-        elif len(mark) == 1:
-            depth, dots = depth - (mark in "]}"), 0
-        if depth > DEEPEST:
-            raise TomlError(f"it is nested too deeply (at line {text.count(chr(10), 0, found.start()) + 1})")
+        dots = dots + 1 if found[0] == "." else 0 if len(found[0]) == 1 else dots
         if dots >= MOST_PARTS:
             line = text.count("\n", 0, found.start()) + 1
             raise TomlError(f"a key has more than {MOST_PARTS} parts (at line {line})")

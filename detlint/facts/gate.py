@@ -109,6 +109,7 @@ _TWO_BYTES = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 def _valued(key: str) -> re.Pattern[bytes]:
     """What finds the words that stand as values of a key. It begins with a literal, so that it is as fast as a search for
     one; what stands before is looked at where that is found."""
+    key = re.escape(key)
     return re.compile(f"{key}(?<!\\w{key})[\"']?\\s*:\\s*[\"']?([A-Za-z_][\\w.]*)".encode())
 
 
