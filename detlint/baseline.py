@@ -196,7 +196,7 @@ def load(config: Config, anew: bool = False) -> Baseline | None:
 def _decoded(content: bytes, file: Path, anew: bool) -> dict[str, list[Entry]]:
     try:
         read = msgspec.json.decode(content, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if anew:
             return {}
         raise ConfigError(f"{file}: not a baseline: {error}; `detlint baseline` writes it anew") from None

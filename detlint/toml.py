@@ -52,8 +52,10 @@ def parse(document: bytes | str) -> dict[str, Any]:
         raise
     except RecursionError:
         raise TomlError("it is nested too deeply") from None
-    except ValueError as error:  # of a wrong document, or a number of too many digits
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TomlError(str(error)) from None
+    except ValueError:
+        raise TomlError("a number has too many digits") from None
 
 
 def _expect_short_keys(text: str) -> None:

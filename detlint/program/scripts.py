@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from detlint import toml
 from detlint.facts.nodes import walk
+from detlint.facts.parse import parse
 from detlint.files import MOST_OF_METADATA, read
 
 GROUPS = ("console_scripts", "gui_scripts")
@@ -19,7 +20,7 @@ GROUPS = ("console_scripts", "gui_scripts")
 def scripts(root: Path) -> list[str]:
     """`package.module:function` of every script that the files in a project's root declare; a wrong file declares none."""
     found = [*_pyproject(root / "pyproject.toml"), *_setup_cfg(root / "setup.cfg"), *_setup_py(root / "setup.py")]
-    return sorted({re.sub(r"\[.*\]|\s", "", text) for text in found if ":" in text})
+    return sorted({"".join(text.partition("[")[0].split()) for text in found if ":" in text})
 
 
 def is_packaged(root: Path) -> bool:
@@ -70,10 +71,12 @@ def _setup_cfg(file: Path) -> Iterator[str]:
 def _setup_py(file: Path) -> Iterator[str]:
     """The literal `entry_points` of a `setup(...)` call; nothing is run."""
     try:
-        tree = ast.parse(read(file, MOST_OF_METADATA))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the file's own faults (`"\d"`)
+            tree = parse(read(file, MOST_OF_METADATA))
+    except OSError:
         return
-    for node in walk(tree):
+    for node in walk(tree) if isinstance(tree, ast.Module) else ():
         if isinstance(node, ast.keyword) and node.arg == "entry_points":
             try:
                 table = ast.literal_eval(node.value)
@@ -83,7 +86,9 @@ def _setup_py(file: Path) -> Iterator[str]:
                 yield from _sections(table)
             for group in GROUPS:
                 lines = _table(table).get(group, ())
-                yield from _targets([lines] if isinstance(lines, str) else lines)
+                yield from _targets(
+                    [lines] if isinstance(lines, str) else lines if isinstance(lines, (list, tuple)) else ()
+                )
 
 
 def _sections(text: str) -> Iterator[str]:
