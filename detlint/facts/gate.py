@@ -13,11 +13,11 @@ from detlint.facts.search_path import MARK
 from detlint.facts.sets import MAKES_SET
 
 BUILTINS: Final = "builtins."
-BRACED: Final = re.compile(rb"\{\s*[^\s{}:][^{}:]*\}|\{[^{}]*\bfor\b[^{}]*\}")
+BRACED: Final = re.compile(rb"\{\s*[^\s{}:][^{}:]*\}|\{(?=[^{}]*\})[^{}]*\bfor\b")
 """A set that is written out, or a comprehension; also what an f-string formats."""
 _WORD: Final = re.compile(rb"\w+")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.M)
-_CALL: Final = re.compile(rb"(\w+)\(")
+_CALL: Final = re.compile(rb"\b(\w+)\(")
 
 
 class Gate:
