@@ -103,7 +103,8 @@ class Source:
         """The 1-based column in characters of a byte offset."""
         if not 0 < line <= len(self.lines):
             return offset + 1
-        return len(self.lines[line - 1][:offset].decode("utf-8", "replace")) + 1
+        before = self.lines[line - 1][:offset]
+        return (len(before) if before.isascii() else len(before.decode("utf-8", "replace"))) + 1
 
     def text_at(self, span: Span) -> bytes:
         """The UTF-8 text of a span."""
