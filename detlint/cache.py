@@ -54,7 +54,8 @@ class Cache:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / "CACHEDIR.TAG").exists():
                 (folder / "CACHEDIR.TAG").write_text(CACHEDIR_TAG)
-                (folder / ".gitignore").write_text("*\n")
+                with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x") as ignores:
+                    ignores.write("*\n")  # never over one of somebody's, who has put the cache where other things are
             self._database = self._open(folder / f"facts-{fingerprint}.sqlite")
         except (OSError, sqlite3.Error):
             self._database = None

@@ -334,3 +334,25 @@ def test_outputs_of_a_fixed_notebook_keep_their_bytes(project: Project) -> None:
     after = (root / "a.ipynb").read_bytes()
     assert "1 fixed" in result.output or after != before
     assert b'"\xff\xfe\xed\xa0\x80"' in after
+
+
+# -- what is written ------------------------------------------------------------------------------------------------
+
+
+def test_cache_leaves_files_alone_that_it_has_not_made(project: Project) -> None:
+    root = project(**{"a.py": GOOD, "detlint.toml": "cache-dir = '.'\n", ".gitignore": "build\n"})
+    detlint("check", root)
+    assert (root / "CACHEDIR.TAG").exists()
+    assert (root / ".gitignore").read_text() == "build\n"
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "linked.json"])
+def test_configuration_puts_no_baseline_outside_of_the_project(project: Project, tmp_path: Path, name: str) -> None:
+    folder = project(**{"inside/a.py": GOOD, "inside/detlint.toml": f"baseline = '{name}'\n", "outside.txt": "mine\n"})
+    (folder / "inside/linked.json").symlink_to("../outside.txt")
+    result = detlint("baseline", folder / "inside")
+    assert result.exit_code == 2
+    assert "outside of the project" in result.stderr
+    assert (folder / "outside.txt").read_text() == "mine\n"
+    assert detlint("baseline", "--baseline", folder / "inside" / name, folder / "inside").exit_code == 0
+    assert "findings" in (folder / "outside.txt").read_text()
