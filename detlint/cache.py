@@ -53,9 +53,10 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / "CACHEDIR.TAG").exists():
-                (folder / "CACHEDIR.TAG").write_text(CACHEDIR_TAG)
-                with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x") as ignores:
-                    ignores.write("*\n")  # never over one of somebody's, who has put the cache where other things are
+                for name, text in (("CACHEDIR.TAG", CACHEDIR_TAG), (".gitignore", "*\n")):
+                    # Never over somebody's, who has put the cache where other things are.
+                    with contextlib.suppress(FileExistsError), (folder / name).open("x") as file:
+                        file.write(text)
             self._database = self._open(folder / f"facts-{fingerprint}.sqlite")
         except (OSError, sqlite3.Error):
             self._database = None
