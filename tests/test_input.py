@@ -218,6 +218,7 @@ LINES = {
     "comments of ours": "x = 1 " + "# detlint: " * 2_000 + "\n",
     "a word": "x = 1 # noqa: A1 " + "A" * 500_000 + "\n",
     "brackets": "x = 1 # {" + " for " * 100_000 + "\n",
+    "blanks in a call": "import torch\n# getattr(" + " " * 100_000 + "\n",
     "comments on order": "x = 1 " + "#" * 300_000 + " ascend: small first\n",
 }
 
