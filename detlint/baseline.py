@@ -195,14 +195,14 @@ def load(config: Config, anew: bool = False) -> Baseline | None:
 
 def _decoded(content: bytes, file: Path, anew: bool) -> dict[str, list[Entry]]:
     try:
-        read = msgspec.json.decode(content, type=_File)
+        decoded = msgspec.json.decode(content, type=_File)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if anew:
             return {}
         raise ConfigError(f"{file}: not a baseline: {error}; `detlint baseline` writes it anew") from None
-    if read.version != _VERSION:
-        raise ConfigError(f"{file}: a baseline of another version of detlint ({read.version}, not {_VERSION})")
-    return read.findings
+    if decoded.version != _VERSION:
+        raise ConfigError(f"{file}: a baseline of another version of detlint ({decoded.version}, not {_VERSION})")
+    return decoded.findings
 
 
 def renewed(old: Baseline | None, report: Report, config: Config, prune: bool) -> tuple[Baseline, Change]:

@@ -11,7 +11,7 @@ from typing import Final
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Settings
-from detlint.files import read
+from detlint.files import read as read_file
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.plan import Fix, Planner
@@ -84,7 +84,7 @@ def _rounds(
 def _first_content(path: str, before: dict[str, bytes]) -> bytes:
     """What a file has now, which from then on counts as what it had."""
     if path not in before:
-        before[path] = read(path)
+        before[path] = read_file(path)
     return before[path]
 
 
@@ -146,7 +146,7 @@ def _tidied(changed: dict[str, bytes], files: Files, done: Fixed, before: Mappin
     texts = {**before, **done.texts, **changed}
 
     def read(path: str) -> bytes:
-        return texts[path] if path in texts else read(path)
+        return texts[path] if path in texts else read_file(path)
 
     return without_unused(python, {path: changed[path] for path in python}, sorted(done.report.program), read)
 
