@@ -20,6 +20,7 @@ from detlint.cache import Cache
 from detlint.checks.finding import Finding, Report
 from detlint.checks.identity import Identities
 from detlint.config import BASELINE, Config, ConfigError, selected
+from detlint.files import read
 from detlint.fixes.write import write
 from detlint.report.place import Sources
 
@@ -179,7 +180,7 @@ def load(config: Config, anew: bool = False) -> Baseline | None:
         return None
     file = place(config)
     try:
-        content = file.read_bytes()
+        content = read(file)
     except FileNotFoundError:
         if config.settings.baseline != BASELINE and not anew:
             raise ConfigError(f"{file}: no such baseline; `detlint baseline` writes one") from None
@@ -191,14 +192,14 @@ def load(config: Config, anew: bool = False) -> Baseline | None:
 
 def _decoded(content: bytes, file: Path, anew: bool) -> dict[str, list[Entry]]:
     try:
-        read = msgspec.json.decode(content, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        decoded = msgspec.json.decode(content, type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if anew:
             return {}
         raise ConfigError(f"{file}: not a baseline: {error}; `detlint baseline` writes it anew") from None
-    if read.version != _VERSION:
-        raise ConfigError(f"{file}: a baseline of another version of detlint ({read.version}, not {_VERSION})")
-    return read.findings
+    if decoded.version != _VERSION:
+        raise ConfigError(f"{file}: a baseline of another version of detlint ({decoded.version}, not {_VERSION})")
+    return decoded.findings
 
 
 def renewed(old: Baseline | None, report: Report, config: Config, prune: bool) -> tuple[Baseline, Change]:

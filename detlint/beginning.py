@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from detlint import toml
 from detlint.checks.finding import Report
 from detlint.config import Config, ConfigError
+from detlint.files import MOST_OF_METADATA, read
 from detlint.fixes import write as fixes
 from detlint.survey import Survey
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MOST_TOLD: Final = 5
 
@@ -44,14 +40,14 @@ def beginning(root: Path, found: Survey) -> Beginning:
     if not file.is_file():
         return Beginning(root / "detlint.toml", None, ("\n".join(block) + "\n").encode())
     try:
-        before = file.read_bytes()
+        before = read(file, MOST_OF_METADATA)
         newline = "\r\n" if b"\r\n" in before else "\n"
         head = "" if not before.strip() else newline if before.endswith(b"\n") else newline * 2
         after = before + (head + newline.join(["[tool.detlint]", *block, ""])).encode()
-        tomllib.loads(after.decode())
+        toml.parse(after)
     except OSError as error:
         raise ConfigError(f"{file}: can't be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except toml.TomlError as error:
         raise ConfigError(
             f"{file}: [tool.detlint] can't be added behind what it says ({error}); write a detlint.toml"
         ) from None

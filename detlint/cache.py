@@ -15,6 +15,7 @@ from typing import Final
 import xxhash
 
 from detlint import whole
+from detlint.files import read
 
 CACHEDIR_TAG: Final = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
@@ -52,8 +53,10 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / "CACHEDIR.TAG").exists():
-                (folder / "CACHEDIR.TAG").write_text(CACHEDIR_TAG)
-                (folder / ".gitignore").write_text("*\n")
+                for name, text in (("CACHEDIR.TAG", CACHEDIR_TAG), (".gitignore", "*\n")):
+                    # Never over somebody's, who has put the cache where other things are.
+                    with contextlib.suppress(FileExistsError), (folder / name).open("x") as file:
+                        file.write(text)
             self._database = self._open(folder / f"facts-{fingerprint}.sqlite")
         except (OSError, sqlite3.Error):
             self._database = None
@@ -98,7 +101,7 @@ class Cache:
         if self._database is None or self._place[0] is None:
             return None
         try:
-            row = memoryview((self._place[0] / name).read_bytes())
+            row = memoryview(read(self._place[0] / name))
         except OSError:
             return None
         return row[CHECK:] if _sum(row[CHECK:]) == row[:CHECK] else None

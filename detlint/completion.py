@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from detlint.catalog import CatalogError, directory, parse
 from detlint.config import ConfigError, load
+from detlint.files import read
 
 
 def script(command: click.Command, name: str, shell: str) -> str:
@@ -54,7 +55,7 @@ def _rules() -> Iterator[tuple[str, str]]:
     found = {}
     for file in files:
         try:
-            found.update({rule.code: rule.name for rule in parse(str(file), file.read_bytes()).rules})
+            found.update({rule.code: rule.name for rule in parse(str(file), read(file)).rules})
         except (CatalogError, OSError):
             continue
     yield from sorted(found.items())

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
+from detlint import patterns, toml
 from detlint.catalog import Target
 from detlint.report.formats import MODULES as FORMATS
 from detlint.runtime.choices import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Severity = Literal["error", "warning", "note"]
 
@@ -194,6 +189,10 @@ def _check(settings: Settings, label: str) -> None:
     if settings.output_format not in FORMATS:
         named = ", ".join(f"`{name}`" for name in FORMATS)
         raise ConfigError(f"{label}: `output-format`: `{settings.output_format}` is not one of {named}")
+    globs = (("exclude", settings.exclude), ("extend-exclude", settings.extend_exclude))
+    for key, lines in (*globs, ("per-file-ignores", [name.removeprefix("!") for name in settings.per_file_ignores])):
+        if wrong := next((line for line in lines if not patterns.is_valid(line)), None):
+            raise ConfigError(f"{label}: `{key}`: `{wrong}` is no pattern, as .gitignore files have them")
     if settings.versions:
         _check_versions(settings, label)
 
@@ -236,10 +235,10 @@ def _selectors(settings: Settings) -> dict[str, Iterable[str]]:
 
 def _read(file: Path, required: bool) -> dict[str, Any]:
     try:
-        raw = tomllib.loads(file.read_text("utf-8"))
+        raw = toml.load(file)
     except OSError as error:
         raise ConfigError(f"{file}: can't be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except toml.TomlError as error:
         raise ConfigError(f"{file}: not valid TOML: {error}") from None
     if file.name != "pyproject.toml":
         return raw
@@ -262,10 +261,10 @@ def _nearest(folder: Path) -> Path | None:
 
 def _has_section(file: Path) -> bool:
     try:
-        return "detlint" in tomllib.loads(file.read_text("utf-8")).get("tool", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return "detlint" in toml.load(file).get("tool", {})
+    except toml.TomlError:
         return True  # reading it says what is wrong
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, TypeError):
         return False
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from detlint import patterns
 from detlint.config import Config
 from detlint.facts.yaml_text import SUFFIXES as YAML
+from detlint.files import read
+from detlint.notebook import BOM
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".py", ".pyi", ".ipynb", *YAML)
+MOST_OF_IGNORES: Final = 250_000
+"""Bytes of a .gitignore file; a larger one ignores nothing."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -100,7 +105,7 @@ class _Walker:
     @cached_property
     def exclude(self) -> GitIgnoreSpec:
         """What all patterns together exclude; names alone are looked up."""
-        return _spec(self.patterns)
+        return patterns.spec(self.patterns)
 
     def walk(self, top: Path) -> Iterator[tuple[str, str]]:
         """The source files below a folder, each with its path without links."""
@@ -108,7 +113,7 @@ class _Walker:
         named_although_excluded = real != self.root and self.root in real.parents and self.excluded_above(top)
         if named_although_excluded and self.force:
             return
-        patterns = not named_although_excluded and len(self.names) < len(self.patterns)
+        uses_patterns = not named_although_excluded and len(self.names) < len(self.patterns)
         waiting = [(str(top), self.real_folder(str(top)))]
         while waiting:
             folder, real_folder = waiting.pop()
@@ -128,7 +133,7 @@ class _Walker:
                 path = start + name
                 if (
                     name in self.names
-                    or (patterns and self.excluded(path))
+                    or (uses_patterns and self.excluded(path))
                     or (ignores and self.ignored(path, is_folder, ignores))
                 ):
                     continue
@@ -189,8 +194,9 @@ class _Walker:
             own: Ignores = ()
             if ".gitignore" in known:
                 with contextlib.suppress(OSError):
-                    text = Path(folder, ".gitignore").read_text("utf-8", "replace")
-                    own = ((folder, _spec(text.splitlines())),)
+                    text = read(os.path.join(folder, ".gitignore"), MOST_OF_IGNORES).removeprefix(BOM)
+                    lines = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
+                    own = ((folder, patterns.spec(lines)),)
             self.ignores[folder] = outer + own
         return self.ignores[folder]
 
@@ -203,15 +209,3 @@ class _Walker:
             if result.include is not None:
                 verdict = result.include
         return verdict
-
-
-@lru_cache(maxsize=256)
-def glob(pattern: str) -> GitIgnoreSpec:
-    """A pattern as .gitignore reads it."""
-    return _spec([pattern])
-
-
-def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns)

@@ -197,10 +197,10 @@ def _code(command: str) -> int:
 
 def _star_import(arguments: str) -> str:
     """`%run folder/file.py` runs a file in the notebook's names: much as a star import of it does."""
-    words = [word.strip("\"'") for word in arguments.split()]
-    while words and words[0].startswith("-"):
-        words = words[1:] if words[0] != "-m" else [words[1].replace(".", "/")] if len(words) > 1 else []
-    path = os.path.normpath(words[0]).replace("\\", "/").removesuffix(".py") if words else ""
+    words = (word.strip("\"'") for word in arguments.split())
+    said = next((word for word in words if word == "-m" or not word.startswith("-")), "")
+    said = next(words, "").replace(".", "/") if said == "-m" else said
+    path = os.path.normpath(said).replace("\\", "/").removesuffix(".py") if said else ""
     parts = path.split("/")
     return f"from {'.'.join(parts)} import *" if all(part.isidentifier() for part in parts) else "pass"
 

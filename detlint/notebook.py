@@ -118,7 +118,10 @@ def open_notebook(data: bytes) -> Notebook:
     Raises:
         NotANotebook: no JSON, no UTF-8, or JSON that isn't a notebook's.
     """
-    raw = _decoded(data.removeprefix(BOM))
+    try:
+        raw = _decoded(data.removeprefix(BOM))
+    except RecursionError:
+        raise NotANotebook(Problem("can't be analysed: it is nested too deeply")) from None
     texts, cells, line = list[str](), list[Cell](), LEAD + 1
     for number, text in _code_cells(raw):
         text, margin = _without_margin(text)
@@ -142,8 +145,6 @@ def _decoded(data: bytes) -> _RawNotebook:
         raise _wrong(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raw = _decoded_leniently(data)
-    except RecursionError:
-        raise NotANotebook(Problem("can't be analysed: it is nested too deeply")) from None
     if raw.cells is None and raw.worksheets is None:
         raise NotANotebook(Problem("isn't a Jupyter notebook: it has no `cells`"))
     return raw
@@ -164,6 +165,8 @@ def _decoded_leniently(data: bytes) -> _RawNotebook:
     except json.JSONDecodeError as error:
         problem = Problem(f"isn't a Jupyter notebook: it is not JSON ({error.msg})", error.lineno)
         raise NotANotebook(problem) from None
+    except ValueError:
+        raise NotANotebook(Problem("isn't a Jupyter notebook: a number has too many digits")) from None
 
 
 def _wrong(error: msgspec.ValidationError) -> NotANotebook:

@@ -25,12 +25,12 @@ from detlint.changes import Changes, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
-from detlint.discover import glob
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.passages import differ, runs_of
+from detlint.patterns import glob
 from detlint.program.copies import Copies
 from detlint.program.documents import Documents
 from detlint.program.links import Links, hiding, properties, registered

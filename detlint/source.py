@@ -12,6 +12,7 @@ from detlint import counters
 from detlint.facts.model import Span
 from detlint.facts.parse import parsable
 from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
+from detlint.files import read
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 
 
@@ -33,7 +34,7 @@ class Source:
         if self._text is not None:
             return self._text
         try:
-            data = Path(self._path).read_bytes()
+            data = read(self._path)
         except OSError:
             return b""
         counters.now.bytes += len(data)
@@ -105,7 +106,8 @@ class Source:
         """The 1-based column in characters of a byte offset."""
         if not 0 < line <= len(self.lines):
             return offset + 1
-        return len(self.lines[line - 1][:offset].decode("utf-8", "replace")) + 1
+        before = self.lines[line - 1][:offset]
+        return (len(before) if before.isascii() else len(before.decode("utf-8", "replace"))) + 1
 
     def text_at(self, span: Span) -> bytes:
         """The UTF-8 text of a span."""

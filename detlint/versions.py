@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,10 +17,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from detlint import toml
+from detlint.files import MOST_OF_METADATA, read
 
 if TYPE_CHECKING:
     from packaging.specifiers import Specifier
@@ -40,13 +37,17 @@ ALIASES: Final = {
 }  # fmt: skip
 """Other names of distributions -> the library."""
 TEXTS: Final = (".md", ".rst")
+LONGEST: Final = 1_000
+"""Characters of a requirement; what is longer isn't looked into."""
+MOST_BOUNDS: Final = 20
+"""Comparisons of a requirement that is looked into: each bound is tried with all of them."""
 NAME: Final = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 PACKAGE: Final = re.compile(
     r'^\[\[packages?\]\]\n(?=(?:(?!\[).*\n)*?name = "([^"\n]+)")(?=(?:(?!\[).*\n)*?version = "([^"\n]+)")', re.MULTILINE
 )
 """A package of a lock file: the lines of its table, before the next one, that give its name and its version."""
-WHEEL: Final = re.compile(r"([A-Za-z0-9][\w.]*)-(\d[^-/\s]*)-[^/\s]*\.whl")
-INCLUDE: Final = re.compile(r"^\s*(?:-r|-c|--requirement|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
+WHEEL: Final = re.compile(r"([A-Za-z0-9][\w.]*)-(\d[^-]*)-.*\.whl")
+INCLUDE: Final = re.compile(r"^[ \t]*(?:-r|-c|--requirement|--constraint)[ \t=]*([^\s#]+)", re.MULTILINE)
 PINNED: Final = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+)?[`*]*([A-Za-z0-9][\w.-]*)[`*]*[ \t]*==[ \t]*(\d[\w.+]*)[`*]*[ \t]*$", re.MULTILINE
 )
@@ -130,7 +131,7 @@ def find(root: Path, wanted: Collection[str]) -> dict[str, Found]:
     for file, requirements in _files(root):
         given: dict[str, Version] = {}
         for text in requirements:
-            match = NAME.match(text)
+            match = NAME.match(text) if len(text) <= LONGEST else None
             name = library(match[1]) if match else ""
             if not file.endswith(TEXTS):
                 asked.add(name)
@@ -149,6 +150,8 @@ def _newest(text: str) -> Version | None:
 
     try:
         admitted = Requirement(text).specifier
+        if len(admitted) > MOST_BOUNDS:
+            return None
         bounds = [bound for each in admitted if (bound := _bound(each)) is not None]
         return max((bound for bound in bounds if admitted.contains(bound, prereleases=True)), default=None)
     except (InvalidRequirement, ValueError):
@@ -210,7 +213,7 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _text(file: Path) -> str:
-    data = file.read_bytes()
+    data = read(file, MOST_OF_METADATA)
     # PowerShell's `pip freeze > requirements.txt` writes UTF-16.
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     return text.replace("\r\n", "\n")
@@ -235,7 +238,8 @@ def _conda(text: str) -> Iterator[str]:
     `=1.12` means `==1.12.*`; what follows a second `=` names a build.
     """
     for line in text.splitlines():
-        match = CONDA.match(re.sub(r"\s*([,<>=!~]+)\s*", r"\1", line))
+        parts = re.split(r"([,<>=!~]+)", line)
+        match = CONDA.match("".join([parts[0].rstrip(), *map(str.strip, parts[1:])]))
         if match is None:
             continue
         name, version = match[1], match[2]
@@ -247,9 +251,10 @@ def _conda(text: str) -> Iterator[str]:
 
 
 def _requirements(text: str) -> Iterator[str]:
-    for line in re.sub(r"\\\n", " ", text).splitlines():
+    for line in text.replace("\\\n", " ").splitlines():
         line = re.split(r"(?:^|\s)(?:#|--)", line)[0].strip()
-        wheel = WHEEL.search(unquote(line))
+        found = (WHEEL.match(part) for part in re.split(r"[/\s]", unquote(line)) if ".whl" in part)
+        wheel = next((match for match in found if match is not None), None)
         yield f"{wheel[1]}=={wheel[2]}" if wheel else line
 
 
@@ -258,7 +263,7 @@ def _readme(text: str) -> Iterator[str]:
 
 
 def _pyproject(text: str) -> Iterator[str]:
-    raw = tomllib.loads(text)
+    raw = toml.parse(text)
     project, poetry = _table(raw.get("project")), _table(_table(raw.get("tool")).get("poetry"))
     groups = [*_table(project.get("optional-dependencies")).values(), *_table(raw.get("dependency-groups")).values()]
     for group in (project.get("dependencies"), *groups):

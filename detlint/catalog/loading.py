@@ -15,6 +15,7 @@ from detlint.catalog.compiled import Compiled, put_together
 from detlint.catalog.entries import CatalogError
 from detlint.catalog.index import Catalog
 from detlint.catalog.sources import check_rules, parse
+from detlint.files import read
 
 
 def directory() -> Path:
@@ -70,7 +71,7 @@ def _compile(sources: list[tuple[str, bytes]]) -> Compiled:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read(file)
     except OSError as error:
         raise CatalogError(f"{file}: can't be read: {error.strerror}") from None
 
@@ -102,6 +103,6 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
 
 def _read_compiled(path: Path) -> Compiled | None:
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Compiled)
+        return msgspec.msgpack.decode(read(path), type=Compiled)
     except (OSError, msgspec.DecodeError):
         return None

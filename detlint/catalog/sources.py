@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import Any, TypeVar
 
 import msgspec
@@ -43,8 +42,8 @@ def _convert(path: str, label: str, raw: object, kind: type[Any]) -> Any:
         raise _fail(path, label, f"key `{key}`: {reason}" if key else reason) from None
 
 
-def _signature(path: str, name: str, text: object) -> Signature:
-    """Parse `"input, p=0.5, *, training=True"` to (parameter, default); `...` stands for no default."""
+def _signature(path: str, name: str, text: object) -> msgspec.Raw:
+    """Parse `"input, p=0.5, *, training=True"` to an encoded `Signature`: (parameter, default); `...` stands for no default."""
     if not isinstance(text, str):
         raise _fail(path, f"[signatures] {name}", "must be a string of parameters, as in a `def`")
     try:
@@ -58,8 +57,9 @@ def _signature(path: str, name: str, text: object) -> Signature:
         read = [(a.arg, "..." if d is None else ast.literal_eval(d)) for a, d in [*pairs, *keyword]]
         if len({parameter for parameter, _ in read}) < len(read):
             raise ValueError("a parameter is named twice")
-        return [*read[: len(pairs)], *stop, *read[len(pairs) :]]
-    except (SyntaxError, ValueError) as error:
+        signature: Signature = [*read[: len(pairs)], *stop, *read[len(pairs) :]]
+        return msgspec.Raw(msgspec.msgpack.encode(signature))
+    except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise _fail(path, f"[signatures] {name}", f"not a parameter list with literal defaults ({error})") from None
 
 
@@ -113,14 +113,11 @@ def parse(path: str, data: bytes) -> Document:
     Raises:
         CatalogError: not TOML, an unknown key, or a wrong value.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from detlint import toml  # a compiled catalog needs none
 
     try:
-        raw = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raw = toml.parse(data)
+    except toml.TomlError as error:
         raise CatalogError(f"{path}: not valid TOML: {error}") from None
     if unknown := set(raw) - TABLES.keys():
         raise CatalogError(f"{path}: unknown table `{min(unknown)}`; known are {', '.join(sorted(TABLES))}")
@@ -150,10 +147,7 @@ def parse(path: str, data: bytes) -> Document:
     for number, factory in enumerate(factories, 1):
         _check_factory(path, f"[[factory]] {number}", factory)
     settings_files = _rows(path, raw, "settings-file", SettingsFile)
-    encode = msgspec.msgpack.encode
-    signatures = {
-        name: msgspec.Raw(encode(_signature(path, name, text))) for name, text in raw.get("signatures", {}).items()
-    }
+    signatures = {name: _signature(path, name, text) for name, text in raw.get("signatures", {}).items()}
     aliases = _convert(path, "[aliases]", raw.get("aliases", {}), dict[str, str])
     return Document(rules, entries, frameworks, factories, settings_files, signatures, aliases)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
@@ -11,6 +13,9 @@ from detlint.facts.model import Directive, Span
 from detlint.facts.parse import expression_of
 from detlint.facts.store import with_deep_stack
 from detlint.source import Source
+
+WHOLE_FILE: Final = 0
+"""The line of what is about all lines."""
 
 
 def suppress(
@@ -32,9 +37,13 @@ def suppress(
     if not directives:
         return findings, 0
     kept, used, covered = [], set[int](), 0
+    at = defaultdict[int, list[int]](list)
+    for number, directive in enumerate(directives):
+        at[directive.line if directive.scope == "line" else WHOLE_FILE].append(number)
     for finding in findings:
         lines = lines_of(finding, source)
-        hits = [i for i, d in enumerate(directives) if _covers(d, finding.code, lines) and _real(d, source)]
+        near = ((i, directives[i]) for line in (*lines, WHOLE_FILE) for i in at.get(line, ()))
+        hits = [i for i, d in near if _covers(d, finding.code) and _real(d, source)]
         used.update(hits)
         covered += bool(hits)
         if not hits:
@@ -42,12 +51,18 @@ def suppress(
     if unused is not None:
         about = [_about(d, i in used, path, unused, on) for i, d in enumerate(directives)]
         named = [d for d in directives if unused.code in d.codes]
-        kept += [f for f in about if f is not None and not any(_covers(d, f.code, {f.span.line}) for d in named)]
+        kept += [
+            f
+            for f in about
+            if f is not None
+            and not any(_covers(d, f.code) for d in named if d.scope == "file" or d.line == f.span.line)
+        ]
     return kept, covered
 
 
-def _covers(directive: Directive, code: str, lines: set[int]) -> bool:
-    if directive.problem or (directive.scope == "line" and directive.line not in lines):
+def _covers(directive: Directive, code: str) -> bool:
+    """Whether a directive is about a rule, on the lines that it is about."""
+    if directive.problem:
         return False
     return not directive.codes or any(code.startswith(prefix) for prefix in directive.codes)
 

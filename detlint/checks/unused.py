@@ -28,7 +28,7 @@ _WAYS: Final = re.compile(
 _DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
 _GETS: Final = re.compile(
     rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
-    rb"(?:(self),|\s*(?:(\w+)|[^,()]*)\s*,)?"
+    rb"(?:(self),|(?:\s*(\w+)\s*|[^,()]*),)?"
     rb"(?:\s*[\"'](\w+)[\"']\s*[,)])?"
 )
 """What asks for an attribute: of the object itself, or of what has which name, and by which name, if that is written out."""

@@ -473,6 +473,8 @@ def _baseline(paths: tuple[Path, ...], prune: bool, compare: bool, options: dict
 
     project = _project(paths[0], {name: value for name, value in _overrides(options).items() if value != ""}, options)
     file, old = baselines.place(project.config), baselines.load(project.config, anew=not prune)
+    if "baseline" not in project.config.overridden and not file.resolve().is_relative_to(project.config.root.resolve()):
+        fail(f"{file}: the configuration puts the baseline outside of the project; `--baseline` may name it")
     found = discover(paths, project.config)
     with _Bar() as bar:
         report = project.bare().check(found.files, paths, None, found.problems, bar.advance)

@@ -9,13 +9,15 @@ import contextlib
 import io
 import re
 import tokenize
+from functools import lru_cache
 from typing import Literal
 
 from detlint.facts.model import Directive
 
-# Decides on bytes whether tokens are worth reading: what another tool is told there is none of ours.
+# Decides on bytes whether tokens are worth reading: what another tool is told there is none of ours. No part of it can be
+# begun twice at one place, so that the time grows with the text, whatever that is.
 WORTH_READING = re.compile(
-    rb"#[^\n\r]*?(?:detlint\s*:|noqa\s*:[^\n\r#]*DET|(?:flake8|ruff)\s*[:=]\s*noqa)|noqa\s*:[^\n\r#]*DET", re.I
+    rb"detlint\s*:|noqa\s*:[^\n\r#n]*(?:n(?!oqa\s*:)[^\n\r#n]*)*DET|(?:flake8|ruff)\s*[:=]\s*noqa", re.I
 )
 # The search runs along the rare letter; what stands before it is looked at where that is found.
 _ANY_NOQA = re.compile(rb"qa(?<=noqa)")
@@ -44,17 +46,16 @@ def directives(data: bytes, lower: bytes | None = None) -> tuple[Directive, ...]
     if b"detlint" in data:
         return tuple(_from_tokens(data))
     found = []
-    end = 0
+    end, line = 0, 1
     while (place := _next_noqa(data, end)) >= 0:
-        start = data.rfind(b"\n", 0, place) + 1
+        start = data.rfind(b"\n", end, place) + 1 or end
+        line += data.count(b"\n", end, start)
         end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
         text = data[start:end]
         if WORTH_READING.search(text):
             return tuple(_from_tokens(data))
-        for match in _BLANKET.finditer(text):
-            line = data.count(b"\n", 0, start) + 1
-            found.append(Directive(line, match.start(), match.end(), "noqa", "line", ()))
+        found += [Directive(line, m.start(), m.end(), "noqa", "line", ()) for m in _BLANKET.finditer(text)]
     return tuple(found)
 
 
@@ -66,8 +67,14 @@ def _next_noqa(data: bytes, start: int) -> int:
 
 def confirmed(directive: Directive, data: bytes) -> bool:
     """Whether a blanket `# noqa` really is a comment."""
+    return directive.line in _blanket_lines(data)
+
+
+@lru_cache(maxsize=2)
+def _blanket_lines(data: bytes) -> frozenset[int]:
+    """The lines with a blanket `# noqa`."""
     lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return any(d.line == directive.line and d.style == "noqa" and not d.codes for d in _from_tokens(lines))
+    return frozenset(d.line for d in _from_tokens(lines) if d.style == "noqa" and not d.codes)
 
 
 def _from_tokens(data: bytes) -> list[Directive]:

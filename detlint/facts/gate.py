@@ -13,11 +13,11 @@ from detlint.facts.search_path import MARK
 from detlint.facts.sets import MAKES_SET
 
 BUILTINS: Final = "builtins."
-BRACED: Final = re.compile(rb"\{\s*[^\s{}:][^{}:]*\}|\{[^{}]*\bfor\b[^{}]*\}")
+BRACED: Final = re.compile(rb"\{\s*[^\s{}:][^{}:]*\}|\{(?=[^{}]*\})[^{}]*\bfor\b")
 """A set that is written out, or a comprehension; also what an f-string formats."""
 _WORD: Final = re.compile(rb"\w+")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.M)
-_CALL: Final = re.compile(rb"(\w+)\(")
+_CALL: Final = re.compile(rb"\b(\w+)\(")
 
 
 class Gate:
@@ -109,6 +109,7 @@ _TWO_BYTES = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 def _valued(key: str) -> re.Pattern[bytes]:
     """What finds the words that stand as values of a key. It begins with a literal, so that it is as fast as a search for
     one; what stands before is looked at where that is found."""
+    key = re.escape(key)
     return re.compile(f"{key}(?<!\\w{key})[\"']?\\s*:\\s*[\"']?([A-Za-z_][\\w.]*)".encode())
 
 

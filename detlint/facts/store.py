@@ -19,6 +19,7 @@ from detlint.catalog import Catalog
 from detlint.facts.gate import Gate, YamlGate, gate_of
 from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
 from detlint.facts.yaml_text import is_yaml
+from detlint.files import read as read_file
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 
 if sys.platform != "win32":
@@ -42,24 +43,6 @@ SHARE: Final = 4
 GATED: Final = b""
 MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
-
-
-def _content(path: str, expected: int) -> bytes:
-    """What a file has. A program's files are read by the thousand, and the objects of `open` take half of that time.
-
-    Args:
-        expected: about how many bytes that is.
-    """
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        parts = []
-        while part := os.read(file, max(expected, 1 << 16) + 1):
-            parts.append(part)
-            if len(part) == expected:  # with one byte more asked for: that was all
-                return part
-        return b"".join(parts)
-    finally:
-        os.close(file)
 
 
 class File(msgspec.Struct):
@@ -86,7 +69,7 @@ class File(msgspec.Struct):
         Raises:
             OSError: the file can't be read.
         """
-        data = self.text if self.text is not None else _content(self.path, self.size)
+        data = self.text if self.text is not None else read_file(self.path)
         counters.now.bytes += len(data)
         return data
 

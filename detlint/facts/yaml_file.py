@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final
 
@@ -52,10 +53,15 @@ Place = tuple[int, int]
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST: Final = 500
 """Brackets within brackets: the time that libyaml takes grows with the square of their number."""
+MOST_BY_ALIASES: Final = 100_000
+"""Nodes that aliases may add to those that are written."""
+LONGEST_NUMBER: Final = 400
+"""Characters: `1:1:1` counts in sixties, which takes a time that grows with the square of the length."""
 _COMPACT: Final = re.compile(r"(?:[-?:][ \t]+){1000}")
 """Lists within lists on one line."""
 _TAG: Final = "tag:yaml.org,2002:"
 MERGE: Final = f"{_TAG}merge"
+_NAME_OF_TAG: Final = re.compile(rb"![^\s,\]}]+")
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%|\$\{\{")
 """What templates have (Jinja, Helm, ERB): they need be no YAML before they are filled in."""
 UNKNOWN: Final = re.compile(r".*\$\{|\?\?\?$|[$@]", re.S)
@@ -99,38 +105,73 @@ def composed(text: str) -> list[yaml.Node]:
         text: as `decoded` gives it.
 
     Raises:
-        yaml.YAMLError: it is no YAML.
+        yaml.YAMLError: it is no YAML, or aliases make much more of it than is written.
     """
-    return [document for document in yaml.compose_all(text, _LOADER) if document is not None]
+    documents = [document for document in yaml.compose_all(text, _LOADER) if document is not None]
+    if "*" in text:
+        _expect_few(documents)
+    return documents
+
+
+def _expect_few(documents: list[yaml.Node]) -> None:
+    """Go through documents as who takes an alias for what it leads to, up to where it leads back to itself: a few lines may lead
+    from one to the next millions of times.
+
+    Raises:
+        yaml.YAMLError: that are many more nodes than are written.
+    """
+    left = MOST_BY_ALIASES + sum(1 for document in documents for _ in nodes_of(document))
+    waiting: list[tuple[yaml.Node, bool]] = [(document, False) for document in documents]
+    above = set[int]()
+    while waiting:
+        node, left_behind = waiting.pop()
+        if left_behind:
+            above.discard(id(node))
+        elif id(node) not in above:
+            left -= 1
+            if left < 0:
+                raise yaml.YAMLError(f"its aliases stand for more than {MOST_BY_ALIASES:,} values")
+            if isinstance(node, yaml.CollectionNode):
+                above.add(id(node))
+                waiting.append((node, True))
+                waiting += [(child, False) for child in _children(node)]
+
+
+def _children(node: yaml.Node) -> Iterable[yaml.Node]:
+    return chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
 
 
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:
     """Where the argument `name` stands of what is named at `at`; None where it isn't given there."""
+    places, named = _named_in(data)
+    for first, beside in named.get((at.line, at.column), ()):
+        tables = (first, beside, *(other for _, other in beside.value))
+        pairs = (pairs_of(node) for node in tables if isinstance(node, yaml.MappingNode))
+        found = next((found[name] for found in pairs if name in found), None)
+        if found is not None:
+            return places.span(*found)
+    return None
+
+
+@lru_cache(maxsize=2)
+def _named_in(data: bytes) -> tuple[_Places, dict[Place, list[tuple[yaml.Node, yaml.MappingNode]]]]:
+    """The places of keys and tags -> what the key leads to and the table that it is in, or the table with the tag: there, or in a
+    table beside the key, may the arguments stand of what is named."""
+    places, named = _Places(""), dict[Place, list[tuple[yaml.Node, yaml.MappingNode]]]()
     try:
         text = decoded(data)
         documents = composed(text)
     except (yaml.YAMLError, UnicodeDecodeError):
-        return None  # it has changed since it was read
+        return places, named  # it has changed since it was read
     places = _Places(text)
     for table in (node for document in documents for node in nodes_of(document)):
         if isinstance(table, yaml.MappingNode):
-            found = _argument(places, table, at, name)
-            if found is not None:
-                return places.span(*found)
-    return None
-
-
-def _argument(
-    places: _Places, table: yaml.MappingNode, at: Span, name: str
-) -> tuple[yaml.ScalarNode, yaml.Node] | None:
-    """An argument of what is named at `at`, if this table does so: in the table that the key leads to, beside the key, or in
-    a table beside it."""
-    tables = [table] if places.tag(table) == at else []
-    for key, value in table.value:
-        if places.place(key.start_mark) == (at.line, at.column):
-            tables += [value, table, *(other for _, other in table.value)]
-    pairs = (pairs_of(node) for node in tables if isinstance(node, yaml.MappingNode))
-    return next((found[name] for found in pairs if name in found), None)
+            tag = places.tag(table)
+            if tag is not None:
+                named.setdefault((tag.line, tag.column), []).append((table, yaml.MappingNode("", [])))
+            for key, value in table.value:
+                named.setdefault(places.place(key.start_mark), []).append((value, table))
+    return places, named
 
 
 class _Reader:
@@ -325,6 +366,8 @@ class _Places:
 
     def __init__(self, text: str) -> None:
         self.lines = lines_of(text)
+        self.offsets: dict[int, list[int]] = {}
+        """Of lines with other characters than ASCII, where each one begins in UTF-8."""
 
     def span(self, first: yaml.Node, last: yaml.Node) -> Span:
         """From a key to the end of its value; of the key alone where an alias stands for the value, or it is a table."""
@@ -345,15 +388,18 @@ class _Places:
         if not node.tag.startswith("!"):
             return None
         line, column = self.place(node.start_mark)
-        text = self.lines[line - 1][column:] if line <= len(self.lines) else b""
-        found = re.search(rb"![^\s,\]}]+", text)
-        return Span(line, column + found.start(), line, column + found.end()) if found is not None else None
+        found = _NAME_OF_TAG.search(self.lines[line - 1], column) if line <= len(self.lines) else None
+        return Span(line, found.start(), line, found.end()) if found is not None else None
 
     def place(self, mark: yaml.Mark) -> Place:
         line = self.lines[mark.line] if mark.line < len(self.lines) else b""
         if line.isascii():
             return mark.line + 1, mark.column
-        return mark.line + 1, len(line.decode()[: mark.column].encode())
+        if mark.line not in self.offsets:
+            sizes = (len(character.encode()) for character in line.decode())
+            self.offsets[mark.line] = [*accumulate(sizes, initial=0)]
+        offsets = self.offsets[mark.line]
+        return mark.line + 1, offsets[min(mark.column, len(offsets) - 1)]
 
 
 def pairs_of(table: yaml.MappingNode, above: tuple[yaml.Node, ...] = ()) -> Pairs:
@@ -395,7 +441,7 @@ def scalar(node: yaml.ScalarNode) -> Value | None:
     if tag == "str":
         return Const(float(text)) if not node.style and _FLOAT.fullmatch(text) else constant(text)
     make = _CONSTRUCTORS.get(tag)
-    if make is None:
+    if make is None or len(text) > LONGEST_NUMBER:
         return None
     try:
         return constant(make(node))

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from detlint.fixes.recipe import NoFix
+
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _BREAK: Final = r'"[ \t\r\n]*,[ \t\r\n]*"'
@@ -22,6 +24,20 @@ _PIECE: Final = re.compile(
 )
 _ESCAPED: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u(?!00[0-7])[0-9a-fA-F]{4}")
 """A character beyond ASCII that need not be escaped."""
+
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+"""Half a character: JSON can spell it, UTF-8 can't."""
+
+
+def text_of(notebook: bytes) -> str:
+    """A notebook as text. Bytes of its outputs that are no UTF-8 stay what they are: `bytes_of` gives them back."""
+    return notebook.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes of what `text_of` has made a text, or of a part of it."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class Replacement(NamedTuple):
@@ -73,11 +89,16 @@ class CellSource:
         end = usual[0][0] if usual else r"\n" + (f'",{self._space}"' if self._listed else "")
         for first, last, lines in replacements:
             kept += self._lines[at:first]
-            kept += (_Line(json.dumps(line, ensure_ascii=ascii_only)[1:-1], end) for line in lines)
+            kept += (_Line(_spelled(line, ascii_only), end) for line in lines)
             at = last
         kept += self._lines[at : self.lines]
         parts = [part for line in kept for part in (line.content, line.end or end)]
         return "".join([*parts[:-1], self._lines[self.lines - 1].end]) if parts else ""
+
+
+def _spelled(line: str, ascii_only: bool) -> str:
+    """A line as JSON has it between quotes."""
+    return json.dumps(line, ensure_ascii=ascii_only or _SURROGATE.search(line) is not None)[1:-1]
 
 
 def _lines(spelled: str) -> Iterator[_Line]:
@@ -95,7 +116,17 @@ def cell_sources(text: str) -> list[CellSource | None]:
 
     Args:
         text: a notebook. It may be of any version, but must be one.
+
+    Raises:
+        NoFix: Python's reader doesn't take what stands somewhere in it.
     """
+    try:
+        return _cell_sources(text)
+    except (RecursionError, ValueError) as error:  # a number in an output can be too long for Python
+        raise NoFix(f"the file can't be read: {error}") from None
+
+
+def _cell_sources(text: str) -> list[CellSource | None]:
     top = _members(text, _skip(text, 0))
     if "cells" in top and text[top["cells"]] == "[":
         return [_source(text, cell) for cell in _items(text, top["cells"])]

@@ -6,12 +6,12 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from detlint.catalog import Applicability, Catalog
 from detlint.checks.finding import Finding, Report
 from detlint.config import Config, Settings
+from detlint.files import read as read_file
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.originals import Originals
@@ -232,7 +232,7 @@ class _Attempt:
         texts = {**self.done.before, **self.done.texts, **changed}
 
         def read(path: str) -> bytes:
-            return texts[path] if path in texts else Path(path).read_bytes()
+            return texts[path] if path in texts else read_file(path)
 
         return without_unused(python, {path: changed[path] for path in python}, sorted(self.done.report.program), read)
 

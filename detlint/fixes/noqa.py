@@ -21,10 +21,10 @@ from detlint.checks.suppress import lines_of
 from detlint.facts.parse import module_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
-from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
-from detlint.fixes.recipe import Changed, Left
+from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
+from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
-from detlint.notebook import BOM, cell_of, is_notebook, open_notebook
+from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
 
 _NOQA: Final = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)", re.I)
@@ -204,9 +204,12 @@ class _Notebook(_Page):
 
     def _edited(self, wanted: Mapping[int, set[str]]) -> bytes:
         mark = BOM if self.data.startswith(BOM) else b""
-        text = self.data.removeprefix(BOM).decode()
+        text = text_of(self.data.removeprefix(BOM))
         parts, at = list[str](), 0
-        cells, sources = open_notebook(self.data).cells, cell_sources(text)
+        try:
+            cells, sources = open_notebook(self.data).cells, cell_sources(text)
+        except (NotANotebook, NoFix) as error:
+            raise CannotStand(str(error)) from None
         for cell, lines in groupby(sorted(wanted), key=lambda number: cell_of(cells, number)):
             source = sources[cell.number - 1] if cell is not None else None
             if cell is None or source is None:
@@ -214,7 +217,7 @@ class _Notebook(_Page):
             replaced = [self._replaced(source, line - cell.line, line, wanted[line]) for line in lines]
             parts += text[at : source.start], source.replaced(replaced, is_ascii_only(text))
             at = source.end
-        return mark + "".join([*parts, text[at:]]).encode()
+        return mark + bytes_of("".join([*parts, text[at:]]))
 
     def _replaced(self, source: CellSource, index: int, number: int, codes: set[str]) -> Replacement:
         return Replacement(index, index + 1, [_naming(source.line(index), codes, self.comments.get(number, ""))])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from detlint.facts.model import Cell
 from detlint.facts.parse import parsable
-from detlint.fixes.cells import CellSource, Replacement, cell_sources, is_ascii_only
+from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.fixable import Placed
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import Left, NoFix
@@ -36,7 +36,7 @@ class NotebookFile(PythonFile):
             raise Left(f"it can't be read: {error}") from None
         super().__init__(path, parsable(notebook.code, notebook.cells)[0])
         self._mark = BOM if data.startswith(BOM) else b""
-        self._json = data.removeprefix(BOM).decode()
+        self._json = text_of(data.removeprefix(BOM))
         bounds = [self.text.starts[cell.line - 1] for cell in notebook.cells] + [len(self.text.text)]
         self._parts = [
             _Part(cell, shown, self.text.text[start:end], start)
@@ -46,10 +46,7 @@ class NotebookFile(PythonFile):
 
     @cached_property
     def _sources(self) -> list[CellSource | None]:
-        try:
-            return cell_sources(self._json)
-        except (RecursionError, ValueError) as error:  # a number in an output can be too long for Python
-            raise NoFix(f"it can't be read: {error}") from None
+        return cell_sources(self._json)
 
     def _source(self, part: _Part) -> CellSource:
         source = self._sources[part.cell.number - 1]
@@ -94,7 +91,7 @@ class NotebookFile(PythonFile):
             parts += self._json[at : source.start], new
             at = source.end
         new = "".join([*parts, self._json[at:]])
-        data = self._mark + new.encode()
+        data = self._mark + bytes_of(new)
         if NotebookFile(self.path, data).code != super().edited(edits):
             raise NoFix("the cells would have another code")
         return data

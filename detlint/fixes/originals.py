@@ -6,6 +6,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from detlint.checks.finding import Report
+from detlint.files import read
 from detlint.fixes.recipe import Changed, Left
 from detlint.fixes.write import leads_outside
 
@@ -28,7 +29,7 @@ class Originals(dict[str, bytes]):
         if outside is not None:
             raise Left(outside)
         try:
-            data = Path(path).read_bytes()
+            data = read(path)
         except OSError as error:
             raise Left(f"it can't be read: {error.strerror}") from None
         if not self._report.saw(path, data):

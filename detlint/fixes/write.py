@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from detlint import whole
+from detlint.files import read
 from detlint.fixes.recipe import CHANGED
 
 
@@ -52,12 +52,10 @@ def _content(path: str) -> bytes | None:
     """What a file has; None where there is none.
 
     Raises:
-        NotWritten: it is no regular file.
+        OSError: it can't be read.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise NotWritten("it is no regular file")
-        return Path(path).read_bytes()
+        return read(path)
     except FileNotFoundError:
         return None
 

@@ -7,7 +7,6 @@ import os
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 from lsprotocol import types
@@ -16,6 +15,7 @@ from pygls.workspace import Workspace
 
 from detlint.discover import SUFFIXES
 from detlint.facts.yaml_text import is_yaml
+from detlint.files import read
 from detlint.fixes.text import of_python, of_yaml
 from detlint.notebook import BOM, NotANotebook, open_notebook
 
@@ -88,7 +88,7 @@ class Document:
         """The content, if it is another than the file's on disk."""
         data = self.data({})
         try:
-            saved = Path(self.path).read_bytes()
+            saved = read(self.path)
             if not self.notebook:
                 return None if saved.removeprefix(BOM) == data else data
             one, other = open_notebook(saved), open_notebook(data)

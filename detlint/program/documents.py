@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from xxhash import xxh3_64_hexdigest
 
+from detlint.files import beginning
 from detlint.program.chosen import UNKNOWN, Chosen, chosen
 from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
@@ -420,7 +421,6 @@ def _digest(text: str) -> str:
 def _text(path: str, most: int = MOST_READ) -> str:
     """The beginning of a document."""
     try:
-        with open(path, "rb") as opened:
-            return opened.read(most).decode("utf-8", "replace")
+        return beginning(path, most).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
+from detlint.files import beginning
 from detlint.program.resolve import Module, Resolver
 
 MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
@@ -207,9 +208,8 @@ def _is_said(folder: str) -> bool:
         for file in files:
             if file.endswith(SPEAKING) or "." not in file:
                 try:
-                    with open(os.path.join(parent, file), "rb") as opened:
-                        if PATHS.search(opened.read(MOST_READ)):
-                            return True
+                    if PATHS.search(beginning(os.path.join(parent, file), MOST_READ)):
+                        return True
                 except OSError:
                     return True
     return False

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from detlint import toml
 from detlint.facts.nodes import walk
-from detlint.facts.parse import module_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from detlint.facts.parse import parse
+from detlint.files import MOST_OF_METADATA, read
 
 GROUPS = ("console_scripts", "gui_scripts")
 
@@ -24,7 +19,7 @@ GROUPS = ("console_scripts", "gui_scripts")
 def scripts(root: Path) -> list[str]:
     """`package.module:function` of every script that the files in a project's root declare; a wrong file declares none."""
     found = [*_pyproject(root / "pyproject.toml"), *_setup_cfg(root / "setup.cfg"), *_setup_py(root / "setup.py")]
-    return sorted({re.sub(r"\[.*\]|\s", "", text) for text in found if ":" in text})
+    return sorted({"".join(text.partition("[")[0].split()) for text in found if ":" in text})
 
 
 def is_packaged(root: Path) -> bool:
@@ -47,8 +42,8 @@ def _pyproject(file: Path) -> Iterator[str]:
 def _toml(file: Path) -> dict[str, Any]:
     """What a TOML file says; a wrong one says nothing."""
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return toml.load(file)
+    except (OSError, toml.TomlError):
         return {}
 
 
@@ -58,7 +53,7 @@ def _table(value: object) -> dict[str, Any]:
 
 def _setup_cfg(file: Path) -> Iterator[str]:
     try:
-        text = file.read_text("utf-8")
+        text = read(file, MOST_OF_METADATA).decode()
     except (OSError, UnicodeDecodeError):
         return
     import configparser
@@ -75,10 +70,12 @@ def _setup_cfg(file: Path) -> Iterator[str]:
 def _setup_py(file: Path) -> Iterator[str]:
     """The literal `entry_points` of a `setup(...)` call; nothing is run."""
     try:
-        tree = module_of(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the file's own faults (`"\d"`)
+            tree = parse(read(file, MOST_OF_METADATA))
+    except OSError:
         return
-    for node in walk(tree):
+    for node in walk(tree) if isinstance(tree, ast.Module) else ():
         if isinstance(node, ast.keyword) and node.arg == "entry_points":
             try:
                 table = ast.literal_eval(node.value)
@@ -88,7 +85,9 @@ def _setup_py(file: Path) -> Iterator[str]:
                 yield from _sections(table)
             for group in GROUPS:
                 lines = _table(table).get(group, ())
-                yield from _targets([lines] if isinstance(lines, str) else lines)
+                yield from _targets(
+                    [lines] if isinstance(lines, str) else lines if isinstance(lines, (list, tuple)) else ()
+                )
 
 
 def _sections(text: str) -> Iterator[str]:

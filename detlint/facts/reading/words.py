@@ -51,5 +51,5 @@ _DEVICES: Final = (
 )  # fmt: skip
 
 
-_ASCENDING: Final = re.compile(rb"#[^\n]*?\bascend(?=:| order\b)")
+_ASCENDING: Final = re.compile(rb"#[^\n#]*\bascend(?=:| order\b)")
 """Comments on what is sorted: "ascend: small is keep"."""
