@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
