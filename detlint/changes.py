@@ -99,6 +99,7 @@ class Changes(NamedTuple):
             led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
         """
         before, files = self.before, self.store.files
+        led = {path: words for path, words in led.items() if path in files}  # what nothing imports any more isn't read
         edited = {path for path, row in before.files.items() if path in files and files[path].key != row.key}
         changed = edited | (files.keys() ^ before.files.keys())
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}

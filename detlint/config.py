@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 
 from detlint import patterns, toml
 from detlint.catalog import Target
+from detlint.folders import packages_around
 from detlint.report.formats import MODULES as FORMATS
 from detlint.runtime.choices import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
 
@@ -136,6 +138,7 @@ def load(
     Raises:
         ConfigError: an unknown key, a wrong value, a file that can't be read.
     """
+    start = Path(os.path.abspath(start))  # a relative path doesn't say what is around it
     folder = start if start.is_dir() else start.parent
     source = file if file is not None else None if isolated else _nearest(folder)
     raw = _read(source, required=file is not None) if source is not None else {}
@@ -273,9 +276,8 @@ def _root(folder: Path) -> tuple[Path, bool]:
     for parent in (folder, *folder.parents):
         if any((parent / name).exists() for name in (".git", "pyproject.toml", "setup.py", "setup.cfg")):
             return parent, True
-    while (folder / "__init__.py").is_file():
-        folder = folder.parent
-    return folder, False
+    inside = packages_around(str(folder))
+    return (Path(inside[-1]).parent if inside else folder), False
 
 
 def severity_of(settings: Settings, code: str) -> Literal["error", "warning", "note", "off"] | None:

@@ -15,6 +15,7 @@ from detlint import patterns
 from detlint.config import Config
 from detlint.facts.yaml_text import SUFFIXES as YAML
 from detlint.files import read
+from detlint.folders import is_file, is_folder, packages_around
 from detlint.notebook import BOM
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ def program(paths: Sequence[Path], config: Config) -> Sequence[str]:
 def top(path: Path) -> Path:
     """The folder of the outermost package that a path is in; its own folder where that is no package."""
     folder = path.absolute() if path.is_dir() else path.absolute().parent
-    while (folder / "__init__.py").is_file() and (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
+    inside = packages_around(str(folder))
+    return Path(inside[-1]) if inside else folder
 
 
 Ignores = tuple[tuple[str, "GitIgnoreSpec"], ...]
@@ -127,24 +127,24 @@ class _Walker:
             ignores = self.ignores_of(real_folder, dict(entries)) if self.gitignore else ()
             start, real_start = os.path.join(folder, "") if folder != "." else "", os.path.join(real_folder, "")
             for name, entry in entries:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not name.endswith(SUFFIXES):
+                inner = is_folder(entry)
+                if not inner and not name.endswith(SUFFIXES):
                     continue
                 path = start + name
                 if (
                     name in self.names
                     or (uses_patterns and self.excluded(path))
-                    or (ignores and self.ignored(path, is_folder, ignores))
+                    or (ignores and self.ignored(path, inner, ignores))
                 ):
                     continue
-                if is_folder:
+                if inner:
                     waiting.append((path, real_start + name))
                 elif entry.is_symlink():
-                    if os.path.isfile(path):
+                    if is_file(entry):
                         yield path, os.path.realpath(path)
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
-                elif entry.is_file():
+                elif is_file(entry):
                     yield path, real_start + name
 
     def real(self, file: str) -> str:

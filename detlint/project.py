@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +55,7 @@ class Project:
             ConfigError: the configuration is wrong.
             CatalogError: a catalog is.
         """
-        config = load(Path(os.path.abspath(start)), config_file, isolated, dict(overrides))
+        config = load(start, config_file, isolated, dict(overrides))
         folder = (cache_dir or config.root / (config.settings.cache_dir or ".detlint_cache")) if cache else None
         catalog = run.load_catalog(config, folder)
         check_codes(config, catalog.rules)

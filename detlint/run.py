@@ -400,9 +400,10 @@ class Run:
         return text is None or word.encode("utf-8", "replace") in text
 
     def _text(self, path: str) -> bytes | None:
-        """The bytes of a file, None where they can't be read."""
+        """The bytes of a file of the program, None where they can't be read."""
+        file = self.store.files.get(path)  # a link that leads nowhere is found, and told of, but no file
         try:
-            return self.store.files[path].read()
+            return file.read() if file is not None else None
         except OSError:
             return None
 

@@ -16,6 +16,7 @@ from detlint.catalog.entries import CatalogError
 from detlint.catalog.index import Catalog
 from detlint.catalog.sources import check_rules, parse
 from detlint.files import read
+from detlint.folders import is_file, is_folder
 
 
 def directory() -> Path:
@@ -93,10 +94,10 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
     while folders:
         with os.scandir(folders.pop()) as inside:
             for item in inside:
-                if item.name.endswith(ending):
+                if item.name.endswith(ending) and is_file(item):  # an editor's lock is a link that leads nowhere
                     status = item.stat()
                     found.append((item.path, status.st_size, status.st_mtime_ns))
-                elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
+                elif "." not in item.name and item.name != "__pycache__" and is_folder(item):
                     folders.append(item.path)
     return sorted(found)
 

@@ -523,8 +523,7 @@ class Constants:
                     continue  # it hands its own on
                 if self._literal and not isinstance(passed.value, (Const, Param)):
                     return None
-                where = (home, caller) if passed.given else (module, module.facts.functions[0])
-                value = self._value(*where, passed.value)
+                value = self._value(home, caller, passed.value)
                 if value is None and self._settled is not None and passed.given and home is use.module:
                     value = self._settled.passed(home, use.site, name, self._position(module, function, name))
                 found.add(value)
@@ -572,8 +571,17 @@ class Constants:
     def _passed_by(
         self, use: Use, module: Module, function: Function, name: str
     ) -> Iterator[tuple[Module, Function, Argument | None]]:
-        """What a call gives a parameter, and where that is said; None where it isn't known. An heir's constructor that hands on all
-        that it is given says nothing itself: its own calls do."""
+        """What a call gives a parameter, and where that is said, which for a default is the file of the function; None where it isn't
+        known."""
+        for home, caller, passed in self._written_by(use, module, function, name):
+            is_default = passed is not None and not passed.given
+            yield *((module, module.facts.functions[0]) if is_default else (home, caller)), passed
+
+    def _written_by(
+        self, use: Use, module: Module, function: Function, name: str
+    ) -> Iterator[tuple[Module, Function, Argument | None]]:
+        """What a call gives a parameter, and where that call stands. An heir's constructor that hands on all that it is given says
+        nothing itself: its own calls do."""
         site = use.module.sites[use.site]
         caller = use.module.function_of(site)
         told = site if use.called else self._called_later(use, f"{module.path}::{function.name}")

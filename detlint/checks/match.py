@@ -128,7 +128,6 @@ class Matcher:
             self.catalog.masks,
             self.catalog.with_context("where-first-is"),
         )
-        self._numbers: dict[int, Module] = {}
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._shuffles: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
@@ -170,7 +169,6 @@ class Matcher:
 
     def matches_as(self, module: Module, index: int, target: Value) -> list[Match]:
         """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
-        self._numbers[module.number] = module
         site = module.sites[index]
         function = module.function_of(site)
         named = self._named(target)
@@ -194,7 +192,6 @@ class Matcher:
         return self.judge.fulfilled(match.entry, {**match.arguments, **given})
 
     def _match(self, module: Module, index: int) -> list[Match]:
-        self._numbers[module.number] = module
         site = module.sites[index]
         if site.kind == "write":
             return NOTHING
@@ -593,10 +590,10 @@ class Matcher:
 
     def _arguments_of(self, global_site: int) -> list[CallArgument]:
         """The arguments of the call that made a value."""
-        module = self._numbers.get(global_site >> 32) if global_site >= 0 else None
-        if module is None:
+        place = self.resolver.place(global_site)
+        if place is None:
             return []
-        site = module.sites[global_site & 0xFFFFFFFF]
+        module, site = place
         return self.call_arguments(module, site, module.function_of(site))
 
     def _first_argument(self, global_site: int) -> Value | None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from detlint.checks.unnamed import INIT, Unnamed
+from detlint.checks.unnamed import Unnamed
 from detlint.facts.yaml_text import SUFFIXES
+from detlint.folders import INIT
 from detlint.program.resolve import Module
 from detlint.program.texts import IMPORT, MAIN, TOP, Block
 from detlint.program.users import Users

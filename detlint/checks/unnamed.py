@@ -27,6 +27,7 @@ from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Mem
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
+from detlint.folders import INIT
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
@@ -39,7 +40,6 @@ HOOKS: Final = BEGINNING | {
     "train", "train_step", "training_step", "validation_step",
 }  # fmt: skip
 """Methods that frameworks call by themselves, whichever class has them."""
-INIT: Final = "__init__.py"
 NOTED: Final = "__init_subclass__"
 """The method by which a class notes those that derive from it."""
 HEIRS: Final = "__subclasses__"

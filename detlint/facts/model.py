@@ -127,8 +127,8 @@ def options(value: Value | None) -> tuple[Value | None, ...]:
 
 
 def is_made_by(value: object, index: int) -> bool:
-    """Whether a value is what the call at a position of `Facts.sites` gives."""
-    return isinstance(value, Result) and value.site == index
+    """Whether a value is what the call at a position of `Body.sites` gives; never for -1, where several may not be recorded."""
+    return isinstance(value, Result) and value.site == index >= 0
 
 
 class Arg(Record, frozen=True):

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from xxhash import xxh3_64_hexdigest
 
 from detlint.files import beginning
+from detlint.folders import is_folder
 from detlint.program.chosen import UNKNOWN, Chosen, chosen
 from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
@@ -381,7 +382,7 @@ def _below(home: str) -> _Files | None:
                     documents.append((entry.path, *_size_and_date(entry)))
                 elif entry.name[0] == "." and entry.name not in OF_SERVICES:
                     continue
-                elif entry.is_dir(follow_symlinks=False) and entry.name not in OF_OTHERS:
+                elif entry.name not in OF_OTHERS and is_folder(entry):
                     waiting.append(entry.path)
     return _Files(tuple(sorted(documents)), tuple(sorted(scripts)))
 

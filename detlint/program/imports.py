@@ -171,9 +171,12 @@ class Imports:
         """Whether a folder has a module or package of a name, compiled ones too, or may get it when it is built."""
         if GENERATED.search(name):
             return True
-        with os.scandir(folder) as entries:
-            if any(entry.name.partition(".")[0] == name for entry in entries):
-                return True
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return True
+        if any(each.partition(".")[0] == name for each in names):
+            return True
         root = self._modules.root
         while True:
             if any(os.path.exists(f"{folder}{os.sep}{file}") for file in BUILDS):

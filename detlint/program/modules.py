@@ -12,6 +12,7 @@ from pathlib import Path
 
 from detlint.facts.model import ANY, Facts, Head
 from detlint.facts.yaml_text import is_yaml
+from detlint.folders import INIT, is_folder, packages_around
 from detlint.notebook import SUFFIX, is_notebook
 
 
@@ -27,7 +28,7 @@ class ModuleNames:
             path = path.encode("utf-8", "replace").decode()
         folder, _, name = path.rpartition(os.sep)
         if name.endswith(".py"):
-            package = name == "__init__.py"
+            package = name == INIT
             prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder, package)
             if package:
                 return prefix or os.path.basename(folder), True
@@ -49,7 +50,7 @@ class ModuleNames:
         """
         if folder not in self._prefixes:
             above, name = os.path.split(folder)
-            inside = name.isidentifier() and (package or os.path.isfile(os.path.join(folder, "__init__.py")))
+            inside = name.isidentifier() and (package or os.path.isfile(os.path.join(folder, INIT)))
             outer = self._prefix(above) if inside else ""
             self._prefixes[folder] = (f"{outer}.{name}" if outer else name) if inside else ""
         return self._prefixes[folder]
@@ -146,7 +147,7 @@ class Modules:
     def beside(self, path: str) -> set[str]:
         """The modules and packages in the folder of a package's own file; none where it is no package."""
         folder, _, name = path.rpartition(os.sep)
-        if name != "__init__.py":
+        if name != INIT:
             return set()
         files, folders = self._list(folder)
         return {file.removesuffix(".py") for file in files} | folders
@@ -169,8 +170,8 @@ class Modules:
                 place = self._step(place, package) if place is not None else None
             if place is not None:
                 files, folders = self._list(place)
-                packages = {folder for folder in folders if "__init__.py" in self._list(f"{place}{os.sep}{folder}")[0]}
-                return sorted({file.removesuffix(".py") for file in files if file != "__init__.py"} | packages)
+                packages = {folder for folder in folders if INIT in self._list(f"{place}{os.sep}{folder}")[0]}
+                return sorted({file.removesuffix(".py") for file in files if file != INIT} | packages)
         return []
 
     def _search(self, scope: int, name: str) -> str | None:
@@ -182,7 +183,7 @@ class Modules:
             if place is None:
                 continue
             inside = self._step(place, last)
-            if inside is not None and "__init__.py" in self._list(inside)[0]:
+            if inside is not None and INIT in self._list(inside)[0]:
                 return f"{inside}{os.sep}__init__.py"
             if f"{last}.py" in self._list(place)[0]:
                 return f"{place}{os.sep}{last}.py"
@@ -198,7 +199,7 @@ class Modules:
     def has_files(self, folder: str) -> bool:
         """Whether a folder of the program has Python files, but doesn't say that it is a package."""
         files = self._list(folder)[0] if folder.startswith(self.root + os.sep) else frozenset[str]()
-        return bool(files) and "__init__.py" not in files
+        return bool(files) and INIT not in files
 
     def _step(self, folder: str, name: str) -> str | None:
         return f"{folder}{os.sep}{name}" if name in self._list(folder)[1] and name != "site-packages" else None
@@ -207,10 +208,8 @@ class Modules:
         """Where `folder`'s files import from: the folder above their package (or their own), what files beside them put on the path, or
         files elsewhere of what is above them, then the roots, then the folders inside the package that have scripts, whose own folder
         Python puts on its path."""
-        own, inside = folder, []
-        while "__init__.py" in self._list(own)[0] and own != os.path.dirname(own):
-            inside.append(own)
-            own = os.path.dirname(own)
+        inside = packages_around(folder, lambda each: INIT in self._list(each)[0])
+        own = os.path.dirname(inside[-1]) if inside else folder
         scripts = (f for f in inside if self._has_script(f))
         put = [*self._put.get(folder, ()), *self._put_above(own)]
         bases = dict.fromkeys([own, *self._above(own), *put, self.root, f"{self.root}{os.sep}src", *scripts])
@@ -230,7 +229,7 @@ class Modules:
 
     def has_script_above(self, folder: str) -> bool:
         """Whether a script stands in a folder above one that is no package."""
-        return "__init__.py" not in self._list(folder)[0] and self._above(folder) != []
+        return INIT not in self._list(folder)[0] and self._above(folder) != []
 
     def _above(self, folder: str) -> list[str]:
         """The nearest folder above one in which a script stands: who starts that has it on the path."""
@@ -299,7 +298,7 @@ class Modules:
                     for entry in entries:
                         if entry.name.endswith(".py"):
                             files.add(entry.name)
-                        elif entry.is_dir():
+                        elif is_folder(entry, links=True):
                             folders.add(entry.name)
             except OSError:
                 pass

@@ -25,6 +25,7 @@ from detlint.facts.model import (
     Const,
     Detail,
     Either,
+    Expression,
     Facts,
     Function,
     Instance,
@@ -140,7 +141,8 @@ class Resolver:
         self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
-        self._numbered: list[Module | None] = []
+        self._numbered: list[Module | None] = [None]
+        """By number: from 1, so that no position of a site in its own file is the number of one that means the same everywhere."""
         self._orders: dict[str, tuple[str, ...]] = {}
         self._names: dict[tuple[str | int, str], Value | None] = {}
         self._members: dict[tuple[str, str], Value | None] = {}
@@ -185,7 +187,7 @@ class Resolver:
             module = None
             if facts is not None and facts.problem is None:
                 prefix, scope = f"{facts.module}.", self.modules.scope(path)
-                module = Module(path, len(self.by_path), facts, prefix, scope, opened=self.opened)
+                module = Module(path, len(self._numbered), facts, prefix, scope, opened=self.opened)
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module
@@ -403,7 +405,8 @@ class Resolver:
             return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
         if isinstance(value, Mapping):
             return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values), value.open)
-        return value
+        names = {name: self.normal(path, inner, function) for name, inner in value.names.items()}
+        return Expression(value.text, names)
 
     def variable(self, path: str, name: str) -> str:
         """The normal name of a variable: `<file>::<name>` where it is bound, not where it is imported."""
@@ -509,9 +512,12 @@ class Resolver:
         return self._numbered[number]
 
     def place(self, number: int) -> tuple[Module, Site] | None:
-        """The site that a number stands for."""
-        module = self.numbered(number >> 32) if number >= 0 else None
-        return (module, module.sites[number & 0xFFFFFFFF]) if module is not None else None
+        """The site that a number of `global_site` stands for; None for none."""
+        if number < 0:
+            return None
+        module = self.numbered(number >> 32)
+        assert module is not None, f"{number} is a position in some file"
+        return module, module.sites[number & 0xFFFFFFFF]
 
     def _parameter(self, path: str, value: Param, function: Function | None) -> Value | None:
         """A parameter is known by its default at most; in `forward` of a layer it is a tensor."""

@@ -24,6 +24,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
+from detlint.folders import INIT, packages_around
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -262,13 +263,13 @@ class Users:
         runs start in it and no file outside imports it. Where no run starts in any of them, as in a collection of projects, the next
         one with a folder in which one does, if no file outside imports anything of it."""
         folder, root = os.path.dirname(module.path), self.resolver.modules.root
-        while self.texts.has(os.path.join(folder, "__init__.py")):
-            if self._starts(folder) and self._is_for_itself(folder):
+        inside = self._packages(folder)
+        for package in inside:
+            if self._starts(package) and self._is_for_itself(package):
                 self.asked.add(ANYWHERE)
-                self.resolver.opened.add(self._starts(folder))
-                return folder + os.sep
-            folder = os.path.dirname(folder)
-        nearest = folder = folder if self.package(module) else os.path.dirname(folder)
+                self.resolver.opened.add(self._starts(package))
+                return package + os.sep
+        nearest = folder = os.path.dirname(inside[-1] if inside else folder)
         while folder.startswith(root + os.sep) and not self._starts(folder):
             folder = os.path.dirname(folder)
         if not self._starts(folder):
@@ -404,10 +405,11 @@ class Users:
 
     def package(self, module: Module) -> str:
         """The folder of the outermost package that a file stands in; "" for none."""
-        folder, found = os.path.dirname(module.path), ""
-        while self.texts.has(os.path.join(folder, "__init__.py")):
-            folder, found = os.path.dirname(folder), folder
-        return found
+        return next(reversed(self._packages(os.path.dirname(module.path))), "")
+
+    def _packages(self, folder: str) -> list[str]:
+        """The packages of the program that a folder is, and is in, the innermost first."""
+        return packages_around(folder, lambda each: self.texts.has(os.path.join(each, INIT)))
 
     def _found(self, search: _Search, module: Module, name: str, word: str) -> Iterator[list[Use]]:
         """The uses, file by file."""
