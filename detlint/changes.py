@@ -49,7 +49,7 @@ class Changes(NamedTuple):
         for path, key in self.before.others.items():
             other = File(path, *self.names.of(path))
             with contextlib.suppress(OSError):
-                other.hash()
+                other.hash(self.store.look)
             if other.key != key:
                 return None
         for folder, (changed, listing) in self.before.folders.items():

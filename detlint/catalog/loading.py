@@ -11,6 +11,7 @@ import msgspec
 import xxhash
 
 from detlint import __version__
+from detlint.cachefile import read_whole, write_whole
 from detlint.catalog.compiled import Compiled, put_together
 from detlint.catalog.entries import CatalogError
 from detlint.catalog.index import Catalog
@@ -48,12 +49,11 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     gc.disable()  # nothing of what is made here is garbage
     try:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
-        known = _read_compiled(compiled) if compiled else None
+        kept = read_whole(compiled) if compiled else None
+        known = msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
         if known is None:
             known = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
             if compiled:
-                from detlint.cache import write_whole
-
                 write_whole(compiled, msgspec.msgpack.encode(known))
         catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
     finally:
@@ -98,10 +98,3 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
                 elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
                     folders.append(item.path)
     return sorted(found)
-
-
-def _read_compiled(path: Path) -> Compiled | None:
-    try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Compiled)
-    except (OSError, msgspec.DecodeError):
-        return None

@@ -19,6 +19,7 @@ from detlint.facts.gate import Gate, YamlGate, gate_of
 from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
 from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
+from detlint.status import NOTHING, Status
 
 _T = TypeVar("_T")
 Progress = Callable[[int, int], None]
@@ -33,22 +34,45 @@ MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
 
 
-def _content(path: str, expected: int) -> bytes:
-    """What a file has. A program's files are read by the thousand, and the objects of `open` take half of that time.
+class Look(NamedTuple):
+    """How a run looks at files."""
+
+    began: int = 0
+    """When it began, in nanoseconds."""
+    keeps: bool = False
+    """Whether files are kept as they were read first, however much that is: for a program that changes all the time."""
+
+
+class Changed(BaseException):
+    """A file has another content than when its key was taken: what was found out since then is of two programs. (No `Exception`: what
+    can go wrong in one file ends there, and the run goes on.)"""
+
+
+def _content(path: str, expected: int) -> tuple[bytes, os.stat_result | None]:
+    """What a file has, and what the file system says of it; None where that was another thing before it was read than after.
+
+    A program's files are read by the thousand, and the objects of `open` take half of that time.
 
     Args:
         expected: about how many bytes that is.
     """
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        parts = []
-        while part := os.read(file, max(expected, 1 << 16) + 1):
-            parts.append(part)
-            if len(part) == expected:  # with one byte more asked for: that was all
-                return part
-        return b"".join(parts)
+        before = os.fstat(file)
+        data = _all_of(file, expected)
+        after = os.fstat(file)
+        return data, after if Status.of(before, 0) == Status.of(after, 0) else None
     finally:
         os.close(file)
+
+
+def _all_of(file: int, expected: int) -> bytes:
+    parts = []
+    while part := os.read(file, max(expected, 1 << 16) + 1):
+        parts.append(part)
+        if len(part) == expected:  # with one byte more asked for: that was all
+            return part
+    return b"".join(parts)
 
 
 class File(msgspec.Struct):
@@ -59,8 +83,8 @@ class File(msgspec.Struct):
     package: bool
     key: bytes = b""
     size: int = 0
-    changed: int = 0
-    """When it was last changed, in nanoseconds, as the file system says."""
+    status: Status = NOTHING
+    """What the file system said when the key was taken."""
     head: Head | None = None
     whole: bool = True
     """Whether the head has what linking asks."""
@@ -70,18 +94,26 @@ class File(msgspec.Struct):
     """Whether it is a YAML file that can't produce a finding."""
 
     def read(self) -> bytes:
-        """The content to check.
+        """The content to check: that of which the key was taken.
 
         Raises:
-            OSError: the file can't be read.
+            Changed: the file has another content by now, or none.
         """
-        return self.text if self.text is not None else _content(self.path, self.size)
+        if self.text is not None:
+            return self.text
+        try:
+            data, _ = _content(self.path, self.size)
+        except OSError:
+            raise Changed(self.path) from None
+        if content_key(data, self.module, self.package) != self.key:
+            raise Changed(self.path)
+        return data
 
     def code(self) -> tuple[bytes, tuple[Cell, ...], str]:
         """The Python or YAML to check; of a notebook, the joined code of its cells, these, and its accelerator.
 
         Raises:
-            OSError: the file can't be read.
+            Changed: as `read` does.
             NotANotebook: its name says that it is one.
         """
         if not is_notebook(self.path):
@@ -89,8 +121,8 @@ class File(msgspec.Struct):
         notebook = open_notebook(self.read())
         return notebook.code, notebook.cells, notebook.accelerator
 
-    def hash(self, gate: Callable[[], YamlGate] | None = None) -> None:
-        """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
+    def hash(self, look: Look, gate: Callable[[], YamlGate] | None = None) -> None:
+        """Read the file for its size, status and key; the bytes are dropped again, so memory doesn't grow with the sources.
 
         Args:
             gate: gives that for YAML files, most of which are none of ours: one is looked at now, while it is at hand.
@@ -98,7 +130,12 @@ class File(msgspec.Struct):
         Raises:
             OSError: the file can't be read.
         """
-        data = self.read()
+        data = self.text
+        if data is None:
+            data, found = _content(self.path, self.size)
+            self.status = Status.of(found, look.began) if found is not None else NOTHING
+            if look.keeps:
+                self.text = data
         self.size = len(data)
         self.key = content_key(data, self.module, self.package)
         self.plain = gate is not None and is_yaml(self.path) and not gate().passes(data)
@@ -111,6 +148,7 @@ class Store(msgspec.Struct):
     cache: Cache
     max_size: int
     """In bytes; larger files, and notebooks with more code, are not parsed."""
+    look: Look
     files: dict[str, File] = {}
     fresh: dict[bytes, bytes] = {}
     """Rows that the cache doesn't have yet."""
@@ -170,7 +208,7 @@ class Store(msgspec.Struct):
         if file is None:
             file = File(path, *name)
             try:
-                file.hash()
+                file.hash(self.look._replace(keeps=True))
             except OSError:
                 return None
             self.others[path] = file.key
@@ -271,8 +309,6 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
             return encode(read(code, file.module, file.package, catalog, cells, accelerator))
     except NotANotebook as error:
         problem = error.problem
-    except OSError as error:
-        problem = Problem(f"can't be read: {error.strerror}")
     except (RecursionError, MemoryError):
         problem = Problem("can't be analysed: it is nested too deeply")
     except Exception as error:  # the boundary of one file: the rest of the run goes on
