@@ -59,6 +59,8 @@ class Changes(NamedTuple):
                 return None
         if not all(self.documents.still_chosen(asked, noted) for asked, noted in self.before.keys.items()):
             return None
+        if not all(self.modules.around.holds(asked, noted) for asked, noted in self.before.around.items()):
+            return None
         return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
 
     def led_elsewhere(self, news: set[str]) -> dict[str, list[str] | None]:

@@ -14,6 +14,7 @@ from detlint.facts.store import File
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.links import Hidden
 from detlint.program.outcome import Outcome
+from detlint.program.surroundings import Asked, Noted
 from detlint.status import Status
 
 
@@ -117,6 +118,8 @@ class Record(msgspec.Struct, array_like=True):
     """The names under which something of the catalog may be called."""
     documents: dict[str, tuple[str, str]] = {}
     """Scripts of whose project the documents were read: what has to be compared, as `Documents.holds` does."""
+    around: dict[Asked, Noted] = {}
+    """What was asked of what stands around files."""
     keys: dict[tuple[str, str, str], tuple[str, str]] = {}
     """Keys of settings that were asked for: what has to be compared, as `Documents.still_chosen` does."""
 

@@ -35,6 +35,7 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
+from detlint.program.surroundings import Asked, Noted
 from detlint.program.texts import Texts
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
@@ -186,6 +187,7 @@ class _Part(msgspec.Struct):
     missed: set[str] = set()
     documents: dict[str, tuple[str, str]] = {}
     keys: dict[tuple[str, str, str], tuple[str, str]] = {}
+    around: dict[Asked, Noted] = {}
     fresh: dict[bytes, bytes] = {}
 
 
@@ -452,6 +454,7 @@ class Run:
             and self.record.folders == before.folders
             and self.documents.noted == before.documents
             and self.documents.noted_keys == before.keys
+            and self.modules.around.noted == before.around
         ):
             return
         record = self.known()
@@ -472,6 +475,7 @@ class Run:
         record.imports = self.links.imports
         record.missed = sorted(self.missed.union(record.missed))
         record.documents, record.keys = self.documents.noted, self.documents.noted_keys
+        record.around = self.modules.around.noted
         self._consult(self.modules.consulted())
         record.folders |= self.consulted
         return record
@@ -579,6 +583,7 @@ class Run:
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
         part.documents, part.keys = self.documents.noted, self.documents.noted_keys
+        part.around = self.modules.around.noted
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
 
@@ -680,6 +685,7 @@ class Run:
         self._consult(part.folders)
         self.missed |= part.missed
         self.documents.learn(part.documents, part.keys)
+        self.modules.around.learn(part.around)
         self.store.fresh.update(part.fresh)
 
     def _consult(self, folders: Mapping[str, tuple[Status, str]]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from detlint.facts.model import ANY, Facts, Head
 from detlint.facts.yaml_text import is_yaml
 from detlint.notebook import SUFFIX, is_notebook
+from detlint.program.surroundings import Surroundings
 from detlint.status import NOTHING, Status, status_of
 
 
@@ -86,6 +87,7 @@ class Modules:
         self.is_taken = is_taken
         self._all_put = put
         self._began = began
+        self.around = Surroundings(self.root, began)
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
