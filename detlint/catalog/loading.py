@@ -49,13 +49,15 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     gc.disable()  # nothing of what is made here is garbage
     try:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
-        kept = read_whole(compiled) if compiled else None
-        known = msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
-        if known is None:
-            known = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
+        kept: bytes | memoryview | None = read_whole(compiled) if compiled else None
+        if kept is None:
+            if fingerprint not in _made:
+                made = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
+                _made[fingerprint] = msgspec.msgpack.encode(made)
+            kept = _made[fingerprint]
             if compiled:
-                write_whole(compiled, msgspec.msgpack.encode(known))
-        catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
+                write_whole(compiled, _made[fingerprint])
+        catalog = _loaded[fingerprint] = Catalog(msgspec.msgpack.decode(kept, type=Compiled), fingerprint)
     finally:
         if collecting:
             gc.enable()
@@ -80,6 +82,8 @@ def _shown(file: str) -> str:
     return str(Path(file).relative_to(directory().parent))
 
 
+_made: dict[str, bytes] = {}
+"""What this process has compiled, by fingerprint: one folder for a cache after the other gets it."""
 _loaded: dict[str, Catalog] = {}
 """What this process has loaded, by fingerprint: who uses no cache, and asks again and again, waits once."""
 
