@@ -116,6 +116,12 @@ class Record(msgspec.Struct, array_like=True):
     """The names that files were asked for and don't define: to define one may be news to who asked."""
     hidden: Hidden = {}
     """The names under which something of the catalog may be called."""
+
+    def has(self, path: str, key: bytes) -> bool:
+        """Whether a file had the content of a key, and the same name."""
+        row = self.files.get(path)
+        return row is not None and row.key == key
+
     documents: dict[str, tuple[str, str]] = {}
     """Scripts of whose project the documents were read: what has to be compared, as `Documents.holds` does."""
     around: dict[Asked, Noted] = {}

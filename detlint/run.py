@@ -294,7 +294,11 @@ class Run:
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
         again = self.store.files if news is None else led
-        unsettled += [file for path, file in self.store.files.items() if path in again and not file.whole]
+        known = [file for path, file in self.store.files.items() if path in again and before.has(path, file.key)]
+        others = self.store.files.keys() != before.files.keys()  # the gate lets through who imports from the program
+        unsettled += [
+            file for file in known if not file.whole or (others and file.head is None and not is_yaml(file.path))
+        ]
         self.store.fill(unsettled, jobs, progress)
         if news is not None and changes.scripts_move(unsettled):
             news = None  # Python imports from the folders of scripts

@@ -79,6 +79,22 @@ def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -
     assert report() == whole
 
 
+USES = "import noise\n\nprint(noise.noise())\n"
+
+
+@pytest.mark.parametrize("file", ["noise.py", "noise/__init__.py"])
+@pytest.mark.parametrize("uses", [USES, USES + "x = (\n"], ids=["plain", "broken"])
+def test_what_a_file_imports_comes_into_the_program(project: Callable[..., Path], file: str, uses: str) -> None:
+    root = project(**{"detlint.toml": "", "use.py": uses})
+    before = report("--cache-dir", "cache")
+    assert before == "[]\n"  # nothing in it can matter
+    project(**{file: NOISE})
+    there = report("--cache-dir", "cache")
+    assert there == report("--no-cache") and ("DET001" if uses != USES else "error") in there
+    (root / file).unlink()
+    assert report("--cache-dir", "cache") == before
+
+
 STOPS = REPOSITORY / "fixtures" / "programs" / "run_stops_at_an_import"
 
 

@@ -168,9 +168,10 @@ class Store(msgspec.Struct):
             part = [file for file in files[start : start + CHUNK] if not file.plain]
             known = self.cache.get(file.key for file in part)
             for file in part:
-                if file.key in known:
-                    file.head, file.whole = decode_head(known[file.key]), True
-                else:
+                head = decode_head(known[file.key]) if file.key in known else None
+                if head is not None and head.lines:
+                    file.head, file.whole = head, True
+                else:  # of a file with a problem nothing is told where the gate keeps it out, which depends on the program
                     todo.append(file)
         if not todo:
             return
