@@ -58,7 +58,7 @@ def test_edits(program: Path, random: Random) -> None:
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-@settings(max_examples=5 if FEW else 300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3 if FEW else 300, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_edits_of_a_project(name: str, random: Random) -> None:
     one_answer(REPOSITORY / "fixtures" / "programs" / name, random, 2 * EDITS)

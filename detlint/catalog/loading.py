@@ -49,15 +49,15 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
     gc.disable()  # nothing of what is made here is garbage
     try:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
-        kept: bytes | memoryview | None = read_whole(compiled) if compiled else None
-        if kept is None:
+        known = _read_compiled(compiled) if compiled else None
+        if known is None:
             if fingerprint not in _made:
                 made = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
                 _made[fingerprint] = msgspec.msgpack.encode(made)
-            kept = _made[fingerprint]
+            known = msgspec.msgpack.decode(_made[fingerprint], type=Compiled)
             if compiled:
                 write_whole(compiled, _made[fingerprint])
-        catalog = _loaded[fingerprint] = Catalog(msgspec.msgpack.decode(kept, type=Compiled), fingerprint)
+        catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
     finally:
         if collecting:
             gc.enable()
@@ -102,3 +102,11 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
                 elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
                     folders.append(item.path)
     return sorted(found)
+
+
+def _read_compiled(path: Path) -> Compiled | None:
+    kept = read_whole(path)
+    try:
+        return msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
+    except msgspec.DecodeError:
+        return None
