@@ -427,7 +427,7 @@ class Run:
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
         known = self.store.cache.recall(self._name())
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, IndexError):
             if known is not None:
                 record, self.packed = records.decode(known)
                 return record

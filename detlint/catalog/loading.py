@@ -108,5 +108,5 @@ def _read_compiled(path: Path) -> Compiled | None:
     kept = read_whole(path)
     try:
         return msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
