@@ -26,7 +26,7 @@ from detlint.config import Config, Runtime, selected, severity_of
 from detlint.discover import glob
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
-from detlint.facts.store import Changed, File, Look, Progress, Store, processes, with_deep_stack
+from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.passages import differ, runs_of
 from detlint.program.copies import Copies
@@ -685,7 +685,8 @@ class Run:
         record.judged.update(part.judged)
         self.again.update(part.followed)
         self.anew.update(part.judged)
-        record.others.update(part.others)
+        for path, key in part.others.items():
+            note_other(record.others, path, key)
         self._consult(part.folders)
         self.missed |= part.missed
         self.documents.learn(part.documents, part.keys)

@@ -212,7 +212,7 @@ class Store(msgspec.Struct):
                 file.hash(self.look._replace(keeps=True))
             except OSError:
                 return None
-            self.others[path] = file.key
+            note_other(self.others, path, file.key)
         facts = self.known(file.key)
         if facts is None:
             encoded = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
@@ -246,6 +246,11 @@ class Store(msgspec.Struct):
         """Facts that were read before, by key."""
         encoded = self.fresh.get(key) or self._ahead.pop(key, None) or self.cache.get([key]).get(key)
         return decode(encoded) if encoded is not None else None
+
+
+def note_other(others: dict[str, bytes], path: str, key: bytes) -> None:
+    """Note the key of a file that doesn't belong to the program; of one that had several in the same run, none that it could have."""
+    others[path] = key if others.get(path, key) == key else b"several"
 
 
 class _Work(NamedTuple):
