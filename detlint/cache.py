@@ -10,31 +10,17 @@ import contextlib
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
 import xxhash
 
-from detlint import whole
-from detlint.files import read
-
-CACHEDIR_TAG: Final = (
-    "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds detlint's cache; it can be deleted.\n"
-)
-CHECK: Final = 8
-"""Bytes of the check sum that a row begins with: it tells one that was written whole from a damaged one."""
-
-
-def _signed(data: bytes) -> bytes:
-    return _sum(data) + data
-
-
-def _sum(data: bytes | memoryview) -> bytes:
-    return xxhash.xxh3_64_digest(data)
+from detlint.cachefile import CHECK, checksum, clear_place, make_folder, read_whole, write_whole
 
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
     """The key of a file's facts: its bytes, and the name that relative imports start from."""
-    return xxhash.xxh3_128_digest(data + f"\0{module}\0{package}".encode())
+    key = xxhash.xxh3_128(data)
+    key.update(f"\0{module}\0{package}".encode())
+    return key.digest()
 
 
 class Cache:
@@ -50,24 +36,15 @@ class Cache:
         self._place = (folder, fingerprint)
         if folder is None:
             return
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / "CACHEDIR.TAG").exists():
-                for name, text in (("CACHEDIR.TAG", CACHEDIR_TAG), (".gitignore", "*\n")):
-                    # Never over somebody's, who has put the cache where other things are.
-                    with contextlib.suppress(FileExistsError), (folder / name).open("x") as file:
-                        file.write(text)
-            self._database = self._open(folder / f"facts-{fingerprint}.sqlite")
-        except (OSError, sqlite3.Error):
-            self._database = None
-
-    @staticmethod
-    def _open(path: Path) -> sqlite3.Connection:
-        try:
-            return _connect(path)
-        except sqlite3.DatabaseError:
-            path.unlink(missing_ok=True)
-            return _connect(path)
+        self._path = folder / f"facts-{fingerprint}.sqlite"
+        with contextlib.suppress(OSError, sqlite3.Error):
+            make_folder(folder)
+            try:
+                self._database = _connect(self._path)
+            except sqlite3.DatabaseError as error:
+                if _may_be_right(error):
+                    raise
+                self._begin_anew()
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """What is known of some keys."""
@@ -80,37 +57,49 @@ class Cache:
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
                 for key, row in self._database.execute(f"SELECT key, facts FROM facts WHERE key IN ({marks})", part):
-                    if isinstance(row, bytes) and _sum(memoryview(row)[CHECK:]) == row[:CHECK]:
+                    if isinstance(row, bytes) and checksum(key, memoryview(row)[CHECK:]) == row[:CHECK]:
                         found[key] = row[CHECK:]
-        except (sqlite3.Error, UnicodeDecodeError):
-            return {}
+        except (sqlite3.Error, UnicodeDecodeError, TypeError) as error:
+            self._mend(error)
         return found
 
     def put(self, rows: Mapping[bytes, bytes]) -> bool:
         """Remember some facts, all or none of them; whether that could be done."""
         if self._database is None:
             return False
-        with contextlib.suppress(sqlite3.Error), self._database:
-            signed = ((key, _signed(row)) for key, row in rows.items())
-            self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", signed)
+        try:
+            with self._database:
+                signed = ((key, checksum(key, row) + row) for key, row in rows.items())
+                self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", signed)
             return True
-        return False
+        except sqlite3.Error as error:
+            self._mend(error)
+            return False
+
+    def _mend(self, error: Exception) -> None:
+        """Begin a new database where the old one is damaged, rather than busy, or on a disk that is full."""
+        if not _may_be_right(error):
+            with contextlib.suppress(OSError, sqlite3.Error):
+                self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self.close()
+        self._database = None
+        for path in (Path(f"{self._path}-journal"), self._path):
+            path.unlink(missing_ok=True)
+        self._database = _connect(self._path)
 
     def recall(self, name: str) -> memoryview | None:
         """What was last kept under a name."""
-        if self._database is None or self._place[0] is None:
-            return None
-        try:
-            row = memoryview(read(self._place[0] / name))
-        except OSError:
-            return None
-        return row[CHECK:] if _sum(row[CHECK:]) == row[:CHECK] else None
+        folder, _ = self._place
+        return read_whole(folder / name) if folder is not None else None
 
     def replace(self, name: str, data: bytes) -> None:
         """Keep something large under a name, in the place of what was there: a file for itself, since a database writes twice
         what it replaces."""
-        if self._database is not None and self._place[0] is not None:
-            write_whole(self._place[0] / name, _sum(data), data)
+        folder, _ = self._place
+        if folder is not None:
+            write_whole(folder / name, data)
 
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""
@@ -122,19 +111,23 @@ class Cache:
             self._database.close()
 
 
-def write_whole(path: Path, *parts: bytes) -> None:
-    """Write a file of the cache that nobody ever sees half-written. One that can't be written costs time, nothing else."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        whole.replace(str(path), parts, sync=False)
+def _may_be_right(error: Exception) -> bool:
+    """Whether a database that gave an error may be as it was written: it is locked, or can't be opened or written."""
+    return isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error) and "no such" not in str(error)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    for there in (path, Path(f"{path}-journal")):
+        clear_place(there)
     # Used by one thread at a time, but not always by the same: deep code is judged in a thread with a large stack.
     database = sqlite3.connect(path, timeout=5, check_same_thread=False)
-    database.execute("PRAGMA synchronous = OFF")
-    database.execute("PRAGMA journal_mode = TRUNCATE")  # a journal that is removed each time costs a third more
-    # Rows are large: they fill long pages, and stay out of the index (WITHOUT ROWID writes five times as slowly).
-    database.execute("PRAGMA page_size = 16384")
-    database.execute("CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, facts BLOB)")
+    try:
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("PRAGMA journal_mode = TRUNCATE")  # a journal that is removed each time costs a third more
+        # Rows are large: they fill long pages, and stay out of the index (WITHOUT ROWID writes five times as slowly).
+        database.execute("PRAGMA page_size = 16384")
+        database.execute("CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, facts BLOB)")
+    except BaseException:
+        database.close()
+        raise
     return database

@@ -49,7 +49,7 @@ class Changes(NamedTuple):
         for path, key in self.before.others.items():
             other = File(path, *self.names.of(path))
             with contextlib.suppress(OSError):
-                other.hash()
+                other.hash(self.store.look)
             if other.key != key:
                 return None
         for folder, (changed, listing) in self.before.folders.items():
@@ -58,6 +58,8 @@ class Changes(NamedTuple):
             if script in self.store.files and not self.documents.holds(script, noted):
                 return None
         if not all(self.documents.still_chosen(asked, noted) for asked, noted in self.before.keys.items()):
+            return None
+        if not all(self.modules.around.holds(asked, noted) for asked, noted in self.before.around.items()):
             return None
         return None if "__init__.py" in names else {name.removesuffix(".py") for name in names}
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from detlint.status import Status
+
 StrPath = str | os.PathLike[str]
 
 MOST: Final = 100_000_000
@@ -33,13 +35,20 @@ def read(path: StrPath, most: int = MOST) -> bytes:
     Raises:
         OSError: it can't be read, is no regular file, or is too large; `strerror` says which.
     """
-    with _opened(path) as (file, size):
-        if size > most:
-            raise OSError(errno.EFBIG, f"it has {size:,} bytes, more than the {most:,} that are read", os.fspath(path))
-        data = _taken(file, size, most + 1)
-        if len(data) > most:  # files of /proc don't say their size
-            raise OSError(errno.EFBIG, f"it has more bytes than the {most:,} that are read", os.fspath(path))
-        return data
+    with _opened(path) as (file, status):
+        return _all_of(file, status, most, path)
+
+
+def read_with_status(path: StrPath, most: int = MOST) -> tuple[bytes, os.stat_result | None]:
+    """What a regular file has, and what the file system says of it: None where that was another thing before it was read than after.
+
+    Raises:
+        OSError: as `read`.
+    """
+    with _opened(path) as (file, before):
+        data = _all_of(file, before, most, path)
+        after = os.fstat(file)
+        return data, after if Status.of(before, 0) == Status.of(after, 0) else None
 
 
 def beginning(path: StrPath, most: int) -> bytes:
@@ -48,13 +57,23 @@ def beginning(path: StrPath, most: int) -> bytes:
     Raises:
         OSError: as `read`, but for the size.
     """
-    with _opened(path) as (file, size):
-        return _taken(file, size, most)
+    with _opened(path) as (file, status):
+        return _taken(file, status.st_size, most)
+
+
+def _all_of(file: int, status: os.stat_result, most: int, path: StrPath) -> bytes:
+    if status.st_size > most:
+        reason = f"it has {status.st_size:,} bytes, more than the {most:,} that are read"
+        raise OSError(errno.EFBIG, reason, os.fspath(path))
+    data = _taken(file, status.st_size, most + 1)
+    if len(data) > most:  # files of /proc don't say their size
+        raise OSError(errno.EFBIG, f"it has more bytes than the {most:,} that are read", os.fspath(path))
+    return data
 
 
 @contextmanager
-def _opened(path: StrPath) -> Iterator[tuple[int, int]]:
-    """A descriptor for a regular file, and the size that it says."""
+def _opened(path: StrPath) -> Iterator[tuple[int, os.stat_result]]:
+    """A descriptor for a regular file, and its status."""
     try:
         _expect_regular(os.stat(path), path)  # to open a device may do something: a watchdog starts to count
         file = os.open(path, _FLAGS)
@@ -63,7 +82,7 @@ def _opened(path: StrPath) -> Iterator[tuple[int, int]]:
     try:
         status = os.fstat(file)  # it may be another one by now
         _expect_regular(status, path)
-        yield file, status.st_size
+        yield file, status
     finally:
         os.close(file)
 

@@ -19,13 +19,13 @@ from detlint.config import ConfigError
 from detlint.discover import program
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
-from detlint.facts.store import Progress, Store
+from detlint.facts.store import Look, Progress, Store
 from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.project import Project
 from detlint.record import Record
-from detlint.run import Run
+from detlint.run import Run, of_one_state
 from detlint.source import Source
 
 Reports = dict[str, Report]
@@ -128,32 +128,37 @@ class Live:
             Superseded: by way of `stop`.
             ConfigError: the baseline can't be read.
         """
-        run, store = self._run(texts, files, lambda: stop(0))
 
         def advance(done: int, total: int) -> None:
             stop(0)
             if progress is not None:
                 progress(done, total)
 
-        try:
-            self._mend(store, mend)
-            before = self._known if self._known is not None else run.recorded()
-            run.settle(before, advance)
-            if before.followed and run.waits():
-                early(self._told(run, files, self._likely(run, before)))
-                stop(pause)
-            with counters.counted():  # apart: they would grow as long as the server runs, and nobody asks for them
-                run.judge()
-        finally:
-            self._keep(store)
-            self.garbage += len(run.engine.resolver.by_path) if run.engine is not None else 0
-        reports = self._told(run, files)
-        self._settled(run, files)
-        return reports
+        def attempt(look: Look) -> Reports:
+            run, store = self._run(texts, files, lambda: stop(0), look)
+            try:
+                self._mend(store, mend)
+                before = self._known if self._known is not None else run.recorded()
+                run.settle(before, advance)
+                if before.followed and run.waits():
+                    early(self._told(run, files, self._likely(run, before)))
+                    stop(pause)
+                with counters.counted():  # apart: they would grow as long as the server runs, and nobody asks for them
+                    run.judge()
+            finally:
+                self._keep(store)
+                self.garbage += len(run.engine.resolver.by_path) if run.engine is not None else 0
+            reports = self._told(run, files)
+            self._settled(run, files)
+            return reports
 
-    def _run(self, texts: Mapping[str, bytes], files: Iterable[str], stop: Callable[[], None]) -> tuple[Run, Store]:
+        return of_one_state(attempt)
+
+    def _run(
+        self, texts: Mapping[str, bytes], files: Iterable[str], stop: Callable[[], None], look: Look
+    ) -> tuple[Run, Store]:
         settings = self.project.config.settings
-        store = Store(self.project.catalog, self._cache, settings.max_file_size)
+        store = Store(self.project.catalog, self._cache, settings.max_file_size, look)
         run = Run(store, self.project.config, [])
         run.recorder = _Interruptible(stop)
         for path in files:
@@ -176,7 +181,7 @@ class Live:
         for path, file in store.files.items():
             if file.text is None:
                 continue
-            file.hash(gate)
+            file.hash(store.look, gate)
             if not self._cache.get([file.key]):
                 store.fill([file], 1, None)
                 self._cache.unsaved.update(store.fresh)
@@ -228,5 +233,4 @@ class Live:
             file = store.files.get(path)
             facts = store.known(file.key) if file is not None else None
             if file is not None and facts is not None:
-                with contextlib.suppress(OSError):
-                    self._texts[path] = (Source(path, file.read()), facts)
+                self._texts[path] = (Source(path, file.read()), facts)

@@ -14,13 +14,14 @@ from detlint.facts.store import File
 from detlint.facts.yaml_text import is_yaml
 from detlint.program.links import Hidden
 from detlint.program.outcome import Outcome
+from detlint.program.surroundings import Asked, Noted
+from detlint.status import Status
 
 
 class Row(msgspec.Struct, array_like=True):
     """A file as it was."""
 
-    size: int
-    changed: int
+    status: Status
     key: bytes
     inside: bool
     """Whether it is one of the program's own, rather than something that they import."""
@@ -29,14 +30,14 @@ class Row(msgspec.Struct, array_like=True):
     module: str = ""
     """The dotted name of what the gate keeps out, which has no head to say it."""
 
-    def holds(self, file: File, before: int) -> bool:
-        """Whether a file of this size, time of change and dotted name is surely still the same, if it was looked at `before`.
+    def holds(self, file: File) -> bool:
+        """Whether a file of this status and dotted name is surely still the same.
 
         A YAML file has the same name wherever it stands.
         """
         name = self.module if self.head is None else self.head.module
         same_name = name == file.module or (self.head is None and is_yaml(file.path))
-        return same_name and (self.size, self.changed) == (file.size, file.changed) and file.changed < before
+        return same_name and self.status.holds(file.status)
 
 
 def _may_turn_on(sought: Mapping[str, Collection[str]], said: Collection[tuple[str, str]]) -> bool:
@@ -109,16 +110,22 @@ class Record(msgspec.Struct, array_like=True):
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
     """Keys of files that do not belong to the program, but that names led into."""
-    folders: dict[str, tuple[int, str]] = {}
-    """Folders whose listing was consulted: when they were last changed, and what was in them."""
+    folders: dict[str, tuple[Status, str]] = {}
+    """Folders whose listing was consulted, and what was in them."""
     missed: list[str] = []
     """The names that files were asked for and don't define: to define one may be news to who asked."""
     hidden: Hidden = {}
     """The names under which something of the catalog may be called."""
-    written: int = 0
-    """When it was made, in nanoseconds: a file changed at about that time may have changed since."""
+
+    def has(self, path: str, key: bytes) -> bool:
+        """Whether a file had the content of a key, and the same name."""
+        row = self.files.get(path)
+        return row is not None and row.key == key
+
     documents: dict[str, tuple[str, str]] = {}
     """Scripts of whose project the documents were read: what has to be compared, as `Documents.holds` does."""
+    around: dict[Asked, Noted] = {}
+    """What was asked of what stands around files."""
     keys: dict[tuple[str, str, str], tuple[str, str]] = {}
     """Keys of settings that were asked for: what has to be compared, as `Documents.still_chosen` does."""
 

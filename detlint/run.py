@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import msgspec
 import xxhash
@@ -27,7 +27,7 @@ from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
-from detlint.facts.store import File, Progress, Store, processes, with_deep_stack
+from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.passages import differ, runs_of
 from detlint.patterns import glob
@@ -37,9 +37,11 @@ from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
+from detlint.program.surroundings import Asked, Noted
 from detlint.program.texts import Texts
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
+from detlint.status import NOTHING, Status
 from detlint.told import found, once
 from detlint.versions import below
 
@@ -56,9 +58,10 @@ RUNS: Final = 8
 modules, and one run may take as long as judging hundreds."""
 MOST_MODULES: Final = 1_200
 """With the facts of more modules in memory a process that judges begins anew."""
-JUST_NOW: Final = 2_000_000_000
-"""Nanoseconds: a file changed so shortly before it was looked at may change again without a later time."""
+ATTEMPTS: Final = 3
+"""So many times a program is looked at whose files change meanwhile; the last time, each is kept as it was when it was first read."""
 
+_T = TypeVar("_T")
 StrPath = str | os.PathLike[str]
 Work = tuple[str, Runs | None]
 """A module to judge, and the runs that it is judged by; None where the runs that start in it are to be followed."""
@@ -89,8 +92,10 @@ def check(
     started = time.perf_counter()
     collecting = gc.isenabled()
     gc.disable()  # most of what is made lives as long as the run
-    store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
-    try:
+    cache = _cache(cache_folder, catalog, config)
+
+    def attempt(look: Look) -> Report:
+        store = Store(catalog, cache, config.settings.max_file_size, look)
         run = Run(store, config, [*problems])
         for path in files:
             run.add(path, texts)
@@ -102,12 +107,24 @@ def check(
         report = run.told(run.reported)
         run.remember()
         store.keep()
+        return report
+
+    try:
+        report = of_one_state(attempt)
     finally:
-        store.cache.close()
+        cache.close()
         if collecting:
             gc.enable()
     report.seconds = time.perf_counter() - started
     return report
+
+
+def of_one_state(attempt: Callable[[Look], _T]) -> _T:
+    """What is found out of a program with one content for each file: where one changes meanwhile, all is done again."""
+    for _ in range(ATTEMPTS - 1):
+        with contextlib.suppress(Changed):
+            return attempt(Look(time.time_ns()))
+    return attempt(Look(time.time_ns(), keeps=True))
 
 
 def _cache(folder: Path | None, catalog: Catalog, config: Config) -> Cache:
@@ -143,7 +160,8 @@ def opened(
         around: the program's other files.
         texts: what stands for the content of some files, by absolute path.
     """
-    store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size)
+    look = Look(time.time_ns(), keeps=True)  # whoever looks into it can't begin again
+    store = Store(catalog, _cache(cache_folder, catalog, config), config.settings.max_file_size, look)
     try:
         run = Run(store, config, [])
         for file in (*paths, *around):
@@ -167,10 +185,11 @@ class _Part(msgspec.Struct):
     idle: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     judged: dict[str, Judged] = {}
     others: dict[str, bytes] = {}
-    folders: list[str] = []
+    folders: dict[str, tuple[Status, str]] = {}
     missed: set[str] = set()
     documents: dict[str, tuple[str, str]] = {}
     keys: dict[tuple[str, str, str], tuple[str, str]] = {}
+    around: dict[Asked, Noted] = {}
     fresh: dict[bytes, bytes] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
 
@@ -191,7 +210,13 @@ class Run:
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named; both with a separator at the end."""
         self.modules = Modules(
-            config.root.absolute(), self._facts, self._head, self._is_script, self._is_taken, self._put
+            config.root.absolute(),
+            self._facts,
+            self._head,
+            self._is_script,
+            self._is_taken,
+            self._put,
+            store.look.began,
         )
         self.links = Links()
         self.inside: set[str] = set()
@@ -206,8 +231,8 @@ class Run:
         self.engine: Engine | None = None
         self.recorder: Recorder | None = None
         """Is told what happens in the runs that are followed."""
-        self.consulted: set[str] = set()
-        """The folders whose listing an answer may depend on."""
+        self.consulted: dict[str, tuple[Status, str]] = {}
+        """The folders whose listing an answer may depend on, with their states."""
         self.missed: set[str] = set()
         """The names that files were asked for and don't define."""
         self.differs = False
@@ -220,7 +245,7 @@ class Run:
         """Whether the engine has followed runs, rather than judged modules."""
         self.texts = Texts(self._text, self.store.files)
         frameworks = {name.partition(".")[0] for name in store.catalog.devices}
-        self.documents = Documents(str(config.root.absolute()), frameworks)
+        self.documents = Documents(str(config.root.absolute()), frameworks, store.look.began)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
@@ -272,7 +297,11 @@ class Run:
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
         again = self.store.files if news is None else led
-        unsettled += [file for path, file in self.store.files.items() if path in again and not file.whole]
+        known = [file for path, file in self.store.files.items() if path in again and before.has(path, file.key)]
+        others = self.store.files.keys() != before.files.keys()  # the gate lets through who imports from the program
+        unsettled += [
+            file for file in known if not file.whole or (others and file.head is None and not is_yaml(file.path))
+        ]
         self.store.fill(unsettled, jobs, progress)
         if news is not None and changes.scripts_move(unsettled):
             news = None  # Python imports from the folders of scripts
@@ -336,18 +365,18 @@ class Run:
         for path, earlier in before.files.items():
             if path not in self.store.files and not earlier.inside:
                 self.store.files[path] = File(path, *self.names.of(path))
-        unsettled, gate = [], partial(yaml_gate_of, self.store.catalog)
+        look, unsettled, gate = self.store.look, [], partial(yaml_gate_of, self.store.catalog)
         for path, file in [*self.store.files.items()]:
             row = before.files.get(path)
             try:
-                if file.text is None:
-                    status = os.stat(path)
-                    file.size, file.changed = status.st_size, status.st_mtime_ns
-                    if row is not None and row.holds(file, before.written - JUST_NOW):
+                if row is not None and file.text is None and not look.keeps:
+                    file.status = Status.of(os.stat(path), look.began)
+                    file.size = file.status.size
+                    if row.holds(file):
                         file.key, file.head, file.whole = row.key, row.head, row.head is None
                         continue
                 self.differs = True
-                file.hash(gate)
+                file.hash(look, gate)
             except OSError as error:
                 if path in self.inside:
                     self.problems.append((Path(file.path), f"can't be read: {error.strerror}"))
@@ -386,11 +415,9 @@ class Run:
     def _outside(self, path: str) -> File | None:
         file = File(path, *self.names.of(path))
         try:
-            status = os.stat(path)
-            file.hash()
+            file.hash(self.store.look)
         except OSError:
             return None
-        file.changed = status.st_mtime_ns
         self.store.files[path] = file
         return file
 
@@ -400,17 +427,14 @@ class Run:
         return text is None or word.encode("utf-8", "replace") in text
 
     def _text(self, path: str) -> bytes | None:
-        """The bytes of a file of the program, None where they can't be read."""
-        file = self.store.files.get(path)  # a link that leads nowhere is found, and told of, but no file
-        try:
-            return file.read() if file is not None else None
-        except OSError:
-            return None
+        """The bytes of a file of the program; None for what is none: a link that leads nowhere is found, and told of, but not read."""
+        file = self.store.files.get(path)
+        return file.read() if file is not None else None
 
     def recorded(self) -> Record:
         """What the last run found out, whichever process that was."""
         known = self.store.cache.recall(self._name())
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, IndexError):
             if known is not None:
                 record, self.packed = records.decode(known)
                 return record
@@ -441,6 +465,7 @@ class Run:
             and self.record.folders == before.folders
             and self.documents.noted == before.documents
             and self.documents.noted_keys == before.keys
+            and self.modules.around.noted == before.around
         ):
             return
         record = self.known()
@@ -453,15 +478,17 @@ class Run:
         record = self.record
         record.files = {
             path: Row(
-                file.size, file.changed, file.key, path in self.inside,
+                file.status, file.key, path in self.inside,
                 file.head.brief() if file.head and file.whole else file.head, "" if file.head else file.module,
             )
             for path, file in self.store.files.items()
         }  # fmt: skip
-        record.imports, record.written = self.links.imports, time.time_ns()
+        record.imports = self.links.imports
         record.missed = sorted(self.missed.union(record.missed))
         record.documents, record.keys = self.documents.noted, self.documents.noted_keys
-        record.folders |= {folder: self.modules.state(folder) for folder in self.consulted}
+        record.around = self.modules.around.noted
+        self._consult(self.modules.consulted())
+        record.folders |= self.consulted
         return record
 
     # -- judging ------------------------------------------------------------------------------------------------
@@ -569,6 +596,7 @@ class Run:
         part.others, part.folders = self.store.others, self.modules.consulted()
         part.missed = engine.resolver.missed
         part.documents, part.keys = self.documents.noted, self.documents.noted_keys
+        part.around = self.modules.around.noted
         part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
         return part
 
@@ -667,13 +695,20 @@ class Run:
         record.judged.update(part.judged)
         self.again.update(part.followed)
         self.anew.update(part.judged)
-        record.others.update(part.others)
-        self.consulted.update(part.folders)
+        for path, key in part.others.items():
+            note_other(record.others, path, key)
+        self._consult(part.folders)
         self.missed |= part.missed
-        self.documents.learn(part.documents)
-        self.documents.noted_keys.update(part.keys)
+        self.documents.learn(part.documents, part.keys)
+        self.modules.around.learn(part.around)
         self.store.fresh.update(part.fresh)
         counters.now.add(part.counters)
+
+    def _consult(self, folders: Mapping[str, tuple[Status, str]]) -> None:
+        """Note folders that were listed; of one that processes have seen in several states, that nothing is known."""
+        for folder, state in folders.items():
+            same = self.consulted.setdefault(folder, state) == state
+            self.consulted[folder] = state if same else (NOTHING, "")
 
     # -- reporting ----------------------------------------------------------------------------------------------
 
@@ -705,7 +740,7 @@ class Run:
                     )
                     by_file.get(step.path, kept).append(moved)
         for path, group in by_file.items():
-            left, covered = suppress(group, said[path], path, Source(path, files[path].text), unused, on)
+            left, covered = suppress(group, said[path], path, Source(path, files[path].read), unused, on)
             report.suppressed += covered
             kept += left
         level = severity_of(self.config.settings, "DET002")

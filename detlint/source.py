@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tokenize
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -22,17 +23,17 @@ class Source:
 
     Args:
         path: notebooks and YAML files are known by their names.
-        text: what stands for the file's content; None: the file is read when it is first needed, and one that has become
-            unreadable is empty.
+        text: what stands for the file's content, or gives it when it is first needed; None: the file is read then, and one that has
+            become unreadable is empty.
     """
 
-    def __init__(self, path: str | Path, text: bytes | None = None) -> None:
+    def __init__(self, path: str | Path, text: bytes | Callable[[], bytes] | None = None) -> None:
         self._path = path
         self._text = text
 
     def _read(self) -> bytes:
         if self._text is not None:
-            return self._text
+            return self._text if isinstance(self._text, bytes) else self._text()
         try:
             data = read(self._path)
         except OSError:

@@ -66,7 +66,7 @@ def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, An
 
 
 def age(root: Path, number: int = 0) -> None:
-    """Date back what has just been written: a file that is this young is looked into, whatever is known of it."""
+    """Date back what has just been written, so that the time of its modification doesn't tell that it was."""
     for path in root.rglob("*"):
         if path.is_file() and path.stat().st_mtime > LONG_AGO + STEPS:
             os.utime(path, (LONG_AGO + number, LONG_AGO + number))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import detlint
 
+from detlint.cachefile import write_whole
 from detlint.catalog import RAISES, Catalog, CatalogError, directory, load, parse
 
 Project = Callable[..., Path]
@@ -567,18 +568,22 @@ def contents(*cache: Path) -> str:
     return subprocess.run([sys.executable, "-c", SAY_ALL, *cache], capture_output=True, check=True, text=True).stdout
 
 
+def compiled_in(cache: Path) -> Path:
+    (compiled,) = cache.glob("catalog-*")
+    return compiled
+
+
 def test_the_compiled_copy_is_the_same(tmp_path: Path) -> None:
     plain, cold = contents(), contents(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
+    written = compiled_in(tmp_path).stat().st_mtime_ns
     assert plain == cold == contents(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert compiled_in(tmp_path).stat().st_mtime_ns == written
 
 
 def test_the_compiled_copy_is_used(tmp_path: Path) -> None:
     contents(tmp_path)
-    (compiled,) = tmp_path.iterdir()
-    # What stands in it is believed: no rules, no entries.
-    compiled.write_bytes(b"\x80")
+    # What stands in it, and was written whole, is believed: no rules, no entries.
+    write_whole(compiled_in(tmp_path), b"\x80")
     assert contents(tmp_path).startswith("[{},[],[],{},{},")
 
 
@@ -587,11 +592,17 @@ def test_the_compiled_copy_is_used(tmp_path: Path) -> None:
 )
 def test_a_broken_compiled_copy_is_made_anew(tmp_path: Path, content: bytes | None) -> None:
     whole = contents(tmp_path)
-    (compiled,) = tmp_path.iterdir()
+    compiled = compiled_in(tmp_path)
     good = compiled.read_bytes()
     compiled.write_bytes(good[: len(good) // 2] if content is None else content)
     assert contents(tmp_path) == whole
     assert compiled.read_bytes() == good
+
+
+def test_nonsense_in_a_compiled_copy_is_made_anew(tmp_path: Path) -> None:
+    whole = contents(tmp_path)
+    write_whole(compiled_in(tmp_path), b"\x93\xc0")
+    assert contents(tmp_path) == whole
 
 
 def test_a_compiled_copy_that_cannot_be_written(tmp_path: Path) -> None:

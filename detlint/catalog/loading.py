@@ -11,6 +11,7 @@ import msgspec
 import xxhash
 
 from detlint import __version__
+from detlint.cachefile import read_whole, write_whole
 from detlint.catalog.compiled import Compiled, put_together
 from detlint.catalog.entries import CatalogError
 from detlint.catalog.index import Catalog
@@ -52,11 +53,12 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
         known = _read_compiled(compiled) if compiled else None
         if known is None:
-            known = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
+            if fingerprint not in _made:
+                made = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
+                _made[fingerprint] = msgspec.msgpack.encode(made)
+            known = msgspec.msgpack.decode(_made[fingerprint], type=Compiled)
             if compiled:
-                from detlint.cache import write_whole
-
-                write_whole(compiled, msgspec.msgpack.encode(known))
+                write_whole(compiled, _made[fingerprint])
         catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
     finally:
         if collecting:
@@ -82,6 +84,8 @@ def _shown(file: str) -> str:
     return str(Path(file).relative_to(directory().parent))
 
 
+_made: dict[str, bytes] = {}
+"""What this process has compiled, by fingerprint: one folder for a cache after the other gets it."""
 _loaded: dict[str, Catalog] = {}
 """What this process has loaded, by fingerprint: who uses no cache, and asks again and again, waits once."""
 
@@ -103,7 +107,8 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
 
 
 def _read_compiled(path: Path) -> Compiled | None:
+    kept = read_whole(path)
     try:
-        return msgspec.msgpack.decode(read(path), type=Compiled)
-    except (OSError, msgspec.DecodeError):
+        return msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None

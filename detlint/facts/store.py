@@ -20,7 +20,9 @@ from detlint.facts.gate import Gate, YamlGate, gate_of
 from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
 from detlint.facts.yaml_text import is_yaml
 from detlint.files import read as read_file
+from detlint.files import read_with_status
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
+from detlint.status import NOTHING, Status
 
 if sys.platform != "win32":
     import resource
@@ -45,6 +47,20 @@ MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
 
 
+class Look(NamedTuple):
+    """How a run looks at files."""
+
+    began: int = 0
+    """When it began, in nanoseconds."""
+    keeps: bool = False
+    """Whether files are kept as they were read first, however much that is: for a program that changes all the time."""
+
+
+class Changed(BaseException):
+    """A file has another content than when its key was taken: what was found out since then is of two programs. (No `Exception`: what
+    can go wrong in one file ends there, and the run goes on.)"""
+
+
 class File(msgspec.Struct):
     """A file of the program. `head` is None for one that the gate keeps out, and before it is known."""
 
@@ -53,8 +69,8 @@ class File(msgspec.Struct):
     package: bool
     key: bytes = b""
     size: int = 0
-    changed: int = 0
-    """When it was last changed, in nanoseconds, as the file system says."""
+    status: Status = NOTHING
+    """What the file system said when the key was taken."""
     head: Head | None = None
     whole: bool = True
     """Whether the head has what linking asks."""
@@ -64,12 +80,20 @@ class File(msgspec.Struct):
     """Whether it is a YAML file that can't produce a finding."""
 
     def read(self) -> bytes:
-        """The content to check.
+        """The content to check: that of which the key was taken.
 
         Raises:
-            OSError: the file can't be read.
+            Changed: the file has another content by now, or none.
         """
-        data = self.text if self.text is not None else read_file(self.path)
+        if self.text is not None:
+            data = self.text
+        else:
+            try:
+                data = read_file(self.path)
+            except OSError:
+                raise Changed(self.path) from None
+            if content_key(data, self.module, self.package) != self.key:
+                raise Changed(self.path)
         counters.now.bytes += len(data)
         return data
 
@@ -77,7 +101,7 @@ class File(msgspec.Struct):
         """The Python or YAML to check; of a notebook, the joined code of its cells, these, and its accelerator.
 
         Raises:
-            OSError: the file can't be read.
+            Changed: as `read` does.
             NotANotebook: its name says that it is one.
         """
         if not is_notebook(self.path):
@@ -85,8 +109,8 @@ class File(msgspec.Struct):
         notebook = open_notebook(self.read())
         return notebook.code, notebook.cells, notebook.accelerator
 
-    def hash(self, gate: Callable[[], YamlGate] | None = None) -> None:
-        """Read the file for its size and key; the bytes are dropped again, so memory doesn't grow with the sources.
+    def hash(self, look: Look, gate: Callable[[], YamlGate] | None = None) -> None:
+        """Read the file for its size, status and key; the bytes are dropped again, so memory doesn't grow with the sources.
 
         Args:
             gate: gives that for YAML files, most of which are none of ours: one is looked at now, while it is at hand.
@@ -94,7 +118,13 @@ class File(msgspec.Struct):
         Raises:
             OSError: the file can't be read.
         """
-        data = self.read()
+        data = self.text
+        if data is None:
+            data, found = read_with_status(self.path)
+            counters.now.bytes += len(data)
+            self.status = Status.of(found, look.began) if found is not None else NOTHING
+            if look.keeps:
+                self.text = data
         self.size = len(data)
         counters.now.files += 1
         counters.now.content += self.size
@@ -109,6 +139,7 @@ class Store(msgspec.Struct):
     cache: Cache
     max_size: int
     """In bytes; larger files, and notebooks with more code, are not parsed."""
+    look: Look
     files: dict[str, File] = {}
     fresh: dict[bytes, bytes] = {}
     """Rows that the cache doesn't have yet."""
@@ -128,9 +159,10 @@ class Store(msgspec.Struct):
             part = [file for file in files[start : start + CHUNK] if not file.plain]
             known = self.cache.get(file.key for file in part)
             for file in part:
-                if file.key in known:
-                    file.head, file.whole = decode_head(known[file.key]), True
-                else:
+                head = decode_head(known[file.key]) if file.key in known else None
+                if head is not None and head.lines:
+                    file.head, file.whole = head, True
+                else:  # of a file with a problem nothing is told where the gate keeps it out, which depends on the program
                     todo.append(file)
         if not todo:
             return
@@ -168,10 +200,10 @@ class Store(msgspec.Struct):
         if file is None:
             file = File(path, *name)
             try:
-                file.hash()
+                file.hash(self.look._replace(keeps=True))
             except OSError:
                 return None
-            self.others[path] = file.key
+            note_other(self.others, path, file.key)
         facts = self.known(file.key)
         if facts is None:
             encoded = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
@@ -205,6 +237,11 @@ class Store(msgspec.Struct):
         """Facts that were read before, by key."""
         encoded = self.fresh.get(key) or self._ahead.pop(key, None) or self.cache.get([key]).get(key)
         return decode(encoded) if encoded is not None else None
+
+
+def note_other(others: dict[str, bytes], path: str, key: bytes) -> None:
+    """Note the key of a file that doesn't belong to the program; of one that had several in the same run, none that it could have."""
+    others[path] = key if others.get(path, key) == key else b"several"
 
 
 class _Work(NamedTuple):
@@ -275,8 +312,6 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
             return encode(read(code, file.module, file.package, catalog, cells, accelerator))
     except NotANotebook as error:
         problem = error.problem
-    except OSError as error:
-        problem = Problem(f"can't be read: {error.strerror}")
     except (RecursionError, MemoryError):
         problem = Problem("can't be analysed: it is nested too deeply")
     except Exception as error:  # the boundary of one file: the rest of the run goes on

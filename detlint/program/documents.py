@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from xxhash import xxh3_64_hexdigest
@@ -15,6 +16,7 @@ from detlint.folders import is_folder
 from detlint.program.chosen import UNKNOWN, Chosen, chosen
 from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
+from detlint.status import Status, status_of
 
 TEXTS: Final = (".md", ".rst")
 SHELL: Final = (
@@ -46,7 +48,12 @@ OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
 """Folders of others."""
 OF_SERVICES: Final = frozenset({".github", ".circleci", ".buildkite", ".vscode"})
 """Hidden folders that have commands."""
+_path: Final = itemgetter(0)
 _ALL: Final = "+"
+_Noted = tuple[str, str]
+"""What the next run has to compare."""
+_CHANGED: Final[_Noted] = ("", "")
+"""What nothing compares equal to."""
 
 _ASCEND: Final = re.compile(
     r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[abc]|(?<![a-z])d910|昇腾", re.I
@@ -121,8 +128,8 @@ NOTHING: Final = Said()
 class _Files(NamedTuple):
     """What stands below a folder."""
 
-    documents: tuple[tuple[str, int, int], ...] = ()
-    """Paths, sizes and dates."""
+    documents: tuple[tuple[str, Status], ...] = ()
+    """By their paths."""
     scripts: tuple[str, ...] = ()
     """The Python files."""
 
@@ -167,10 +174,12 @@ class Documents:
     Args:
         root: the project's root; nothing above it is read.
         frameworks: the frameworks that a project may be for: documents that name none are those of another program.
+        began: when the run began, in nanoseconds.
     """
 
-    def __init__(self, root: str, frameworks: Iterable[str]) -> None:
+    def __init__(self, root: str, frameworks: Iterable[str], began: int) -> None:
         self._root = root
+        self._began = began
         self._frameworks = re.compile("|".join(sorted(frameworks)), re.I)
         self._said: dict[str, Said] = {}
         self._listed: dict[str, _Files | None] = {}
@@ -180,9 +189,9 @@ class Documents:
         self._starts: dict[str, tuple[Starts | None, str]] = {}
         """Folders -> what stands in the documents there, and what changes with that."""
         self._chosen: dict[tuple[str, str, str], Chosen] = {}
-        self.noted: dict[str, tuple[str, str]] = {}
+        self.noted: dict[str, _Noted] = {}
         """The scripts that were asked for -> `_stamp`, and what was read, which begins with `_ALL` where that was all texts."""
-        self.noted_keys: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self.noted_keys: dict[tuple[str, str, str], _Noted] = {}
         """Folders and keys that `chosen` was asked for -> `_stamp`, and what was read."""
 
     def around(self, script: str) -> Said:
@@ -205,7 +214,7 @@ class Documents:
         self.noted[script] = self._stamp(script), digest
         return found
 
-    def holds(self, script: str, noted: tuple[str, str]) -> bool:
+    def holds(self, script: str, noted: _Noted) -> bool:
         """Whether the documents around a script say what they said; those that have not been touched aren't read."""
         if noted[0] == self._stamp(script):
             self.noted[script] = noted
@@ -213,11 +222,15 @@ class Documents:
         self.starts(script) if noted[1].startswith(_ALL) else self.around(script)
         return self.noted[script][1] == noted[1]
 
-    def learn(self, noted: Mapping[str, tuple[str, str]]) -> None:
-        """Take over what others have noted of the same documents: whoever has read all texts of a script's has read more."""
+    def learn(self, noted: Mapping[str, _Noted], keys: Mapping[tuple[str, str, str], _Noted]) -> None:
+        """Take over what others have noted of the same documents: whoever has read all texts of a script's has read more. Of documents
+        that have changed meanwhile nothing is known."""
         for script, read in noted.items():
-            if not self.noted.get(script, ("", ""))[1].startswith(_ALL):
-                self.noted[script] = read
+            known = self.noted.get(script, read)
+            more = read if not known[1].startswith(_ALL) else known
+            self.noted[script] = more if known[0] == read[0] else _CHANGED
+        for asked, read in keys.items():
+            self.noted_keys[asked] = read if self.noted_keys.get(asked, read) == read else _CHANGED
 
     def chosen(self, folder: str, key: str, table: str) -> Chosen:
         """What the settings and documents below a folder give a key, as the function of that name has it."""
@@ -229,7 +242,7 @@ class Documents:
             self.noted_keys[asked] = self._stamp_of(asked[0]), _digest(repr(self._chosen[asked]))
         return self._chosen[asked]
 
-    def still_chosen(self, asked: tuple[str, str, str], noted: tuple[str, str]) -> bool:
+    def still_chosen(self, asked: tuple[str, str, str], noted: _Noted) -> bool:
         """Whether a key is given what it was given, as `holds` has it."""
         if noted[0] == self._stamp_of(asked[0]):
             self.noted_keys[asked] = noted
@@ -241,7 +254,7 @@ class Documents:
         """What files give a key; of those that are too many, or too long, that isn't known."""
         paths = _read_of(files)
         if (
-            any(size > _most_of(path) for path, size, _ in files.documents if path in paths)
+            any(status.size > _most_of(path) for path, status in files.documents if path in paths)
             or len(paths) > MOST_DOCUMENTS
         ):
             return UNKNOWN
@@ -269,7 +282,11 @@ class Documents:
             self._readmes[folder] = [os.path.join(folder, name) for name in names if name.lower().endswith(TEXTS)]
         return self._readmes[folder]
 
+    def _parted(self, paths: Iterable[str]) -> _Texts:
+        return _texts((path, self._text_of(path)) for path in paths)
+
     def _text_of(self, path: str) -> str:
+        """A document, which a run reads once."""
         if path not in self._texts:
             self._texts[path] = _text(path, _most_of(path))
         return self._texts[path]
@@ -286,7 +303,7 @@ class Documents:
     def _list(self, home: str) -> _Files | None:
         """What stands below a folder; None for too much."""
         if home not in self._listed:
-            self._listed[home] = _below(home) if home else _Files()
+            self._listed[home] = _below(home, self._began) if home else _Files()
         return self._listed[home]
 
     def _read(self, home: str) -> Said:
@@ -295,7 +312,7 @@ class Documents:
         paths = [path for path in _read_of(files) if not path.endswith(NOTEBOOKS)]
         if not 0 < len(paths) <= MOST_DOCUMENTS:
             return NOTHING
-        texts = _texts(paths)
+        texts = self._parted(paths)
         whole = texts.whole()
         if not self._frameworks.search(whole):
             return NOTHING
@@ -320,20 +337,20 @@ class Documents:
         paths = _read_of(files) if files is not None else []
         if files is None or len(paths) > MOST_DOCUMENTS:
             return None
-        if any(size > MOST_OF_NOTEBOOKS for path, size, _ in files.documents if path.endswith(NOTEBOOKS)):
+        if any(status.size > MOST_OF_NOTEBOOKS for path, status in files.documents if path.endswith(NOTEBOOKS)):
             return None
-        texts = _texts(paths)
-        outside = _texts(path for path, *_ in self._above(home) if not path.lower().endswith(SETTINGS))
+        texts = self._parted(paths)
+        outside = self._parted(path for path, _ in self._above(home) if not path.lower().endswith(SETTINGS))
         return Starts(texts.parts(), outside.parts(), f"{home}{os.sep}", tuple(texts.settings))
 
-    def _above(self, home: str) -> list[tuple[str, int, int]]:
-        """The documents in the folders above a project, with their sizes and dates."""
-        found, folder = list[tuple[str, int, int]](), home
+    def _above(self, home: str) -> list[tuple[str, Status]]:
+        """The documents in the folders above a project."""
+        found, folder = list[tuple[str, Status]](), home
         while f"{os.path.dirname(folder)}{os.sep}".startswith(f"{self._root}{os.sep}"):
             folder = os.path.dirname(folder)
             for name in BESIDE:
-                found += _in(os.path.join(folder, name))
-        return sorted(found)
+                found += _in(os.path.join(folder, name), self._began)
+        return sorted(found, key=_path)
 
 
 def _is_for_cpu(item: str, end: int) -> bool:
@@ -341,12 +358,11 @@ def _is_for_cpu(item: str, end: int) -> bool:
     return _FOR_CPU.match(item, end) is not None
 
 
-def _in(folder: str) -> list[tuple[str, int, int]]:
+def _in(folder: str, began: int) -> list[tuple[str, Status]]:
     """The documents in a folder."""
     try:
         with os.scandir(folder) as entries:
-            named = sorted((e for e in entries if _is_document(e.name)), key=lambda entry: entry.name)
-            return [(entry.path, *_size_and_date(entry)) for entry in named]
+            return [(entry.path, status_of(entry.path, began)) for entry in entries if _is_document(entry.name)]
     except OSError:
         return []
 
@@ -363,12 +379,12 @@ def _most_of(path: str) -> int:
 
 def _read_of(files: _Files) -> list[str]:
     """The documents that are read."""
-    return [path for path, size, _ in files.documents if size <= MOST_SETTINGS or not path.endswith(".json")]
+    return [path for path, status in files.documents if status.size <= MOST_SETTINGS or not path.endswith(".json")]
 
 
-def _below(home: str) -> _Files | None:
+def _below(home: str, began: int) -> _Files | None:
     """What stands below a folder; None for too many folders."""
-    documents, scripts = list[tuple[str, int, int]](), list[str]()
+    documents, scripts = list[tuple[str, Status]](), list[str]()
     waiting, folders = [home], 0
     while waiting:
         folders += 1
@@ -379,19 +395,18 @@ def _below(home: str) -> _Files | None:
                 if entry.name.endswith(".py"):
                     scripts.append(entry.path)
                 elif _is_document(entry.name):
-                    documents.append((entry.path, *_size_and_date(entry)))
+                    documents.append((entry.path, status_of(entry.path, began)))
                 elif entry.name[0] == "." and entry.name not in OF_SERVICES:
                     continue
                 elif entry.name not in OF_OTHERS and is_folder(entry):
                     waiting.append(entry.path)
-    return _Files(tuple(sorted(documents)), tuple(sorted(scripts)))
+    return _Files(tuple(sorted(documents, key=_path)), tuple(sorted(scripts)))
 
 
-def _texts(paths: Iterable[str]) -> _Texts:
+def _texts(read: Iterable[tuple[str, str]]) -> _Texts:
     """What documents are made of, by their kinds."""
     texts = _Texts([], [], [], [], [])
-    for path in paths:
-        text = _text(path)
+    for path, text in read:
         if path.lower().endswith(SETTINGS):
             texts.settings.append(text)
         elif path.lower().endswith((*TEXTS, ".txt")):
@@ -400,26 +415,17 @@ def _texts(paths: Iterable[str]) -> _Texts:
             texts.fences.extend(blocks)
             texts.prose.append(around)
         elif path.endswith(NOTEBOOKS):
-            texts.prose.append(_text(path, MOST_OF_NOTEBOOKS))
+            texts.prose.append(text)
         else:
             texts.scripts.append(f"# {os.path.basename(path)}\n{text}")
     return texts
-
-
-def _size_and_date(entry: os.DirEntry[str]) -> tuple[int, int]:
-    """Those of a document; zeros for a link that leads nowhere."""
-    try:
-        status = entry.stat()
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
 
 
 def _digest(text: str) -> str:
     return xxh3_64_hexdigest(text.encode("utf-8", "replace"))
 
 
-def _text(path: str, most: int = MOST_READ) -> str:
+def _text(path: str, most: int) -> str:
     """The beginning of a document."""
     try:
         return beginning(path, most).decode("utf-8", "replace")

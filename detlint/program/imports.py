@@ -4,40 +4,14 @@ what a framework lacks."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
-from detlint.files import beginning
 from detlint.program.resolve import Module, Resolver
 
 MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
 """What a file may bind names with that it doesn't say."""
-GENERATED: Final = re.compile(r"^_|version|_pb2|build|generated")
-"""Modules that are often made when a package is built."""
-BUILDS: Final = ("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile")
-"""Files by which modules may be compiled, or otherwise made, that a repository doesn't have."""
-
-SPEAKING: Final = (
-    ".py",
-    ".sh",
-    ".md",
-    ".rst",
-    ".txt",
-    ".yml",
-    ".yaml",
-    ".toml",
-    ".cfg",
-    ".ini",
-    ".json",
-    ".ipynb",
-    ".bat",
-)
-"""How files end that may say how a program is started."""
-MOST_READ: Final = 1 << 20
-"""How many bytes of such a file are read: what is longer is data."""
-PATHS: Final = re.compile(rb"PYTHONPATH|sys\.path|site-packages|addsitedir")
 
 
 class Imports:
@@ -46,6 +20,7 @@ class Imports:
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._modules = resolver.modules
+        self._around = resolver.modules.around
         self._known: dict[tuple[int, str], bool] = {}
         self._may: dict[tuple[str, str], bool] = {}
         """Files, and names that they import -> whether that may raise: each run asks for most of them."""
@@ -102,7 +77,7 @@ class Imports:
             return False
         if any(self._resolver.says(module.path, word) for word in ("from .", "sys.path")):
             return False
-        return not self._may_hold(folder, first) and not _is_said(folder)
+        return not self._around.may_hold(folder, first) and not self._around.speaks_of_path(folder)
 
     def _raises_anywhere(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead, whatever is started."""
@@ -146,7 +121,7 @@ class Imports:
         """Whether a file surely doesn't have a name when somebody imports it from there."""
         offering = self._resolver.reached_by_stars(path)
         folder, _, file = path.rpartition(os.sep)
-        if offering is None or name.startswith("__") or (file == "__init__.py" and self._may_hold(folder, name)):
+        if offering is None or name.startswith("__") or (file == "__init__.py" and self._around.may_hold(folder, name)):
             return False
         says = self._resolver.says
         return not any(says(other, word) for other in offering for word in (name, *MAKES_NAMES))
@@ -156,7 +131,7 @@ class Imports:
         folder = f"{base}{first}"
         if not second or first in self._resolver.catalog.libraries or not self._modules.has_files(folder):
             return False
-        return not self._may_hold(folder, second)
+        return not self._around.may_hold(folder, second)
 
     def _is_out_of_reach(self, script: Module, name: str) -> bool:
         """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
@@ -165,25 +140,7 @@ class Imports:
         if self._modules.is_taken(name) or name not in self._resolver.below(folder):
             return False
         found = self._modules.find(script.path, name) is not None
-        return not found and not self._may_hold(folder, name) and not _is_said(folder)
-
-    def _may_hold(self, folder: str, name: str) -> bool:
-        """Whether a folder has a module or package of a name, compiled ones too, or may get it when it is built."""
-        if GENERATED.search(name):
-            return True
-        try:
-            names = os.listdir(folder)
-        except OSError:
-            return True
-        if any(each.partition(".")[0] == name for each in names):
-            return True
-        root = self._modules.root
-        while True:
-            if any(os.path.exists(f"{folder}{os.sep}{file}") for file in BUILDS):
-                return True
-            if folder == root or not folder.startswith(root):
-                return False
-            folder = os.path.dirname(folder)
+        return not found and not self._around.may_hold(folder, name) and not self._around.speaks_of_path(folder)
 
 
 def _is_release_of(version: str, requirement: str) -> bool:
@@ -201,18 +158,3 @@ def _is_own(module: Module, name: str) -> bool:
     """Whether a name leads into the package that a file stands in."""
     package, dot, _ = module.facts.module.partition(".")
     return bool(dot) and name.startswith(f"{package}.")
-
-
-def _is_said(folder: str) -> bool:
-    """Whether a file in a folder, or in those in it, speaks of the path on which Python looks for modules."""
-    for parent, folders, files in os.walk(folder):
-        if parent.count(os.sep) > folder.count(os.sep) + 1:
-            folders.clear()
-        for file in files:
-            if file.endswith(SPEAKING) or "." not in file:
-                try:
-                    if PATHS.search(beginning(os.path.join(parent, file), MOST_READ)):
-                        return True
-                except OSError:
-                    return True
-    return False

@@ -14,6 +14,8 @@ from detlint.facts.model import ANY, Facts, Head
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.notebook import SUFFIX, is_notebook
+from detlint.program.surroundings import Surroundings
+from detlint.status import NOTHING, Status, status_of
 
 
 class ModuleNames:
@@ -66,6 +68,7 @@ class Modules:
         is_script: whether a file has a `__main__` block.
         is_taken: whether a top-level name is that of a package which is installed, or may be.
         put: the folders of files, each with those that files in it put on Python's search path.
+        began: when the run began, in nanoseconds.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Modules:
         is_script: Callable[[str], bool],
         is_taken: Callable[[str], bool],
         put: Callable[[], Mapping[str, Sequence[str]]],
+        began: int,
     ) -> None:
         self.root = str(root)
         self._read = read
@@ -83,6 +87,8 @@ class Modules:
         self._is_script = is_script
         self.is_taken = is_taken
         self._all_put = put
+        self._began = began
+        self.around = Surroundings(self.root, began)
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -90,7 +96,9 @@ class Modules:
         self._scripted: dict[str, bool] = {}
         self._told: set[str] = set()
         self._listed: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self._dates: dict[str, int] = {}
+        self._leading: set[str] = set()
+        """Folders with links to others, which may come and go without that the folder changes."""
+        self._states: dict[str, Status] = {}
 
     def facts(self, path: str) -> Facts | None:
         """The facts of a file, None where it doesn't exist."""
@@ -250,35 +258,33 @@ class Modules:
             self._scripted[folder] = any(self._is_script(f"{folder}{os.sep}{name}") for name in files)
         return self._scripted[folder]
 
-    def consulted(self) -> list[str]:
-        """The folders whose listing an answer may depend on, each told once."""
+    def consulted(self) -> dict[str, tuple[Status, str]]:
+        """The folders whose listing an answer may depend on, each told once, with their states."""
         told, self._told = [folder for folder in self._listed if folder not in self._told], set(self._listed)
-        return told
+        return {folder: self.state(folder) for folder in told}
 
-    def state(self, folder: str) -> tuple[int, str]:
-        """When a folder was last changed, and the modules and packages in it, one a line."""
-        changed = self._changed(folder)
+    def state(self, folder: str) -> tuple[Status, str]:
+        """The status of a folder, and the modules and packages in it, one a line."""
+        status = self._status(folder)
         files, folders = self._list(folder)
-        return changed, "\n".join(sorted({*files, *folders})).encode("utf-8", "replace").decode()
+        status = NOTHING if folder in self._leading else status
+        return status, "\n".join(sorted({*files, *folders})).encode("utf-8", "replace").decode()
 
-    def renewed(self, folder: str, changed: int, listing: str) -> tuple[int, str]:
+    def renewed(self, folder: str, status: Status, listing: str) -> tuple[Status, str]:
         """The state of a folder that was in one before."""
-        return (changed, listing) if self._changed(folder) == changed else self.state(folder)
+        return (status, listing) if status.holds(self._status(folder)) else self.state(folder)
 
-    def news(self, folder: str, changed: int, listing: str) -> set[str]:
+    def news(self, folder: str, status: Status, listing: str) -> set[str]:
         """The modules and packages that have come into a folder, or gone, since it was as `state` says."""
-        return (
-            set() if self._changed(folder) == changed else {*listing.split("\n")} ^ {*self.state(folder)[1].split("\n")}
-        )
+        if status.holds(self._status(folder)):
+            return set()
+        return {*listing.split("\n")} ^ {*self.state(folder)[1].split("\n")}
 
-    def _changed(self, folder: str) -> int:
-        """When a folder was last changed, as it was when that was first asked: a listing is no older."""
-        if folder not in self._dates:
-            try:
-                self._dates[folder] = os.stat(folder).st_mtime_ns
-            except OSError:
-                self._dates[folder] = 0
-        return self._dates[folder]
+    def _status(self, folder: str) -> Status:
+        """The status of a folder, as it was when that was first asked: a listing is no older."""
+        if folder not in self._states:
+            self._states[folder] = status_of(folder, self._began)
+        return self._states[folder]
 
     @property
     def held(self) -> int:
@@ -292,6 +298,7 @@ class Modules:
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""
         if folder not in self._listed:
+            self._status(folder)
             files, folders = set[str](), set[str]()
             try:
                 with os.scandir(folder) as entries:
@@ -300,6 +307,8 @@ class Modules:
                             files.add(entry.name)
                         elif is_folder(entry, links=True):
                             folders.add(entry.name)
+                        if entry.is_symlink():
+                            self._leading.add(folder)
             except OSError:
                 pass
             self._listed[folder] = frozenset(files), frozenset(folders)
