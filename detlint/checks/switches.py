@@ -106,10 +106,10 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, matcher, levels)
     active = sorted(hardware & set(switch.targets))
-    if switch.assumed and not certain:
-        active = active or [*switch.targets]
-    elif "finds-hardware" in match.entry.contexts and not certain:
-        active = active or sorted(matcher.active(place.module) & set(switch.targets))
+    assumes = switch.assumed or "finds-hardware" in match.entry.contexts
+    if assumes and not certain and not active:
+        usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
+        active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, levels))
     if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
     module = reach.entry.module
@@ -285,8 +285,8 @@ def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> 
             kind = "remove-statement" if len(site.args) == 1 else "remove-argument"
             fix = Recipe(kind, argument if kind == "remove-argument" else "", applicability="safe")
             yield Finding(
-                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",),
-                fix=fix, api=sets[0].name if sets else "",
+                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, fix=fix,
+                api=sets[0].name if sets else "",
             )  # fmt: skip
 
 
@@ -313,8 +313,14 @@ def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
 
 
 def _may_be_on(reach: Reach, target: str, levels: Levels) -> bool:
-    """Whether a run may be for some hardware: it chooses no other, or the configuration says which."""
-    return bool(levels.settings.targets) or target_of(reach.held.get(HARDWARE)) in ("", target)
+    """Whether a run may be for some hardware: the settings ask for it, or ask for none and it chooses no other."""
+    chooses_another = target_of(reach.held.get(HARDWARE)) not in ("", target)
+    return _is_asked_for(target, levels) and (bool(levels.settings.targets) or not chooses_another)
+
+
+def _is_asked_for(target: str, levels: Levels) -> bool:
+    """Whether the settings leave some hardware in: they narrow what is told of operators and switches to what they name."""
+    return not levels.settings.targets or target in levels.settings.targets
 
 
 def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str], bool]:
