@@ -130,13 +130,12 @@ class Verdicts:
             yield severity, why
         if severity is None:
             return
-        if severity != "note":
-            if reason := self._ruled_out(module, index, match):
-                yield None, reason
-                return
-            if reason := self._milder.reason(module, index, match, runs, through):
-                severity = "note"
-                yield severity, reason
+        if (severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
+            yield None, reason
+            return
+        if severity != "note" and (reason := self._milder.reason(module, index, match, runs, through)):
+            severity = "note"
+            yield severity, reason
         if rule.code == "DET107" and seeded:
             seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
