@@ -55,13 +55,16 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     versions = matcher.versions(reach.entry.module)
     version = versions.get("torch")
-    switched, place = reach.switches.get(TORCH, (None, None))
+    optional = (True, reach.offered[TORCH]) if TORCH in reach.offered else (None, None)
+    switched, place = reach.switches.get(TORCH, optional)
     if version is None or not switched or place is None or "cuda" not in matcher.active(place.module):
         return
     if not fulfilled(WORKSPACE_VERSIONS, versions):
         return
     rule = catalog.rules["DET603"]
     _, setting = reach.switches.get("cublas-workspace", (None, None))
+    if TORCH not in reach.switches:
+        setting = setting or reach.offered.get("cublas-workspace")  # perhaps by the same option
     if setting is None:
         # The last release of a series is written 1.8.9999 (see `detlint.versions`).
         shown = version.replace(".9999", ".x")
@@ -119,9 +122,15 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if is_test(module.path, levels.root):
         severity = "note"
     answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
-    start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
-    step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
+    optional = reach.offered.get(switch.name)
+    switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
+    message = f"this run trains on {' and '.join(active)} and {switches}{answered}"
+    steps = [
+        Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})"),
+        Step(place.module.path, place.module.sites[place.site].span, "trains here"),
+    ]
+    if optional:
+        steps.append(Step(optional.module.path, optional.module.sites[optional.site].span, "off by default"))
     rule = catalog.rules[switch.rule]
     yield Finding(
         module.path,
@@ -132,7 +141,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         message,
         switch.remedy or rule.remedy,
         tuple(active),
-        (start, step),
+        tuple(steps),
         fix=_switching(switch, reach, active, matcher.versions(reach.entry.module)),
         api=match.name,
     )
