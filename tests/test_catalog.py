@@ -154,6 +154,25 @@ def test_versions_are_requirements(catalog: Catalog) -> None:
             assert str(Requirement(entry.versions).specifier), entry.names
 
 
+HARDWARE = {
+    "ascend": re.compile(r"ascend|\bnpu|[hl]ccl", re.I),
+    "cuda": re.compile(r"cuda|\bgpu|cudnn|cublas|nccl", re.I),
+}
+
+
+def test_a_message_names_no_hardware_that_the_entry_is_not_about(catalog: Catalog) -> None:
+    """Targets narrow what is told of operators, devices and switches: a message about a GPU is none where the CPU is asked for."""
+    wrong = [
+        (entry.names, target)
+        for entry in catalog.entries
+        if entry.rule >= "DET4"
+        for target, words in HARDWARE.items()
+        if words.search((entry.message or catalog.rules[entry.rule].message).replace("{api}", ""))
+        and target not in entry.targets
+    ]
+    assert not wrong
+
+
 def test_names_are_dotted_and_canonical(catalog: Catalog) -> None:
     for entry in catalog.entries:
         for name in entry.names:

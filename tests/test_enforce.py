@@ -465,6 +465,34 @@ def test_the_report_counts_by_line_and_is_text_and_json() -> None:
     assert found["location"] == {"row": line, "column": 1}
 
 
+def test_a_listing_is_told_only_where_the_program_asks_for_it(tmp_path: Path) -> None:
+    """What PyTorch lists, for its caches or a checkpoint, comes in order too, and is no line of the program's."""
+    from torch.distributed.checkpoint.filesystem import FileSystem
+
+    for name in ("d", "b", "e", "a", "c"):
+        (tmp_path / name).touch()
+    unordered = os.listdir
+    if unordered(tmp_path) == sorted(unordered(tmp_path)):
+        pytest.skip("the file system lists in the order of names")
+    with enforce() as enforced:
+        listed = [Path(path).name for path in FileSystem().ls(str(tmp_path))]
+        assert (listed, enforced.report.interventions) == (["a", "b", "c", "d", "e"], [])
+        os.listdir(tmp_path), [*tmp_path.iterdir()]
+        assert {(row.code, row.filename) for row in enforced.report.interventions} == {("DET305", __file__)}
+
+
+def test_what_the_compiler_does_is_told_at_no_line() -> None:
+    """`torch.compile` compiles when a function is first called, and that line asked for none of it."""
+    from torch._guards import CompileContext, compile_context  # what the compiler enters for each frame
+
+    with enforce() as enforced:
+        with compile_context(CompileContext(None)):
+            random.Random()
+        assert enforced.report.interventions == []
+        random.Random()
+        assert [row.code for row in enforced.report.interventions] == ["DET103"]
+
+
 # Options and catalogs.
 
 

@@ -269,7 +269,7 @@ def test_a_diff_names_the_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     before = notebook("#md text", f"{MAGIC}\nimport torch", "y = 1", DRAW)
     Path("a.ipynb").write_text(before, "utf-8")
-    result = detlint("check", "--isolated", "--no-cache", "--diff", "a.ipynb")
+    result = detlint("check", "--isolated", "--no-cache", "--diff", "--unsafe-fixes", "--show-notes", "a.ipynb")
     assert (result.exit_code, result.stderr) == (1, "Would fix 2 findings in 1 file.\n")
     assert result.stdout.splitlines() == [
         "--- a.ipynb:cell 2",
@@ -289,7 +289,7 @@ def test_a_diff_names_the_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_standard_input() -> None:
-    arguments = ("check", "--isolated", "--no-cache", "--fix", "-", "--stdin-filename", "a.ipynb")
+    arguments = ("check", "--isolated", "--no-cache", "--fix", *EVERYTHING, "-", "--stdin-filename", "a.ipynb")
     result = detlint(*arguments, stdin=notebook(SEEDED, DRAW).encode())
     assert cells_of(result.stdout_bytes) == [SEEDED, DRAWN]
 
@@ -298,7 +298,7 @@ def test_standard_input() -> None:
 def test_formats_without_cells_have_no_fixes(form: str, tmp_path: Path) -> None:
     file = tmp_path / "a.ipynb"
     file.write_text(notebook(SEEDED, DRAW), "utf-8")
-    told = detlint("check", "--isolated", "--no-cache", "--output-format", form, file).stdout
+    told = detlint("check", "--isolated", "--no-cache", "--show-notes", "--output-format", form, file).stdout
     assert "DET501" in told and ".to(" in told
     assert DRAWN not in told and "deletedRegion" not in told and "suggestions" not in told
 
@@ -309,7 +309,7 @@ def test_edits_in_json_are_those_of_cells(margin: str, tmp_path: Path) -> None:
     cells = [f"{margin}import os\n{margin}import torch", f"{margin}{DRAW}\n{margin}files = [*map(open, os.listdir())]"]
     file = tmp_path / "a.ipynb"
     file.write_text(notebook(*cells), "utf-8")
-    rows = [row for row in findings("--profile", "align", file) if row["fix"] and row["fix"]["applicability"] == "safe"]
+    rows = [row for row in findings("--profile", "align", file) if row["fix"] and row["fix"]["edits"]]
     assert [(row["code"], row["cell"], [edit["cell"] for edit in row["fix"]["edits"]]) for row in rows] == [
         ("DET104", 2, [1]),
         ("DET501", 2, [2]),

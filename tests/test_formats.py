@@ -258,12 +258,12 @@ def test_text_folds_what_one_switch_answers(project: Project) -> None:
 def test_text_folds_what_is_said_again_and_again(project: Project) -> None:
     draws = "".join(f"    b{n} = torch.rand(3, device='cuda')\n" for n in range(8))
     project(**{"a.py": f"import torch\n\n\ndef f():\n{draws}    c = torch.randn(3, device='cuda')\n    return c\n"})
-    out = output("text", "--select", "DET501", "a.py")
-    assert out.count("warning[DET501]") == 2
+    out = output("text", "--show-notes", "--select", "DET501", "a.py")
+    assert out.count("note[DET501]") == 2
     assert "= also: 7 more, in the same words; --output-format concise lists them" in out
     assert "a.py: lines 6, 7, 8, 9, 10, 11 and 1 more" in out
-    assert out.endswith("Found 9 warnings in 1 file.\n")
-    assert output("concise", "--select", "DET501", "a.py").count("DET501") == 9
+    assert out.endswith("Found no problems in 1 file. 9 notes.\n")
+    assert output("concise", "--show-notes", "--select", "DET501", "a.py").count("DET501") == 9
 
 
 def test_paths_are_relative_to_the_current_folder(project: Project) -> None:

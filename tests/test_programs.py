@@ -106,6 +106,17 @@ def test_a_missing_switch_names_the_hardware_that_the_script_chooses(copied: Cop
 
 
 @pytest.mark.parametrize(
+    ("target", "codes"),
+    [("cpu", set()), ("ascend", {"DET602", "DET605", "DET606", "DET608"}), ("cuda", {"DET401", "DET608"})],
+)
+def test_switches_are_asked_for_on_the_hardware_of_the_settings(target: str, codes: set[str]) -> None:
+    """What the code names, and what a framework is usually run on, is none of the user's who says otherwise."""
+    root = REPOSITORY / "fixtures" / "programs" / "targets_of_the_settings"
+    rows = findings("--select", "DET401,DET602,DET605,DET606,DET608", "--target", target, root)
+    assert {row["code"] for row in rows} == codes
+
+
+@pytest.mark.parametrize(
     ("program", "named"), [("mindspore_may_communicate", True), ("mindspore_never_communicates", False)]
 )
 def test_operators_that_the_switch_would_answer(copied: Copied, program: str, named: bool) -> None:

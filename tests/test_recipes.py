@@ -134,6 +134,25 @@ def test_every_kind_is_a_rewrite(catalog: Catalog) -> None:
     assert {recipe.kind for _, recipe in recipes(catalog)} <= {*KINDS}
 
 
+MOVES = {"draw-on-cpu", "on-cpu"}
+CPU = re.compile(r"\bcpu\b", re.I)
+ORDER = {"DET303", "DET305", "DET306"}
+"""Rules whose fixes take what there is in another order, or by other workers."""
+
+
+def test_a_safe_recipe_moves_nothing_to_another_device(catalog: Catalog) -> None:
+    for entry, recipe in recipes(catalog):
+        moves = recipe.kind in MOVES or CPU.search(f"{recipe.value} {recipe.text}") is not None
+        assert not moves or "safe" not in (recipe.applicability, recipe.repeated, recipe.unsure), (entry.names, recipe)
+
+
+def test_a_safe_recipe_leaves_what_is_trained(catalog: Catalog) -> None:
+    """What is random by design gets a seed, and stays; only orders and workers are changed."""
+    for entry, recipe in recipes(catalog):
+        by_design = entry.rule in BY_DESIGN - ORDER
+        assert not by_design or recipe.seeds or recipe.applicability != "safe", (entry.names, recipe)
+
+
 def test_every_recipe_can_be_followed(catalog: Catalog) -> None:
     dead = []
     for entry, recipe in recipes(catalog):

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.catalog import SHUFFLED, Catalog, Entry, Target
+from detlint.catalog import SHUFFLED, Catalog, Condition, Entry, Target
 from detlint.checks.conditions import Judge, Verdict, argument_of
 from detlint.checks.dimensions import dimensions
 from detlint.checks.expressions import settle
@@ -31,6 +31,7 @@ from detlint.facts.model import (
     Result,
     Site,
     Value,
+    options,
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
@@ -50,6 +51,8 @@ SAME_NUMBERS: Final = frozenset({
     "view", "view_as",
 })  # fmt: skip
 """Methods of tensors that give the same numbers in another shape, or as floating-point ones."""
+BY_DESIGN: Final = ("DET2", "DET3")
+"""What the rules of layers and data begin with."""
 OPERATORS: Final = "DET4"
 """The rules of operators begin with it."""
 ON_DEVICE: Final = "DET5"
@@ -472,6 +475,29 @@ class Matcher:
             for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, asked):
                 if verdict is None and entry.unsure != "report" and not self._holds_by_default(module, entry, passed):
                     yield Match(entry, name, False, passed)
+
+    def is_written_out(self, module: Module, match: Match) -> bool:
+        """Whether the program itself says what fulfils a match that isn't sure: one of two branches passes `shuffle=True`, or that is an
+        option's default. Otherwise nothing is known of what it passes."""
+        given = match.arguments
+
+        def holds(parameter: str, condition: Condition) -> bool:
+            argument = match.argument(parameter) or Argument(None, False)
+            usual = options(self.by_default(module, argument.value))
+            passed = argument.given is not False
+            return any(self.judge.holds(condition, Argument(option, passed), given) for option in usual)
+
+        return all(holds(parameter, condition) for parameter, condition in match.entry.when.items())
+
+    def may_draw(self, module: Module, index: int) -> list[Match]:
+        """The draws of a site if a condition holds that isn't decided: `DataLoader(data, **options)`, of which the rule is told."""
+        told = any(match.entry.rule.startswith(BY_DESIGN) and not match.sure for match in self.matches(module, index))
+        site, found = module.sites[index], list[Match]()
+        for name, entries in self.candidates(module, index) if told else ():
+            drawing = [i for i in entries if self.catalog.entries[i].draws and not self.catalog.entries[i].rule]
+            for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, drawing):
+                found += [Match(entry, name, False, passed)] if verdict is None else ()
+        return found
 
     def shuffles(self, module: Module, index: int) -> list[Match]:
         """The draws of a site that only shuffles if it is handed what makes it: `make_csv_dataset(path, shuffle=shuffle)`."""

@@ -55,13 +55,16 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     versions = matcher.versions(reach.entry.module)
     version = versions.get("torch")
-    switched, place = reach.switches.get(TORCH, (None, None))
+    optional = (True, reach.offered[TORCH]) if TORCH in reach.offered else (None, None)
+    switched, place = reach.switches.get(TORCH, optional)
     if version is None or not switched or place is None or "cuda" not in matcher.active(place.module):
         return
     if not fulfilled(WORKSPACE_VERSIONS, versions):
         return
     rule = catalog.rules["DET603"]
     _, setting = reach.switches.get("cublas-workspace", (None, None))
+    if TORCH not in reach.switches:
+        setting = setting or reach.offered.get("cublas-workspace")  # perhaps by the same option
     if setting is None:
         # The last release of a series is written 1.8.9999 (see `detlint.versions`).
         shown = version.replace(".9999", ".x")
@@ -106,10 +109,10 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, matcher, levels)
     active = sorted(hardware & set(switch.targets))
-    if switch.assumed and not certain:
-        active = active or [*switch.targets]
-    elif "finds-hardware" in match.entry.contexts and not certain:
-        active = active or sorted(matcher.active(place.module) & set(switch.targets))
+    assumes = switch.assumed or "finds-hardware" in match.entry.contexts
+    if assumes and not certain and not active:
+        usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
+        active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, levels))
     if not active or reach.switches.get(switch.name, (False, None))[0]:
         return
     module = reach.entry.module
@@ -119,9 +122,15 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if is_test(module.path, levels.root):
         severity = "note"
     answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
-    message = f"this run trains on {' and '.join(active)} and never switches determinism on{answered}"
-    start = Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})")
-    step = Step(place.module.path, place.module.sites[place.site].span, "trains here")
+    optional = reach.offered.get(switch.name)
+    switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
+    message = f"this run trains on {' and '.join(active)} and {switches}{answered}"
+    steps = [
+        Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})"),
+        Step(place.module.path, place.module.sites[place.site].span, "trains here"),
+    ]
+    if optional:
+        steps.append(Step(optional.module.path, optional.module.sites[optional.site].span, "off by default"))
     rule = catalog.rules[switch.rule]
     yield Finding(
         module.path,
@@ -132,7 +141,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
         message,
         switch.remedy or rule.remedy,
         tuple(active),
-        (start, step),
+        tuple(steps),
         fix=_switching(switch, reach, active, matcher.versions(reach.entry.module)),
         api=match.name,
     )
@@ -285,8 +294,8 @@ def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> 
             kind = "remove-statement" if len(site.args) == 1 else "remove-argument"
             fix = Recipe(kind, argument if kind == "remove-argument" else "", applicability="safe")
             yield Finding(
-                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, ("ascend",),
-                fix=fix, api=sets[0].name if sets else "",
+                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, fix=fix,
+                api=sets[0].name if sets else "",
             )  # fmt: skip
 
 
@@ -313,8 +322,14 @@ def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
 
 
 def _may_be_on(reach: Reach, target: str, levels: Levels) -> bool:
-    """Whether a run may be for some hardware: it chooses no other, or the configuration says which."""
-    return bool(levels.settings.targets) or target_of(reach.held.get(HARDWARE)) in ("", target)
+    """Whether a run may be for some hardware: the settings ask for it, or ask for none and it chooses no other."""
+    chooses_another = target_of(reach.held.get(HARDWARE)) not in ("", target)
+    return _is_asked_for(target, levels) and (bool(levels.settings.targets) or not chooses_another)
+
+
+def _is_asked_for(target: str, levels: Levels) -> bool:
+    """Whether the settings leave some hardware in: they narrow what is told of operators and switches to what they name."""
+    return not levels.settings.targets or target in levels.settings.targets
 
 
 def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str], bool]:

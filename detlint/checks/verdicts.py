@@ -123,6 +123,9 @@ class Verdicts:
             if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self._root))
         ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
+        undecided = seeded and not match.sure and not all(outcome.open.isdisjoint(drawn) for outcome in drawing)
+        if undecided and self._matcher.is_written_out(module, match):
+            seeded = undecided = False
         rule = self._catalog.rules[match.entry.rule]
         severity: Severity | None = None
         trained = any(outcome.trains for outcome in through)
@@ -130,13 +133,14 @@ class Verdicts:
             yield severity, why
         if severity is None:
             return
-        if severity != "note":
-            if reason := self._ruled_out(module, index, match):
-                yield None, reason
-                return
-            if reason := self._milder.reason(module, index, match, runs, through):
-                severity = "note"
-                yield severity, reason
+        if undecided:
+            yield severity, "it isn't known whether it draws, and an entry point comes here whose streams are unseeded"
+        if (severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
+            yield None, reason
+            return
+        if severity != "note" and (reason := self._milder.reason(module, index, match, runs, through)):
+            severity = "note"
+            yield severity, reason
         if rule.code == "DET107" and seeded:
             seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
         now, why = self._on_the_way(match, severity, seeded, through)
@@ -149,7 +153,9 @@ class Verdicts:
         """The streams that a match draws from; of one that says none, those of all that is known of its site. So a layer's dropout isn't
         judged by the stream of its initial weights."""
         others = (stream for other in self._matcher.matches(module, index) for stream in other.entry.draws)
-        return {*match.entry.draws} or {*others}
+        drawn = {*match.entry.draws} or {*others}
+        undecided = self._matcher.may_draw(module, index) if not (drawn or match.sure) else ()
+        return drawn or {stream for other in undecided for stream in other.entry.draws}
 
     def is_idle(self, module: Module, index: int, match: Match) -> bool:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and

@@ -69,6 +69,9 @@ class Knowledge(Protocol):
     def shuffles(self, module: Module, index: int) -> Sequence[Effect]:
         """The draws of a site that only shuffles if it is handed what makes it."""
 
+    def may_draw(self, module: Module, index: int) -> Sequence[Effect]:
+        """The draws of a site if a condition holds which isn't decided."""
+
     def settled(self, effect: Any, values: Mapping[str, Value | None]) -> bool | None:
         """Whether an entry's conditions hold when some parameters are given values that are known."""
 

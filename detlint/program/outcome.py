@@ -22,7 +22,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     workers: bool
     renews: bool
     open: frozenset[str] = frozenset()
-    """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
+    """The streams that stand in for a seed which a call leaves out (DET107), or that it isn't decided whether a call draws from, and that
+    nothing has seeded by then."""
     restarts: bool = False
     """Whether it runs the interpreter anew, which reads the hash seed again."""
     communicates: bool = False

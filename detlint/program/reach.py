@@ -134,7 +134,9 @@ class Reach(msgspec.Struct):
     """Streams seeded for the first time after a draw, and the draws on the ways there."""
     seedings: list[Seeding] = []
     switches: dict[str, tuple[Scalar, Place]] = {}
-    """What some way through the run sets, and where."""
+    """What some way through the run sets that needs no option, and where."""
+    offered: dict[str, Place] = {}
+    """What is only set on a condition which is false by default, and where."""
     again: list[tuple[str, Place]] = []
     """Switches that are set although they were, and where."""
     held: dict[str, Scalar] = {}
@@ -147,7 +149,8 @@ class Reach(msgspec.Struct):
     renews: bool = False
     """Whether a loader runs a function of the program first in each worker."""
     open: set[str] = set()
-    """The streams that stand in for a seed which a call leaves out (DET107), and that nothing has seeded by then."""
+    """The streams that stand in for a seed which a call leaves out (DET107), or that it isn't decided whether a call draws from, and that
+    nothing has seeded by then."""
     restarts: bool = False
     """Whether it runs the interpreter anew, which reads the hash seed again."""
     communicates: bool = False

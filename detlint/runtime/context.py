@@ -83,10 +83,16 @@ class Context:
 
 
 def compiling() -> bool:
-    """Whether `torch.compile` is tracing this call."""
+    """Whether `torch.compile` is tracing this call, or its compiler makes it."""
     compiler: Any = sys.modules.get("torch.compiler")
     asked = getattr(compiler, "is_compiling", None)  # while PyTorch is being imported, it isn't there yet
-    return asked is not None and asked()
+    return asked is not None and (asked() or _in_compiler())
+
+
+def _in_compiler() -> bool:
+    """Whether the compiler is at work in this thread; the flag that PyTorch has for that is only true in what is traced."""
+    context = getattr(sys.modules.get("torch._guards"), "CompileContext", None)
+    return context is not None and context.try_get() is not None
 
 
 def _worker_seed() -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from detlint.catalog import Entry
 from detlint.runtime.context import Context
 from detlint.runtime.patches import Patches
-from detlint.runtime.places import origin
+from detlint.runtime.places import asks_itself
 
 _LISTING = Entry(rule="DET305")
 
@@ -71,6 +71,6 @@ def _in_order(context: Context, api: str, found: list[Any], key: Callable[[Any],
     if not context.active:
         return found
     ordered = sorted(found, key=key)
-    if ordered != found and origin()[0] != "standard":  # what Python lists for itself is in order too, and not told
+    if ordered != found and asks_itself():  # what libraries list for themselves is in order too, and not told
         context.done(_LISTING, api, f"`{api}` listed in the order of names")
     return ordered

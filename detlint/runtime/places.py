@@ -14,6 +14,7 @@ _OWN: Final = str(Path(__file__).parent)
 _PATHS: Final = get_paths()
 _STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
 _INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}
+_TORCH: Final = tuple(f"{folder}/torch" for folder in _INSTALLED)
 _THROUGH: Final = (
     "/contextlib.py", "/functools.py", "/glob.py", "/os.py", "/pathlib.py", "/pathlib/__init__.py", "/pathlib/_local.py",
     "/runpy.py", "/shutil.py", "/threading.py",
@@ -61,6 +62,19 @@ def origin() -> tuple[str, str]:
     return "user", ""
 
 
+def asks_itself() -> bool:
+    """Whether the program's own code makes a call, directly or by a module of Python's that only does what it is called for; what
+    PyTorch does for itself, to compile a function say, isn't the program's."""
+    for frame in _frames():
+        name = frame.f_code.co_filename
+        if any(_inside(name, folder) for folder in _TORCH):
+            return False
+        kind = _kind(name)
+        if kind != "machinery":
+            return kind == "user" or frame.f_globals.get("__name__") == "__main__"  # `python -c` has no file
+    return False
+
+
 def caller() -> str:
     """The module that called."""
     for frame in _frames():
@@ -84,7 +98,7 @@ def _kind(filename: str) -> str:
         return "machinery"
     for folder in _INSTALLED:
         if _inside(filename, folder):
-            return "machinery" if _inside(filename, f"{folder}/torch") else "library"
+            return "machinery" if any(_inside(filename, torch) for torch in _TORCH) else "library"
     if any(_inside(filename, folder) for folder in _STANDARD):
         return "machinery" if filename.replace("\\", "/").endswith(_THROUGH) else "standard"
     return "user"

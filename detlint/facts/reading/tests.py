@@ -157,12 +157,17 @@ class Tests(Sites):
         return self.expression_value(test) if any(map(self.may_draw, arms)) else None
 
     def choice(self, test: ast.expr | None) -> Value | None:
-        """What an `if` asks of a parameter that has a default, `repeats > 0`: a call may leave it at that."""
-        if type(test) is not ast.Compare or type(test.left) is not ast.Name or len(test.ops) > 1:
-            return None
-        asked = self.scope.names.get(test.left.id)
-        literal = type(test.comparators[0]) is ast.Constant and type(asked) is Param and type(asked.default) is Const
-        return self.expression_value(test) if literal else None
+        """What an `if` asks of parameters that have defaults, `repeats > 0`, `shuffle and buffer > 0`: a call may leave them at those."""
+        parts = test.values if type(test) is ast.BoolOp else [test]
+        kept = all(self.asks_default(part, flag=type(test) is ast.BoolOp) for part in parts)
+        return self.expression_value(test) if kept and test is not None else None
+
+    def asks_default(self, test: ast.expr | None, flag: bool) -> bool:
+        """Whether a test compares a parameter that has a default with a literal, or, as a flag among others, is one."""
+        literal = type(test) is ast.Compare and len(test.ops) == 1 and type(test.comparators[0]) is ast.Constant
+        named = test.left if literal else test if flag else None  # type: ignore[union-attr]
+        asked = self.scope.names.get(named.id) if type(named) is ast.Name else None
+        return type(asked) is Param and type(asked.default) is Const
 
     def worded(self, test: ast.expr) -> Value | None:
         """What an `if` asks of a text, `split == "train"`, `"train" in split`: of a parameter, which a call may say, or of what the

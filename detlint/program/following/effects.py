@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from detlint.catalog import HARDWARE
+from detlint.catalog import HARDWARE, Scalar
 from detlint.facts.model import (
     AS,
     BUT,
@@ -92,8 +92,12 @@ class Effects(Streams):
         given = self.given_instead(raw) if found else None
         if given is not None:
             found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
-        shuffling = (e for e in self.flow.knowledge.shuffles(module, index) if self.is_told_to(e, here))
-        known = [(effect, here) for effect in (*found, *shuffling)]
+        drawing = self.flow.knowledge.may_draw(module, index) if found else ()
+        told = [e for e in (*self.flow.knowledge.shuffles(module, index), *drawing) if self.is_told_to(e, here)]
+        for effect in drawing:
+            if effect not in told and self.may_hold(effect, here) and not self.doubtful:
+                self.standing_in.update(effect.entry.draws)
+        known = [(effect, here) for effect in (*found, *told)]
         if known or target is None:
             return known
         found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
@@ -213,13 +217,28 @@ class Effects(Streams):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():
             chosen = self.flow.switch(effect, value)
+            if chosen is True and isinstance(value, str) and self.is_off(effect, made, value.removeprefix("=")):
+                self.result.offered.setdefault(switch, place)
+                chosen = False
             if chosen is not None:  # `Trainer(benchmark=None)` leaves the switch as it is
                 self.recorder.tell("sets", switch, place, chosen, self.state.streams)
-                before = self.result.switches.get(switch)
-                if before is not None and before[1] != place and chosen:
-                    self.result.again.append((switch, place))
-                self.result.switches[switch] = (chosen, place)
-                self.state.switches[switch] = chosen
+                self.set_switch(switch, chosen, place)
+
+    def is_off(self, effect: Effect, made: Place, parameter: str) -> bool:
+        """Whether a call hands on an option, or a parameter, that is False unless somebody gives another value."""
+        return self.written(effect, made, parameter).value == Const(False)
+
+    def set_switch(self, switch: str, chosen: Scalar, place: Place) -> None:
+        """Note what is set; what only happens when an option is given sets nothing by default."""
+        result = self.result
+        before = result.switches[switch][1] if switch in result.switches else result.offered.get(switch, place)
+        if before != place and chosen:
+            result.again.append((switch, place))
+        if not self.doubtful:
+            result.switches[switch] = (chosen, place)
+        elif chosen:
+            result.offered.setdefault(switch, place)
+        self.state.switches[switch] = chosen
 
     def asks_mode(self, effect: Effect, place: Place) -> bool:
         """Whether the layer around a call tells it whether it trains, perhaps by way of the function that it stands in."""

@@ -142,7 +142,7 @@ class Run:
         self.later: list[Later] = []
         """Draws of objects that were built on the way: they draw when they are used."""
         self.standing_in: set[str] = set()
-        """Streams that objects made without a seed of their own draw from when they are used."""
+        """Streams that objects made without a seed of their own draw from when they are used, or may draw from: it isn't decided."""
         self.handed: list[tuple[Value, Place, bool, Frame]] = []
         """Functions that were handed to objects of libraries, which call them; whether in workers, and where that was."""
         self.workers: set[bool] = set()
