@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
+from forks import server
 from hypothesis import settings
 
 from detlint.cli import main
@@ -34,6 +34,12 @@ settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeat")
 
 
+def examples(exploring: int, always: int = 0) -> int:
+    """How many examples of a property to draw: where new ones are drawn, and (by default a third of that) in every run, in which they
+    are the same each time."""
+    return (always or exploring // 3) if settings.default is None or settings.default.derandomize else exploring
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     told = (
         "what test_metamorphic.py does to fixtures: one thing at a time, to all; or all together, to programs and traps"
@@ -48,12 +54,27 @@ def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
 
 
+CHECKING = """\
+import contextlib, io, pathlib, tempfile
+from detlint.cli import main
+
+with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    pathlib.Path(folder, "draw.py").write_text("import torch\\n\\nprint(torch.rand(3))\\n")
+    main(["check", "--isolated", "--no-cache", "--output-format", "json", folder], standalone_mode=False)
+"""
+"""A process that has checked something, and so has imported and loaded all that this takes."""
+
+
 def apart(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Check without configuration, and without a cache that isn't named, in a process of its own."""
+    """Check without configuration, and without a cache that isn't named, in a process of its own, which has loaded the catalog.
+
+    Args:
+        environment: variables that Python reads when it starts.
+    """
     kept = () if "--cache-dir" in arguments else ("--no-cache",)
-    command = [sys.executable, "-m", "detlint", "check", "--isolated", *kept, "--show-notes", *arguments]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, cwd=cwd, capture_output=True, timeout=300, check=False, env=env)
+    options = ("check", "--isolated", *kept, "--show-notes", *arguments)
+    done = server(CHECKING, **environment).run("main(prog_name='detlint')", *options, cwd=cwd)
+    return subprocess.CompletedProcess(options, done.returncode, done.stdout.encode(), done.stderr.encode())
 
 
 def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import detlint, notebook
+from conftest import detlint, examples, notebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -72,7 +72,7 @@ def test_the_file_can_be_read_and_compared(project: Project) -> None:
     assert baseline() == f"{FILE} is up to date: 3 findings in 2 files: 0 new, 0 gone.\n"
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.integers(0, len(TWICE.splitlines())), st.sampled_from(["", "# text", "    # text"]), max_size=9)
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import REPOSITORY, age, detlint
+from conftest import REPOSITORY, age, detlint, examples
 from edits import Project as Edited
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,7 +21,6 @@ PROJECTS = (
     "settled_by_all_files", "notebook_definitions_used", "run_stops_at_an_import", "mindspore_option_that_the_run_needs/gpu_alone",
 )  # fmt: skip
 """Projects with all that answers rest on: packages and scripts, notebooks, configurations, documents."""
-FEW = settings.default is None or settings.default.derandomize
 EDITS = 4
 
 
@@ -51,14 +50,14 @@ def one_answer(project: Path, random: Random, edits: int) -> None:
             os.chdir(before)
 
 
-@settings(max_examples=20 if FEW else 300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300, 20), suppress_health_check=[HealthCheck.too_slow])
 @given(program=st.sampled_from(PROGRAMS), random=st.randoms(use_true_random=False))
 def test_edits(program: Path, random: Random) -> None:
     one_answer(program, random, EDITS)
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-@settings(max_examples=3 if FEW else 300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300, 3), suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_edits_of_a_project(name: str, random: Random) -> None:
     one_answer(REPOSITORY / "fixtures" / "programs" / name, random, 2 * EDITS)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -211,7 +212,7 @@ def use() -> None:
     random.Random().random()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(nest=st.lists(CHOICES, min_size=1, max_size=3), fails=st.booleans())
 def test_leaving_restores_everything_whatever_was_nested(nest: list[dict[str, Any]], fails: bool) -> None:
     before = state()
@@ -228,7 +229,7 @@ def test_leaving_restores_everything_whatever_was_nested(nest: list[dict[str, An
     assert {name: after[name] for name in before if before[name] != after[name]} == {}
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(choices=st.lists(CHOICES, min_size=2, max_size=3), order=st.randoms(use_true_random=False))
 def test_the_streams_of_an_enforcement_do_not_depend_on_what_was_before(choices: list[Any], order: Any) -> None:
     found = []

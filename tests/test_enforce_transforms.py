@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -305,7 +306,7 @@ NESTS = st.lists(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nest=NESTS, fails=st.booleans())
 def test_leaving_restores_the_library_whatever_was_nested(ours: Any, nest: list[dict[str, Any]], fails: bool) -> None:
     before, early = held(ours), make(ours)
@@ -510,7 +511,7 @@ def test_scripts_of_transforms_compile() -> None:
 
 
 @needs_torchvision
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(nest=NESTS)
 def test_leaving_restores_torchvision_whatever_was_nested(nest: list[dict[str, Any]]) -> None:
     before = held(v1) | {f"v2.{name}": value for name, value in held(v2).items()}

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, detlint
+from conftest import REPOSITORY, detlint, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +60,7 @@ def calls(draw: st.DrawFn) -> str:
     return f"torch.nn.Dropout({','.join(parts)}{end}{draw(SPACES)})"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(calls(), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n"]))
 def test_an_argument_is_set_and_all_else_stays(written: list[str], newline: str) -> None:
     before = "import torch\n" + "".join(f"layer_{i} = {call}\n" for i, call in enumerate(written))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, detlint, findings, notebook
+from conftest import REPOSITORY, detlint, examples, findings, notebook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -228,7 +228,7 @@ def layouts(draw: st.DrawFn) -> dict[str, Any]:
     return {"indent": indent, "separators": separators, "ensure_ascii": draw(st.booleans())}
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(
     st.lists(cells(), max_size=5),
     layouts(),

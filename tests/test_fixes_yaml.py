@@ -10,7 +10,7 @@ from unittest.mock import ANY
 
 import pytest
 import yaml
-from conftest import REPOSITORY, detlint, findings
+from conftest import REPOSITORY, detlint, examples, findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -244,7 +244,7 @@ def tables(draw: st.DrawFn, depth: int = 0) -> list[str]:
     return lines
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(tables(), min_size=1, max_size=2),
     st.sampled_from(["\n", "\r\n"]),

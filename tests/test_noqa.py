@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import detlint, notebook
+from conftest import detlint, examples, notebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -168,7 +168,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_all_is_covered_and_nothing_else_changes(project: Project, pieces: list[str], end: str, final: bool) -> None:
     text = HEAD + "def f(x, g):\n" + "".join(f"    {piece}\n" for piece in pieces) + "    return x" + "\n" * final

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, detlint, findings, notebook
+from conftest import REPOSITORY, detlint, examples, findings, notebook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -451,7 +451,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_lines_stay_where_they_are(text: str) -> None:
     assert as_python(text).count("\n") == text.count("\n")
@@ -469,7 +469,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_anything_is_a_notebook_or_told(data: bytes) -> None:
     try:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, apart, detlint
+from conftest import REPOSITORY, apart, detlint, examples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -455,7 +455,7 @@ def test_circles(project: Project) -> None:
 
 CATALOG = load()
 FEW = settings(
-    max_examples=120,
+    max_examples=examples(120),
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
@@ -705,7 +705,7 @@ HEAD = (
 )
 
 
-@settings(FEW, max_examples=250)
+@settings(FEW, max_examples=examples(250))
 @given(st.lists(STATEMENTS, min_size=1, max_size=6))
 def test_any_program(statements: list[str]) -> None:
     source = HEAD + "\n".join(statements) + "\n"
@@ -715,7 +715,7 @@ def test_any_program(statements: list[str]) -> None:
 def test_generated_programs_are_mostly_valid() -> None:
     valid = []
 
-    @settings(FEW, max_examples=100)
+    @settings(FEW, max_examples=examples(100))
     @given(st.lists(STATEMENTS, min_size=1, max_size=6))
     def count(statements: list[str]) -> None:
         try:

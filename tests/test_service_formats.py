@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 import xmlschema
-from conftest import REPOSITORY, detlint, notebook
+from conftest import REPOSITORY, detlint, examples, notebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]
@@ -425,7 +425,7 @@ def fingerprints(text: str) -> list[tuple[str, str]]:
     return sorted((row["check_name"], row["fingerprint"]) for row in json.loads(result.stdout))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.integers(0, len(FLOW.splitlines())), st.sampled_from(["", "# text", "    # text"]), max_size=8)
 )

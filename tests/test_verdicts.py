@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 import rewrites
-from conftest import detlint
+from conftest import detlint, examples
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from rewrites import Program, mark_at, marked, sources
@@ -36,7 +36,7 @@ Verdicts = Counter[tuple[str, str, str]]
 """How often each mark, code and severity is found."""
 
 few = settings(
-    max_examples=40,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 NUMBERS = st.integers(0, 10_000)
@@ -479,13 +479,13 @@ def assert_edits_are_seen(folder: Path, data: st.DataObject, catalog: Path, jobs
             assert project.check(name, kept=kept, jobs=jobs) == project.check(name)
 
 
-@settings(few, max_examples=20)
+@settings(few, max_examples=examples(20))
 @given(folder=programs(), data=st.data())
 def test_edits_are_seen_through_the_cache(catalog: Path, folder: Path, data: st.DataObject) -> None:
     assert_edits_are_seen(folder, data, catalog, jobs=1)
 
 
-@settings(few, max_examples=6)
+@settings(few, max_examples=examples(6))
 @given(folder=programs(), data=st.data())
 def test_edits_are_seen_through_the_cache_by_two_processes(catalog: Path, folder: Path, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
