@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -84,6 +85,38 @@ def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, An
     assert result.exit_code in (0, 1), result.stderr
     loaded: list[dict[str, Any]] = json.loads(result.stdout)
     return loaded
+
+
+CONCISE = re.compile(
+    r"(?P<file>.+?):(?:cell (?P<cell>\d+):)?(?P<line>\d+):\d+: (?P<level>\w+): (?P<code>DET\d{3}) (?P<text>.*)"
+)
+
+
+class Told(NamedTuple):
+    """A finding as a line of the concise format has it, which plans no fix."""
+
+    path: Path
+    cell: int | None
+    line: int
+    level: str
+    code: str
+    message: str
+
+
+def told(*arguments: str | Path, isolated: bool = True) -> list[Told]:
+    """The findings of a run; notes included, no cache, and no configuration file."""
+    config = ["--isolated"] if isolated else []
+    result = detlint("check", *config, "--no-cache", "--show-notes", "--output-format", "concise", *arguments)
+    assert result.exit_code in (0, 1), result.stderr
+    found = []
+    for line in result.stdout.splitlines():
+        match = CONCISE.fullmatch(line)
+        assert match is not None, line
+        cell = int(match["cell"]) if match["cell"] else None
+        found.append(
+            Told(Path(match["file"]).absolute(), cell, int(match["line"]), match["level"], match["code"], match["text"])
+        )
+    return found
 
 
 def age(root: Path, number: int = 0) -> None:

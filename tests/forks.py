@@ -38,15 +38,19 @@ class Server:
         self._say(preamble)
         assert self._heard() == "ready", preamble
 
-    def run(self, code: str, *arguments: str, cwd: Path | None = None, **environment: str) -> Done:
+    def run(
+        self, code: str, *arguments: str, cwd: Path | None = None, stdin: str | None = None, **environment: str
+    ) -> Done:
         """Run a program below the preamble.
 
         Args:
             arguments: what follows the program's name in `sys.argv`.
+            stdin: what it may read; None: nothing.
         """
         with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            self._say([code, ["-c", *arguments], str(cwd or Path.cwd()), environment, str(out), str(err)])
+            into, out, err = (Path(folder, name) for name in ("in", "out", "err"))
+            into.write_text(stdin or "")
+            self._say([code, ["-c", *arguments], str(cwd or Path.cwd()), environment, *map(str, (into, out, err))])
             status: int = self._heard()
             return Done(arguments, os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
 
@@ -84,8 +88,8 @@ def _serve() -> None:
 def _run(
     main: dict[str, Any], code: str, argv: list[str], cwd: str, variables: dict[str, str], *files: str
 ) -> NoReturn:
-    for number, file in enumerate(files, 1):
-        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+    for number, file in enumerate(files):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT if number else os.O_RDONLY), number)
     sys.argv[:] = argv
     os.chdir(cwd)
     os.environ.update(variables)

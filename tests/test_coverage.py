@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pytest
-from conftest import REPOSITORY, findings
+from conftest import REPOSITORY, Told, told
 
 from detlint.catalog import Catalog, load
 
@@ -118,7 +118,7 @@ def cases(document: Document) -> list[Case]:
     return made
 
 
-def run(document: Document, folder: Path) -> list[tuple[Case, list[dict[str, Any]]]]:
+def run(document: Document, folder: Path) -> list[tuple[Case, list[Told]]]:
     """Each case with the findings of its program; cases that share their options share a run."""
     groups: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
     for case in cases(document):
@@ -134,27 +134,27 @@ def run(document: Document, folder: Path) -> list[tuple[Case, list[dict[str, Any
             options += ["--config", str(top / "detlint.toml")]
         for i, case in enumerate(members):
             (top / f"case_{i:04}.py").write_text(case.text)
-        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for finding in findings(*options, top, isolated=not versions):
-            found[Path(finding["filename"]).name].append(finding)
+        found: dict[str, list[Told]] = defaultdict(list)
+        for finding in told(*options, top, isolated=not versions):
+            found[finding.path.name].append(finding)
         judged += [(case, found[f"case_{i:04}.py"]) for i, case in enumerate(members)]
     return judged
 
 
-def verdict(case: Case, found: list[dict[str, Any]]) -> str:
+def verdict(case: Case, found: list[Told]) -> str:
     """What is wrong with the findings of one program, if anything."""
     row = case.row
     if case.stream:
-        codes = {finding["code"] for finding in found} & UNSEEDED
+        codes = {finding.code for finding in found} & UNSEEDED
         if case.stream in row.seeds:
             return f"a draw from {case.stream} is still {min(codes)}" if codes else ""
         return "" if codes else f"a draw from {case.stream} is taken as seeded"
     if row.counted:
-        named = any(finding["code"] in SWITCHES and f"`{case.name}`" in finding["message"] for finding in found)
-        found = [finding for finding in found if finding["code"] not in SWITCHES]
+        named = any(finding.code in SWITCHES and f"`{case.name}`" in finding.message for finding in found)
+        found = [finding for finding in found if finding.code not in SWITCHES]
         if not named:
             return "is not counted"
-    here = sorted({finding["code"] for finding in found if finding["location"]["row"] in case.lines})
+    here = sorted({finding.code for finding in found if finding.line in case.lines})
     if row.silent or row.counted:
         return f"{', '.join(here)}, not silent" if here else ""
     return "" if row.rule in here else f"{', '.join(here) or 'nothing'} instead of {row.rule}"

@@ -13,10 +13,9 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import REPOSITORY, findings
+from conftest import REPOSITORY, Told, told
 
 FIXTURES = REPOSITORY / "fixtures"
 SUFFIXES = (".py", ".ipynb", ".yaml", ".yml")
@@ -49,10 +48,9 @@ def marks(path: Path) -> dict[Mark, list[str]]:
     return expected
 
 
-def place(row: dict[str, Any]) -> str:
+def place(row: Told) -> str:
     """The line of a finding, as in marks."""
-    cell = f"cell {row['cell']}:" if row["cell"] is not None else ""
-    return f"{cell}{row['location']['row']}"
+    return f"cell {row.cell}:{row.line}" if row.cell is not None else f"{row.line}"
 
 
 def options(path: Path) -> dict[str, str]:
@@ -83,8 +81,7 @@ def compare(path: Path, tmp_path: Path, default_select: str) -> None:
     alone = tmp_path / "alone" / path.name  # a program of its own
     alone.parent.mkdir()
     path = Path(shutil.copy(path, alone))
-    rows = findings(*arguments(path, tmp_path, default_select))
-    found = [((place(row), row["code"]), row["severity"]) for row in rows]
+    found = [((place(row), row.code), row.level) for row in told(*arguments(path, tmp_path, default_select))]
     wrong = []
     counted = Counter(mark for mark, _ in found)
     for mark, severities in expected.items():

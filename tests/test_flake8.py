@@ -1,4 +1,4 @@
-"""The plugin under real flake8, in a process of its own."""
+"""The plugin under real flake8, in processes of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import CHECKING
+from forks import server
 
 DRAW = "import torch\n\nprint(torch.rand(3))\n"
 SEEDED = "import torch\n\ntorch.manual_seed(0)\nprint(torch.rand(3))\n"
@@ -20,8 +22,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def flake8(folder: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "flake8", *arguments]
-    return subprocess.run(command, cwd=folder, input=stdin, capture_output=True, text=True, timeout=120)
+    """Run flake8 where it, the plugin and what a check takes have been imported."""
+    return server(CHECKING + "import detlint.flake8_plugin, flake8.main.cli\n").run(
+        "import sys\nsys.argv[0] = 'flake8'\nsys.exit(flake8.main.cli.main())", *arguments, cwd=folder, stdin=stdin
+    )
 
 
 def test_it_is_registered_under_its_prefix(project: Path) -> None:
@@ -30,7 +34,7 @@ def test_it_is_registered_under_its_prefix(project: Path) -> None:
 
 def test_findings_come_with_flake8s_own(project: Path) -> None:
     (project / "train.py").write_text(DRAW + "print( 1)\n")
-    result = flake8(project)
+    result = subprocess.run([sys.executable, "-m", "flake8"], cwd=project, capture_output=True, text=True, timeout=120)
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
         "./train.py:3:7: DET104 `torch.rand` draws from PyTorch's global stream, which nothing seeds before",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, findings
+from conftest import REPOSITORY, findings, told
 from test_fixtures import SUFFIXES, Mark, marks, options, place
 
 Copied = Callable[[str], Path]
@@ -53,11 +53,8 @@ def compare(program: Path, tmp_path: Path) -> None:
         name = path.relative_to(root).as_posix()
         expected |= {(name, mark): found for mark, found in marks(path).items()}
     isolated = not any((root / name).exists() for name in ("detlint.toml", "pyproject.toml"))
-    rows = findings(*arguments(root, tmp_path / "detlint.toml"), isolated=isolated)
-    found = [
-        ((Path(row["filename"]).relative_to(root).as_posix(), (place(row), row["code"])), row["severity"])
-        for row in rows
-    ]
+    rows = told(*arguments(root, tmp_path / "detlint.toml"), isolated=isolated)
+    found = [((row.path.relative_to(root).as_posix(), (place(row), row.code)), row.level) for row in rows]
     counted = Counter(key for key, _ in found)
     wrong = [
         f"{name}:{line}: expected {code} {len(severities)}x, found {counted[name, (line, code)]}x"
