@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from itertools import count
@@ -27,6 +28,9 @@ STEPS = 100
 """So many times at most a test dates files back."""
 RUNS_KEPT = 25
 _runs = count(1)
+
+# Whoever starts the tests in the background may have it ignored, and all that they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Properties draw the same examples in every run, so that only a change can make a test fail;
 # `pytest --hypothesis-profile explore` draws new ones.
