@@ -90,10 +90,10 @@ def _run(
 ) -> NoReturn:
     for number, file in enumerate(files):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT if number else os.O_RDONLY), number)
-    sys.argv[:] = argv
+    sys.argv[:], sys.path[0] = argv, ""  # as `python -c` has it
     os.chdir(cwd)
     os.environ.update(variables)
-    _end(lambda: exec(compile(code, "<program>", "exec"), main))
+    _end(lambda: exec(compile(code, "<string>", "exec"), main))
 
 
 def _end(program: Callable[[], object]) -> NoReturn:

@@ -11,6 +11,7 @@ from conftest import detlint
 
 from detlint.config import load
 from detlint.discover import program
+from detlint.visible import visible
 
 Project = Callable[..., Path]
 
@@ -280,5 +281,5 @@ def test_odd_names(project: Project) -> None:
     root = project(**files(*odd))
     result = detlint("check", "--no-cache", "--show-files", ".")
     assert result.exit_code == 0
-    assert result.stdout == "".join(name + "\n" for name in sorted(odd))
+    assert result.stdout == "".join(visible(name) + "\n" for name in sorted(odd))
     assert detlint("check", "--no-cache", str(root)).exit_code == 0
