@@ -93,7 +93,7 @@ def _run(
     sys.argv[:], sys.path[0] = argv, ""  # as `python -c` has it
     os.chdir(cwd)
     os.environ.update(variables)
-    _end(lambda: exec(compile(code, "<string>", "exec"), main))
+    _end(lambda: exec(compile(code, "<program>", "exec"), main))
 
 
 def _end(program: Callable[[], object]) -> NoReturn:

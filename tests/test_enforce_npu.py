@@ -416,7 +416,7 @@ print([(row.filename, row.line, row.api, row.count) for row in e.report.interven
     assert npu_double.run(program).splitlines() == [
         "npu:0 npu:0 False",
         "True 1.0 True",
-        "[('<string>', 15, 'ourlib.voxel_sum', 1), ('<string>', 20, 'ourlib.voxel_max', 1)]",
+        "[('<program>', 15, 'ourlib.voxel_sum', 1), ('<program>', 20, 'ourlib.voxel_max', 1)]",
     ]
 
 

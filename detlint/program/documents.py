@@ -362,7 +362,8 @@ def _in(folder: str, began: int) -> list[tuple[str, Status]]:
     """The documents in a folder."""
     try:
         with os.scandir(folder) as entries:
-            return [(entry.path, status_of(entry.path, began)) for entry in entries if _is_document(entry.name)]
+            paths = sorted(entry.path for entry in entries if _is_document(entry.name))
+            return [(path, status_of(path, began)) for path in paths]
     except OSError:
         return []
 

@@ -99,7 +99,8 @@ def _speaking(folder: str) -> Iterator[str]:
     for parent, folders, files in os.walk(folder):
         if parent.count(os.sep) > folder.count(os.sep) + 1:
             folders.clear()
-        for file in files:
+        folders.sort()
+        for file in sorted(files):
             if file.endswith(SPEAKING) or "." not in file:
                 yield os.path.join(parent, file)
 
