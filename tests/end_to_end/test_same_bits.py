@@ -3,12 +3,13 @@
 
 Each folder beside this file is a program as people write them. It is run in processes of its own, each with a hash seed of its
 own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
-in between. `detlint run` starts fresh processes; the others are forked from one that has imported the framework, and take new
-random states as a fresh one does.
+in between. The processes are forked from one that has imported the framework, and take new random states as a fresh one does, or
+have those that it got from what `detlint run` prepares.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -96,8 +98,23 @@ def test_runs_agree_when_enforced(program: Program, tmp_path: Path) -> None:
         pytest.skip(f"{program.needs} is not installed")
     code = copy(program, tmp_path / "unfixed")
     with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
-        printed = {enforced(code / program.script, data[place], program.enforced) for place in range(ENFORCED)}
+        printed = {enforced(program, code, data[place]) for place in range(ENFORCED)}
     assert len(printed) == 1, f"runs differ: {sorted(printed)}"
+
+
+ONE_OF_EACH = [program for program in PROGRAMS if program.folder in ("vae", "generator_dataset", "keras_dropout")]
+
+
+@pytest.mark.parametrize("program", ONE_OF_EACH, ids=lambda program: program.folder)
+def test_the_command_does_the_same(program: Program, tmp_path: Path) -> None:
+    """What `detlint run` itself makes of one program of each framework, in a fresh process, is what the forks print."""
+    if find_spec(program.needs) is None:
+        pytest.skip(f"{program.needs} is not installed")
+    code = copy(program, tmp_path / "unfixed")
+    command = [sys.executable, "-m", "detlint", "run", "--isolated", *program.enforced, program.script]
+    environment = {**os.environ, **QUIET}
+    fresh = printed(lambda: subprocess.run(command, cwd=code, env=environment, capture_output=True, text=True))
+    assert fresh == enforced(program, code, ())
 
 
 def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
@@ -155,15 +172,28 @@ def run(program: Program, folder: Path, number: int, arguments: Sequence[str]) -
     return printed(lambda: process.run(RUN, program.script, *arguments, cwd=folder))
 
 
-def enforced(script: Path, arguments: Sequence[str], options: Sequence[str]) -> str:
-    """What it prints under `detlint run`, in a fresh process.
+KEPT = "import random\nbegun = random.getstate()"
+RAN = RUN.replace("numpy.random.seed()", "random.setstate(begun)").replace("torch.seed()", "pass")
+"""The same for what has random states already, those that `detlint run` gives. (A fork gives Python's own a new one.)"""
+TELL = "import json, os\nprint(json.dumps(dict(os.environ)))\n"
 
-    Args:
-        options: those of `detlint run`.
-    """
-    command = [sys.executable, "-m", "detlint", "run", "--isolated", *options, script.name, *arguments]
-    environment = {**os.environ, **QUIET, "PYTHONHASHSEED": "random"}  # a hash seed that is given is left as it is
-    return printed(lambda: subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True))
+
+@cache
+def started(options: Sequence[str]) -> dict[str, str]:
+    """The variables that `detlint run` starts a program with."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "tell.py").write_text(TELL)
+        command = [sys.executable, "-m", "detlint", "run", "--isolated", "--quiet", *options, "tell.py"]
+        environment = {**os.environ, **QUIET}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    variables: dict[str, str] = json.loads(done.stdout)
+    return variables
+
+
+def enforced(program: Program, folder: Path, arguments: Sequence[str]) -> str:
+    """What it prints where Python is started as `detlint run` starts it."""
+    process = server(f"{BEGINNING[program.needs]}\n{KEPT}", **started(program.enforced))
+    return printed(lambda: process.run(RAN, program.script, *arguments, cwd=folder))
 
 
 def printed(start: Callable[[], subprocess.CompletedProcess[str]]) -> str:
