@@ -98,7 +98,7 @@ def test_runs_agree_when_enforced(program: Program, tmp_path: Path) -> None:
         pytest.skip(f"{program.needs} is not installed")
     code = copy(program, tmp_path / "unfixed")
     with listings(tmp_path) if program.listing else nullcontext([()] * AFTER) as data:
-        printed = {enforced(program, code, data[place]) for place in range(ENFORCED)}
+        printed = {enforced(program, code, place, data[place]) for place in range(ENFORCED)}
     assert len(printed) == 1, f"runs differ: {sorted(printed)}"
 
 
@@ -114,7 +114,7 @@ def test_the_command_does_the_same(program: Program, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "detlint", "run", "--isolated", *program.enforced, program.script]
     environment = {**os.environ, **QUIET}
     fresh = printed(lambda: subprocess.run(command, cwd=code, env=environment, capture_output=True, text=True))
-    assert fresh == enforced(program, code, ())
+    assert fresh == enforced(program, code, 0, ())
 
 
 def check(program: Program, code: Path, data: Sequence[Sequence[str]]) -> None:
@@ -190,9 +190,13 @@ def started(options: Sequence[str]) -> dict[str, str]:
     return variables
 
 
-def enforced(program: Program, folder: Path, arguments: Sequence[str]) -> str:
-    """What it prints where Python is started as `detlint run` starts it."""
-    process = server(f"{BEGINNING[program.needs]}\n{KEPT}", **started(program.enforced))
+def enforced(program: Program, folder: Path, number: int, arguments: Sequence[str]) -> str:
+    """What it prints where Python is started as `detlint run` starts it.
+
+    Args:
+        number: which run it is. Each forks from a process of its own: forks of one have its random states, whatever they are.
+    """
+    process = server(f"{BEGINNING[program.needs]}\n{KEPT}", **started(program.enforced), START=str(number))
     return printed(lambda: process.run(RAN, program.script, *arguments, cwd=folder))
 
 
