@@ -92,8 +92,10 @@ def findings(*arguments: str | Path, isolated: bool = True) -> list[dict[str, An
 
 
 CONCISE = re.compile(
-    r"(?P<file>.+?):(?:cell (?P<cell>\d+):)?(?P<line>\d+):\d+: (?P<level>\w+): (?P<code>DET\d{3}) (?P<text>.*)"
+    r"(?P<file>[^:]+):(?:cell (?P<cell>[1-9]\d*):)?(?P<line>[1-9]\d*):(?P<column>[1-9]\d*): "
+    r"(?P<level>error|warning|note): (?P<code>DET\d{3}) (?P<text>\S.*)"
 )
+"""A line of the concise format."""
 
 
 class Told(NamedTuple):

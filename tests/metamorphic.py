@@ -19,6 +19,7 @@ from pathlib import Path
 
 import black
 from black.parsing import InvalidInput
+from conftest import CONCISE
 
 Transformation = Callable[[str], str]
 Place = tuple[str, int]
@@ -31,9 +32,6 @@ WORDS = (
 """What a verdict must not rest on where it stands in prose."""
 HASH_COMMENTS = {".py", ".yaml", ".yml", ".toml", ".cfg", ".sh", ".slurm"}
 """The suffixes of files in which a number sign begins a comment."""
-CONCISE = re.compile(
-    r"(?P<file>.+?):(?:cell (?P<cell>\d+):)?(?P<row>\d+):(?P<column>\d+): (?P<level>\w+): (?P<code>\w+) "
-)
 MARK = re.compile(r"[ \t]*#\s*expect:.*")
 BESIDE_THE_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -268,9 +266,9 @@ def finding(line: str, root: Path) -> tuple[str, str, str, Place]:
 
     `line` has a path that is relative to the current folder.
     """
-    match = CONCISE.match(line)
+    match = CONCISE.fullmatch(line)
     assert match, line
-    path, cell, row, column = Path(match["file"]).resolve(), match["cell"], int(match["row"]), int(match["column"])
+    path, cell, row, column = Path(match["file"]).resolve(), match["cell"], int(match["line"]), int(match["column"])
     text = path.read_text("utf-8")
     if cell:
         text = "".join(json.loads(text)["cells"][int(cell) - 1]["source"])

@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Corpus, detlint, findings
+from conftest import CONCISE, Corpus, detlint, findings
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 Project = Callable[..., Path]
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "report.schema.json").read_text("utf-8"))
-CONCISE = re.compile(
-    r"(?P<file>[^:]+):(?:cell (?P<cell>[1-9]\d*):)?(?P<line>[1-9]\d*):(?P<column>[1-9]\d*): "
-    r"(?P<level>error|warning|note): (?P<code>DET\d{3}) (?P<text>\S.*)"
-)
 
 SOURCE = """\
 import random
