@@ -29,6 +29,7 @@ from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
+from detlint.ir.code import Code
 from detlint.passages import differ, runs_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
@@ -212,6 +213,7 @@ class Run:
         self.modules = Modules(
             config.root.absolute(),
             self._facts,
+            self._code,
             self._head,
             self._is_script,
             self._is_taken,
@@ -628,6 +630,9 @@ class Run:
 
     def _facts(self, path: str) -> Facts | None:
         return self.store.facts(path, self.names.of(path))
+
+    def _code(self, path: str) -> Code | None:
+        return self.store.code(path, self.names.of(path))
 
     def _is_script(self, path: str) -> bool:
         """Whether a file has a `__main__` block."""

@@ -44,6 +44,8 @@ from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
 from detlint.facts.search_path import MARK, put_on_path
+from detlint.ir.lower import lower
+from detlint.ir.records import FileIR
 from detlint.notebook import cell_of
 
 _ASKS: Final = re.compile(
@@ -185,8 +187,8 @@ class Reader(Definitions):
 
 def read(
     data: bytes, module: str, package: bool, catalog: Catalog, cells: tuple[Cell, ...] = (), accelerator: str = ""
-) -> Facts:
-    """The facts of one file.
+) -> tuple[Facts, FileIR | None]:
+    """The facts of one file, and its IR; None where it can't be parsed.
 
     Args:
         data: the file's bytes, in any encoding that it declares; of a notebook, the joined code.
@@ -205,14 +207,15 @@ def read(
         data, left_out = parsable(data, cells)
         tree = parse(data)
     if isinstance(tree, Problem):
-        return Facts(module, cells=cells, problem=tree)
+        return Facts(module, cells=cells, problem=tree), None
     try:
+        ir = lower(tree)
         facts = Reader(data, module, package, catalog).file(tree, cells, left_out)
     except RecursionError:
-        return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply"))
+        return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply")), None
     if accelerator and accelerator not in facts.mentions:
         facts = structs.replace(facts, mentions=tuple(sorted({*facts.mentions, accelerator})))
-    return facts
+    return facts, ir
 
 
 def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> Aliases:

@@ -21,6 +21,9 @@ from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head,
 from detlint.facts.yaml_text import is_yaml
 from detlint.files import read as read_file
 from detlint.files import read_with_status
+from detlint.ir.code import Code
+from detlint.ir.storage import decode as ir_of
+from detlint.ir.storage import encode as encode_ir
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 from detlint.status import NOTHING, Status
 
@@ -30,6 +33,8 @@ else:
     resource = None
 
 _T = TypeVar("_T")
+Read = tuple[bytes, bytes]
+"""The encoded facts of a file, `GATED` for one that can't produce a finding, and its encoded IR; b"" where there is none."""
 Progress = Callable[[int, int], None]
 
 FEWEST_FOR_PROCESSES: Final = 40
@@ -43,6 +48,8 @@ STACKS: Final = (STACK, STACK // 4, STACK // 16)
 SHARE: Final = 4
 """A stack gets at most one part in so many of a limited address space."""
 GATED: Final = b""
+OF_IR: Final = b"ir"
+"""What is behind the key of a file in that of its IR."""
 MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
 
@@ -171,12 +178,13 @@ class Store(msgspec.Struct):
         todo.sort(key=lambda file: (-file.size, file.path))
         own = self._own()
         held: float = 0
-        for file, facts in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
+        for file, (facts, ir) in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
             file.head, file.whole = None, True
             if facts != GATED:
                 self.fresh[file.key] = facts
+                self.fresh[file.key + OF_IR] = ir
                 file.head = decode_head(facts)
-                held += len(facts)
+                held += len(facts) + len(ir)
             if held > MOST_HELD:
                 held = 0 if self._spill() else float("-inf")
             done += 1
@@ -196,6 +204,26 @@ class Store(msgspec.Struct):
 
         `name` is its dotted name, and whether it is a package.
         """
+        file = self._file(path, name)
+        facts = self.known(file.key) if file is not None else None
+        return self._read(file)[0] if file is not None and facts is None else facts
+
+    def code(self, path: str, name: tuple[str, bool]) -> Code | None:
+        """The IR of a file, lowered now if it was gated or isn't among the program's. None where it can't be read or parsed, and of a file
+        that is no Python."""
+        file = self._file(path, name) if not is_yaml(path) else None
+        if file is None:
+            return None
+        key = file.key + OF_IR
+        encoded = self.fresh.get(key)
+        if encoded is None:
+            encoded = self.cache.get([key]).get(key)
+        if encoded is None:
+            encoded = self._read(file)[1]
+        return Code(ir_of(encoded)) if encoded else None
+
+    def _file(self, path: str, name: tuple[str, bool]) -> File | None:
+        """A file, one of the program's or another; None where it can't be read."""
         file = self.files.get(path)
         if file is None:
             file = File(path, *name)
@@ -204,13 +232,16 @@ class Store(msgspec.Struct):
             except OSError:
                 return None
             note_other(self.others, path, file.key)
-        facts = self.known(file.key)
-        if facts is None:
-            encoded = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
-            facts = decode(encoded)
-            if facts.problem is None:  # else a later run would tell of a file that the gate keeps out
-                self.fresh[file.key] = encoded
-        return facts
+        return file
+
+    def _read(self, file: File) -> tuple[Facts, bytes]:
+        """The facts and the encoded IR of a file, read now."""
+        encoded, ir = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
+        facts = decode(encoded)
+        if facts.problem is None:  # else a later run would tell of a file that the gate keeps out
+            self.fresh[file.key] = encoded
+            self.fresh[file.key + OF_IR] = ir
+        return facts, ir
 
     def fetch(self, keys: Iterable[bytes]) -> None:
         """Get some rows from the cache that will probably be asked for one by one, all at once."""
@@ -227,10 +258,10 @@ class Store(msgspec.Struct):
         Returns: whether it could take it; one that is locked makes everybody wait.
         """
         texts = {file.key for file in self.files.values() if file.text is not None}
-        rows = {key: row for key, row in self.fresh.items() if key not in texts}
+        rows = {key: row for key, row in self.fresh.items() if key.removesuffix(OF_IR) not in texts}
         taken = self.cache.put(rows)
         if taken:
-            self.fresh = {key: row for key, row in self.fresh.items() if key in texts}
+            self.fresh = {key: row for key, row in self.fresh.items() if key not in rows}
         return taken
 
     def known(self, key: bytes) -> Facts | None:
@@ -252,13 +283,13 @@ class _Work(NamedTuple):
     """The top-level names of the program's modules."""
     max_size: int
 
-    def read(self, files: Iterable[File]) -> list[bytes]:
-        """The encoded facts of some files; `GATED` for those that can't produce a finding."""
+    def read(self, files: Iterable[File]) -> list[Read]:
+        """What is read of some files."""
         gate = gate_of(self.catalog, self.own)
         return [_read_one(file, self.catalog, self.max_size, gate) for file in files]
 
 
-def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File, bytes]]:
+def _read_all(files: list[File], work: _Work, jobs: int) -> Iterator[tuple[File, Read]]:
     if jobs > 1 and len(files) >= FEWEST_FOR_PROCESSES:
         from detlint import pool  # most runs read a few files at most, and can do without
 
@@ -285,15 +316,15 @@ def _start_worker(work: _Work) -> None:
     gc.disable()
 
 
-def _do(chunk: list[File]) -> tuple[list[bytes], counters.Counters]:
+def _do(chunk: list[File]) -> tuple[list[Read], counters.Counters]:
     work = _worker
     assert work is not None
     with counters.counted() as done:
         return with_deep_stack(lambda: work.read(chunk)), done
 
 
-def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = None) -> bytes:
-    """The encoded facts of a file; whatever is in it, or becomes of it, the run goes on."""
+def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = None) -> Read:
+    """What is read of a file; whatever is in it, or becomes of it, the run goes on."""
     from detlint.facts.reader import read
 
     try:
@@ -304,19 +335,20 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
             from detlint.facts import yaml_file  # imports PyYAML
 
             counters.now.read += 1
-            return encode(yaml_file.read(code, file.module, catalog))
+            return encode(yaml_file.read(code, file.module, catalog)), b""
         elif gate is not None and not gate.passes(code):
-            return GATED
+            return GATED, b""
         else:
             counters.now.read += 1
-            return encode(read(code, file.module, file.package, catalog, cells, accelerator))
+            facts, ir = read(code, file.module, file.package, catalog, cells, accelerator)
+            return encode(facts), encode_ir(ir) if ir is not None else b""
     except NotANotebook as error:
         problem = error.problem
     except (RecursionError, MemoryError):
         problem = Problem("can't be analysed: it is nested too deeply")
     except Exception as error:  # the boundary of one file: the rest of the run goes on
         problem = Problem(f"can't be analysed, which is a fault of detlint's (please report it): {error!r}")
-    return encode(Facts(file.module, problem=problem))
+    return encode(Facts(file.module, problem=problem)), b""
 
 
 def _stacks() -> Iterator[int]:

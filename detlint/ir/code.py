@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
-from detlint.ir.flow import BEFORE, Flow, Guard, flow
+from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
 from detlint.ir.records import CLASS, KIND, FileIR, FnIR, Header, Name
 from detlint.ir.storage import body_of, spans_of
 from detlint.ir.uses import Op, Use, places, users
@@ -157,7 +157,7 @@ class Function:
         """The parameter whose value a `LOAD` surely gives; -1 for none."""
         operation = self.ops[at]
         slot = operation[1] if operation[0] == op.LOAD else -1
-        if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != {BEFORE}:
+        if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
             return -1
         return slot if self.names[slot].owner == self.number else -1
 

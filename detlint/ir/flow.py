@@ -10,6 +10,7 @@ What it may assume: anything in a `try` may raise, nothing outside of one does; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import msgspec
@@ -18,7 +19,7 @@ from detlint.ir import ops as op
 from detlint.ir.uses import Op
 
 BEFORE: Final = -1
-_BEFORE: Final = frozenset({BEFORE})
+ONLY_BEFORE: Final = frozenset({BEFORE})
 Definitions = frozenset[int]
 State = dict[int, Definitions]
 """Slot -> the definitions that reach a place; a slot that isn't there is as it was before the block that is looked at."""
@@ -48,7 +49,9 @@ class Flow(NamedTuple):
     """For each `LOAD` that is reached."""
     reached: Sequence[bool]
     blocks: Sequence[int]
-    """The innermost mark that stands open, the one that began its part of a block (`IF`, `ELSE`, `FOR`, `EXCEPT`, ...); -1 for none."""
+    """The mark that began the innermost part of a block around it (`IF`, `ELSE`, `FOR`, `EXCEPT`, ...); -1 for none."""
+    parts: dict[int, list[int]]
+    """Marks that open a block -> them, those that divide it, and its end."""
     passed: dict[int, Guard]
     """For each op that hangs on some: the innermost test on the way."""
 
@@ -61,7 +64,7 @@ def flow(ops: Sequence[Op], constants: Sequence[object]) -> Flow:
     """
     found = _Pass(ops, constants)
     found.run(0, len(ops), {}, None, note=True)
-    return Flow(found.reaching, found.reached, found.blocks, found.passed)
+    return Flow(found.reaching, found.reached, found.blocks, found.parts, found.passed)
 
 
 def _joined(states: Iterable[State | None]) -> State | None:
@@ -71,7 +74,7 @@ def _joined(states: Iterable[State | None]) -> State | None:
         return living[0] if living else None
     found: State = {}
     for slot in {slot for state in living for slot in state}:
-        found[slot] = frozenset().union(*(state.get(slot, _BEFORE) for state in living))
+        found[slot] = frozenset().union(*(state.get(slot, ONLY_BEFORE) for state in living))
     return found
 
 
@@ -110,7 +113,7 @@ class _Pass:
                     passed[at] = guards
             if code == op.LOAD:
                 if note:
-                    found = state.get(operation[1], _BEFORE)
+                    found = state.get(operation[1], ONLY_BEFORE)
                     reaching[at] = found
             elif code == op.STORE or code == op.DELETE:
                 state[operation[1]] = frozenset((at,))
@@ -169,7 +172,7 @@ class _Pass:
         if at not in self.carried:
             self.carried[at] = {}
             self.carried[at] = self.body(at, parts[1], {}, None, False)[0] or {}
-        head = {slot: found | state.get(slot, _BEFORE) for slot, found in self.carried[at].items()}
+        head = {slot: found | state.get(slot, ONLY_BEFORE) for slot, found in self.carried[at].items()}
         head = {**state, **head}
         last, broken, tested = self.body(at, parts[1], head.copy(), guards, note)
         behind = tested if self.ops[at][0] == op.WHILE else _joined((head, last))
@@ -209,7 +212,7 @@ class _Pass:
         ends: list[State | None] = []
         behind: State | None = last
         finally_ = -1
-        for part, end in zip(parts[1:], parts[2:]):
+        for part, end in pairwise(parts[1:]):
             if note:
                 self.reached[part] = True
             code = ops[part][0]
@@ -245,7 +248,7 @@ def _anywhere(ops: Sequence[Op], start: int, end: int, state: State) -> State:
     for at in range(start, end):
         if ops[at][0] == op.STORE or ops[at][0] == op.DELETE:
             slot = ops[at][1]
-            found[slot] = found.get(slot, _BEFORE) | {at}
+            found[slot] = found.get(slot, ONLY_BEFORE) | {at}
     return found
 
 
@@ -262,13 +265,14 @@ def _nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int]]:
             parts[at] = [at]
             open_.append(at)
             inside.append(at)
+        elif code == op.UNTIL:
+            blocks.append(open_[-1])
         elif code in op.OF_A_BLOCK:
-            blocks.append(open_[-1])
-            if code != op.UNTIL:
-                parts[open_[-1]].append(at)
-                inside[-1] = at
+            blocks.append(blocks[open_[-1]])
+            parts[open_[-1]].append(at)
+            inside[-1] = at
         elif code == op.END:
-            blocks.append(open_[-1])
+            blocks.append(blocks[open_[-1]])
             parts[open_.pop()].append(at)
             inside.pop()
         else:

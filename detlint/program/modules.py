@@ -9,13 +9,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from detlint.facts.model import ANY, Facts, Head
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT, is_folder, packages_around
+from detlint.ir.code import Code
 from detlint.notebook import SUFFIX, is_notebook
 from detlint.program.surroundings import Surroundings
 from detlint.status import NOTHING, Status, status_of
+
+MOST_CODES: Final = 256
+"""Files whose IR is kept while it is asked: the same ones are asked again and again."""
 
 
 class ModuleNames:
@@ -64,6 +69,7 @@ class Modules:
     Args:
         root: nothing outside of this folder belongs to the program.
         read: gives the facts of a file, or None where there is no such file.
+        code: gives the IR of a file, or None where there is none.
         look: gives what is known of a file without reading its facts, or None.
         is_script: whether a file has a `__main__` block.
         is_taken: whether a top-level name is that of a package which is installed, or may be.
@@ -75,6 +81,7 @@ class Modules:
         self,
         root: Path,
         read: Callable[[str], Facts | None],
+        code: Callable[[str], Code | None],
         look: Callable[[str], Head | None],
         is_script: Callable[[str], bool],
         is_taken: Callable[[str], bool],
@@ -83,6 +90,8 @@ class Modules:
     ) -> None:
         self.root = str(root)
         self._read = read
+        self._lowered = code
+        self._codes: dict[str, Code | None] = {}
         self._look = look
         self._is_script = is_script
         self.is_taken = is_taken
@@ -105,6 +114,14 @@ class Modules:
         if path not in self._facts:
             self._facts[path] = self._read(path)
         return self._facts[path]
+
+    def code(self, path: str) -> Code | None:
+        """The IR of a file; None where it can't be read or parsed, and of one that is no Python. The last ones are kept."""
+        if path not in self._codes:
+            if len(self._codes) == MOST_CODES:
+                self._codes.clear()
+            self._codes[path] = self._lowered(path)
+        return self._codes[path]
 
     def head(self, path: str) -> Head | None:
         """The beginning of a file's facts, as brief as `Head.brief` makes it; None where it doesn't exist."""
@@ -294,6 +311,7 @@ class Modules:
     def forget(self) -> None:
         """Let go of facts until they are asked for again."""
         self._facts.clear()
+        self._codes.clear()
 
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""

@@ -43,6 +43,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
+from detlint.ir.code import Code
 from detlint.program.bound import CallArgument
 from detlint.program.modules import Modules
 from detlint.program.returned import returned
@@ -193,6 +194,11 @@ class Resolver:
             self.by_path[path] = module
             self._numbered.append(module)
         return self.by_path[path]
+
+    def code(self, path: str) -> Code | None:
+        """The IR of a file; None where there is none."""
+        self.opened.add(path)
+        return self.modules.code(path)
 
     def known(self, path: str) -> Module:
         """The module that a normal name begins with."""
