@@ -1,0 +1,129 @@
+"""What a value of the IR means in the whole program: `F.dropout` after `import torch.nn.functional as F` is `torch.nn.functional.dropout`.
+
+What it may assume: a name of the top level means what it does at the end of that; a name of a function around means what that binds it to,
+where it does so once; nobody gives a module, or a class, another attribute from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
+from detlint.facts.scope import join
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.program.resolve import Module, Resolver
+
+DEEPEST: Final = 24
+"""So many names may stand for one another."""
+_KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
+
+
+class Meaning:
+    """Says what the values in a file are, in normal form."""
+
+    def __init__(self, resolver: Resolver, module: Module, code: Code) -> None:
+        self._resolver = resolver
+        self._module = module
+        self.code = code
+        self._known: dict[tuple[int, int], Value | None] = {}
+
+    def value(self, function: Function, at: int, depth: int = 0) -> Value | None:
+        """What a value is; None where that isn't known."""
+        key = (function.number, at)
+        if key not in self._known:
+            self._known[key] = None  # of one that comes to itself
+            self._known[key] = self._found(function, at, depth) if depth < DEEPEST else None
+        return self._known[key]
+
+    def name(self, function: Function, at: int) -> str:
+        """The full name of what a value is: `torch.nn.Dropout`, or `<file>::Net` for a definition of the program; "" where it has none,
+        or may be one of several."""
+        value = self.value(function, at)
+        return value.name if isinstance(value, Ref) else ""
+
+    def names(self, function: Function, at: int) -> set[str]:
+        """The full names of all that a value may be and that have one."""
+        return {value.name for value in options(self.value(function, at)) if isinstance(value, Ref)}
+
+    def kind(self, function: Function, at: int) -> str:
+        """The class of a value, by its full name; "" where that isn't known."""
+        return self._resolver.type_of(self.value(function, at))
+
+    def calls(self, function: Function) -> Iterator[tuple[int, str]]:
+        """The calls of a function, with the full names of what they call; "" where that has none."""
+        return ((at, self.name(function, operation[1])) for at, operation in function.each(op.CALL))
+
+    def _found(self, function: Function, at: int, depth: int) -> Value | None:
+        operation, strings = function.ops[at], self.code.strings
+        code = operation[0]
+        if code == op.LOAD:
+            return self._loaded(function, at, depth)
+        if code == op.ATTR:
+            return self._resolver.member(self.value(function, operation[1], depth + 1), strings[operation[2]])
+        if code == op.CALL:
+            of = self.value(function, operation[1], depth + 1)
+            return Result(of) if of is not None else None
+        if code == op.CONST:
+            constant = function.constant(at)
+            return Const(constant) if constant is None or isinstance(constant, bool | int | float | str) else None
+        if code in (op.IMPORT, op.MEMBER):
+            return self._resolver.name(self._module.path, self._imported(function, at))
+        if code in (op.FUNCTION, op.CLASS):
+            return Ref(f"{self._module.path}::{self.code.function(operation[1]).qualified}")
+        if code == op.CHOICE:
+            return join([self.value(function, arm, depth + 1) for arm in operation[2:]])
+        if code in _KINDS:
+            return Items(tuple(self.value(function, item, depth + 1) for item in operation[1:]), _KINDS[code])  # type: ignore[arg-type]
+        if code == op.ITEM:
+            key = function.constant(operation[2])
+            base = self.value(function, operation[1], depth + 1)
+            return self._resolver.member(base, f"[{key}]") if isinstance(key, int | str) else None
+        return None
+
+    def _loaded(self, function: Function, at: int, depth: int) -> Value | None:
+        """What a name stands for where it is read."""
+        slot = function.ops[at][1]
+        owner, home = function.binding(slot)
+        text = function.text(slot)
+        if owner == function.number:
+            if (parameter := function.parameter(at)) >= 0:
+                return self._given(function, parameter, text)
+            stored = function.stored(at)
+            if stored is not None:
+                return join([self.value(function, value, depth + 1) for value in stored])
+            return self._of_module(text) if owner == 0 else None
+        if owner:
+            found = [*self.code.stores(function.binding(slot))]
+            if len(found) == 1 and found[0][0].ops[found[0][1]][0] == op.STORE:
+                return self.value(found[0][0], found[0][0].ops[found[0][1]][2], depth + 1)
+            around = self.code.function(owner)
+            return self._given(around, home, text) if not found and home < len(around.header.parameters) else None
+        if home >= 0 or self._module.facts.stars:
+            return self._of_module(text)
+        return Ref(f"builtins.{text}")
+
+    def _of_module(self, text: str) -> Value | None:
+        found = self._module.facts.names.get(text)
+        return self._resolver.normal(self._module.path, found if found is not None else Ref(self._module.prefix + text))
+
+    def _given(self, function: Function, parameter: int, text: str) -> Value | None:
+        """What a parameter is: an object of the class, of a method's first; else what is known of it by itself."""
+        parent = function.parent
+        if parameter == 0 and parent is not None and parent.is_class:
+            return Instance(f"{self._module.path}::{parent.qualified}")
+        return Param(text)
+
+    def _imported(self, function: Function, at: int) -> str:
+        """The dotted name that an import says, from the top."""
+        operation, strings = function.ops[at], self.code.strings
+        if operation[0] == op.MEMBER:
+            source = self._imported(function, operation[1])
+            return f"{source}.{strings[operation[2]]}" if source else strings[operation[2]]
+        name, level, first = strings[operation[1]], operation[2], operation[3]
+        if not level:
+            return name.partition(".")[0] if first else name
+        parts = self._module.facts.module.split(".")
+        keep = len(parts) - level + (1 if self._module.path.endswith("__init__.py") else 0)
+        return ".".join([*parts[: max(keep, 0)], *([name] if name else [])])
