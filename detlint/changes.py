@@ -12,10 +12,11 @@ import msgspec
 from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
+from detlint.ir.words import STAR
 from detlint.program.documents import Documents
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.texts import Texts, says
+from detlint.program.texts import Texts
 from detlint.program.users import ANYWHERE, words_of
 from detlint.record import Followed, Judged, Record, Row
 
@@ -166,7 +167,7 @@ class Changes(NamedTuple):
             for path in touched
             if path.startswith(beginning)
             for word in words
-            if self.texts.count(path, word)
+            if self.texts.has_name(path, word)
         }
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None]) -> set[str]:
@@ -222,19 +223,14 @@ class Changes(NamedTuple):
         return None if words is None or facts.stars else outline.passing_on(facts, words)
 
     def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-        """The files in which some words occur, with these; all of them where that can't be read off a file's bytes."""
-        plain = [word for word in words if word.isascii()]
-        others = [word for word in words if not word.isascii()]
+        """The files that have some names, with these; all of them where a file can't be read."""
         for path in paths:
-            text = self.texts.read(path)
-            if text is None:
-                yield path, [*words]
-            elif said := [*(word for word in plain if says(text, word)), *others]:
+            if said := [word for word in words if self.texts.has_name(path, word)]:
                 yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
-        """Whether a file may use a name: the word occurs in it, or it imports all that another file has."""
-        return bool(word) and bool(self.texts.count(path, word) or self.texts.count(path, "import *"))
+        """Whether a file may use a name: it has it, or it imports all that another file has."""
+        return bool(word) and (self.texts.has_name(path, word) or self.texts.has_name(path, STAR))
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""

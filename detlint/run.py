@@ -30,6 +30,7 @@ from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
+from detlint.ir.words import Words
 from detlint.passages import differ, runs_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
@@ -245,7 +246,7 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.texts = Texts(self._text, self.store.files)
+        self.texts = Texts(self._text, self.store.files, self._words, self.modules.code)
         frameworks = {name.partition(".")[0] for name in store.catalog.devices}
         self.documents = Documents(str(config.root.absolute()), frameworks, store.look.began)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
@@ -422,11 +423,6 @@ class Run:
             return None
         self.store.files[path] = file
         return file
-
-    def _has(self, path: str, word: str) -> bool:
-        """Whether a word occurs in a file, as part of another one too. Its text isn't kept: thousands are asked for few words."""
-        text = counters.looked_through(self._text(path))
-        return text is None or word.encode("utf-8", "replace") in text
 
     def _text(self, path: str) -> bytes | None:
         """The bytes of a file of the program; None for what is none: a link that leads nowhere is found, and told of, but not read."""
@@ -609,7 +605,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self._has, self.texts.names_below)
+        resolver = Resolver(self.modules, catalog, self.texts.has_name, self.texts.names_below)
         users = Users(resolver, self.links.importers, self.texts)
         engine = Engine(
             resolver,
@@ -633,6 +629,9 @@ class Run:
 
     def _code(self, path: str) -> Code | None:
         return self.store.code(path, self.names.of(path))
+
+    def _words(self, path: str) -> Words | None:
+        return self.store.words(path, self.names.of(path))
 
     def _is_script(self, path: str) -> bool:
         """Whether a file has a `__main__` block."""

@@ -97,7 +97,7 @@ class Others:
 
 def _said(home: Module, texts: Texts, called: str) -> _Said:
     """What a file says that calls a method of a name."""
-    text = texts.code(home.path) if texts.count(home.path, f".{called}(") else None
+    text = texts.code(home.path) if texts.has_name(home.path, called) else None
     if text is None:
         return _Said([], [])
     if (numbers := _all_seen(home, text, called)) is not None:

@@ -8,6 +8,8 @@ from functools import lru_cache
 from detlint.checks.accessors import asked
 from detlint.checks.unused import OF_ITSELF
 from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
+from detlint.ir import ops as op
+from detlint.ir.code import Code
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Use, Users
 
@@ -91,7 +93,7 @@ def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given
     if not given_out:
         word = OF_ITSELF.encode()
         asks = any(word in block.text for block in users.texts.blocks(module.path) if block.name in related)
-        return None if asks or any(users.mentions(path, OF_ITSELF) for path, _ in bases) else frozenset()
+        return None if asks or any(_asks_itself(resolver.code(path)) for path, _ in bases) else frozenset()
     givers = set[str]()
     for path, name in (*((module.path, name) for name in related), *bases):
         resolver.opened.add(path)
@@ -106,6 +108,17 @@ def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given
 def _uses(users: Users, path: str, name: str) -> int:
     """How often a file does more with an attribute of that name than to set it, or to read what it has itself."""
     return len(_used(name).findall(users.texts.of(path) or b""))
+
+
+def _asks_itself(code: Code | None) -> bool:
+    """Whether a file has a method that asks its own object for an attribute by a value."""
+    return code is None or any(
+        function.dotted(function.ops[at][1]) == "getattr"
+        and function.call(at).positional[:1]
+        and function.parameter(function.call(at).positional[0]) == 0
+        for function in code.functions()
+        for at, _ in function.each(op.CALL)
+    )
 
 
 @lru_cache(maxsize=16)

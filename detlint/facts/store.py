@@ -24,6 +24,8 @@ from detlint.files import read_with_status
 from detlint.ir.code import Code
 from detlint.ir.storage import decode as ir_of
 from detlint.ir.storage import encode as encode_ir
+from detlint.ir.words import Words, of_code, of_text
+from detlint.ir.words import decode as words_of
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 from detlint.status import NOTHING, Status
 
@@ -33,8 +35,6 @@ else:
     resource = None
 
 _T = TypeVar("_T")
-Read = tuple[bytes, bytes]
-"""The encoded facts of a file, `GATED` for one that can't produce a finding, and its encoded IR; b"" where there is none."""
 Progress = Callable[[int, int], None]
 
 FEWEST_FOR_PROCESSES: Final = 40
@@ -49,9 +49,24 @@ SHARE: Final = 4
 """A stack gets at most one part in so many of a limited address space."""
 GATED: Final = b""
 OF_IR: Final = b"ir"
-"""What is behind the key of a file in that of its IR."""
+OF_WORDS: Final = b"words"
+"""What is behind the key of a file in those of its IR, and of its names."""
 MOST_HELD: Final = 8 * 1024 * 1024
 """Bytes of facts that were read: with more of them, the cache is handed what there is."""
+
+
+class Read(NamedTuple):
+    """What was read of a file, encoded."""
+
+    facts: bytes
+    """`GATED` for a file that can't produce a finding."""
+    ir: bytes = b""
+    """b"" where there is none."""
+    words: bytes = b""
+
+    def rows(self, key: bytes) -> dict[bytes, bytes]:
+        """What the cache keeps of a file of that key."""
+        return {key: self.facts, key + OF_IR: self.ir, key + OF_WORDS: self.words}
 
 
 class Look(NamedTuple):
@@ -178,13 +193,12 @@ class Store(msgspec.Struct):
         todo.sort(key=lambda file: (-file.size, file.path))
         own = self._own()
         held: float = 0
-        for file, (facts, ir) in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
+        for file, read in _read_all(todo, _Work(self.catalog, own, self.max_size), jobs):
             file.head, file.whole = None, True
-            if facts != GATED:
-                self.fresh[file.key] = facts
-                self.fresh[file.key + OF_IR] = ir
-                file.head = decode_head(facts)
-                held += len(facts) + len(ir)
+            if read.facts != GATED:
+                self.fresh.update(read.rows(file.key))
+                file.head = decode_head(read.facts)
+                held += sum(map(len, read))
             if held > MOST_HELD:
                 held = 0 if self._spill() else float("-inf")
             done += 1
@@ -214,13 +228,25 @@ class Store(msgspec.Struct):
         file = self._file(path, name) if not is_yaml(path) else None
         if file is None:
             return None
-        key = file.key + OF_IR
-        encoded = self.fresh.get(key)
+        encoded = self._row(file.key + OF_IR)
         if encoded is None:
-            encoded = self.cache.get([key]).get(key)
-        if encoded is None:
-            encoded = self._read(file)[1]
+            encoded = self._read(file)[1].ir
         return Code(ir_of(encoded)) if encoded else None
+
+    def words(self, path: str, name: tuple[str, bool]) -> Words | None:
+        """The names of a file, of one that can't be parsed those that its text may have; None where it can't be read."""
+        file = self._file(path, name)
+        if file is None:
+            return None
+        encoded = self._row(file.key + OF_WORDS)
+        if not encoded:
+            encoded = (b"" if is_yaml(path) else self._read(file)[1].words) or of_text(file.read()).encode()
+            self.fresh[file.key + OF_WORDS] = encoded
+        return words_of(encoded)
+
+    def _row(self, key: bytes) -> bytes | None:
+        found = self.fresh.get(key)
+        return found if found is not None else self.cache.get([key]).get(key)
 
     def _file(self, path: str, name: tuple[str, bool]) -> File | None:
         """A file, one of the program's or another; None where it can't be read."""
@@ -234,14 +260,13 @@ class Store(msgspec.Struct):
             note_other(self.others, path, file.key)
         return file
 
-    def _read(self, file: File) -> tuple[Facts, bytes]:
-        """The facts and the encoded IR of a file, read now."""
-        encoded, ir = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
-        facts = decode(encoded)
+    def _read(self, file: File) -> tuple[Facts, Read]:
+        """The facts of a file, and all that is read of it, now."""
+        read = with_deep_stack(lambda: [_read_one(file, self.catalog, self.max_size)])[0]
+        facts = decode(read.facts)
         if facts.problem is None:  # else a later run would tell of a file that the gate keeps out
-            self.fresh[file.key] = encoded
-            self.fresh[file.key + OF_IR] = ir
-        return facts, ir
+            self.fresh.update(read.rows(file.key))
+        return facts, read
 
     def fetch(self, keys: Iterable[bytes]) -> None:
         """Get some rows from the cache that will probably be asked for one by one, all at once."""
@@ -258,7 +283,9 @@ class Store(msgspec.Struct):
         Returns: whether it could take it; one that is locked makes everybody wait.
         """
         texts = {file.key for file in self.files.values() if file.text is not None}
-        rows = {key: row for key, row in self.fresh.items() if key.removesuffix(OF_IR) not in texts}
+        rows = {
+            key: row for key, row in self.fresh.items() if key.removesuffix(OF_IR).removesuffix(OF_WORDS) not in texts
+        }
         taken = self.cache.put(rows)
         if taken:
             self.fresh = {key: row for key, row in self.fresh.items() if key not in rows}
@@ -335,20 +362,20 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
             from detlint.facts import yaml_file  # imports PyYAML
 
             counters.now.read += 1
-            return encode(yaml_file.read(code, file.module, catalog)), b""
+            return Read(encode(yaml_file.read(code, file.module, catalog)), words=of_text(code).encode())
         elif gate is not None and not gate.passes(code):
-            return GATED, b""
+            return Read(GATED)
         else:
             counters.now.read += 1
             facts, ir = read(code, file.module, file.package, catalog, cells, accelerator)
-            return encode(facts), encode_ir(ir) if ir is not None else b""
+            return Read(encode(facts)) if ir is None else Read(encode(facts), encode_ir(ir), of_code(Code(ir)).encode())
     except NotANotebook as error:
         problem = error.problem
     except (RecursionError, MemoryError):
         problem = Problem("can't be analysed: it is nested too deeply")
     except Exception as error:  # the boundary of one file: the rest of the run goes on
         problem = Problem(f"can't be analysed, which is a fault of detlint's (please report it): {error!r}")
-    return encode(Facts(file.module, problem=problem)), b""
+    return Read(encode(Facts(file.module, problem=problem)))
 
 
 def _stacks() -> Iterator[int]:

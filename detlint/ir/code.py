@@ -161,6 +161,35 @@ class Function:
             return -1
         return slot if self.names[slot].owner == self.number else -1
 
+    def mentions(self, name: str) -> int:
+        """How often it has a name itself, as `Code.mentions` counts."""
+        strings, slots = self.code.strings, {*self.slots.get(name, ())}
+        count = sum(slot < len(self.header.parameters) for slot in slots)
+        for at, operation in enumerate(self.ops):
+            code = operation[0]
+            if code == op.STORE:
+                count += operation[1] in slots and not self._is_told(operation)
+            elif code in (op.LOAD, op.DELETE, op.ANNOTATE):
+                count += operation[1] in slots
+            elif code in (op.ATTR, op.SET_ATTR, op.DELETE_ATTR, op.MEMBER):
+                count += strings[operation[2]] == name
+            elif code == op.IMPORT:
+                count += name in strings[operation[1]].split(".")
+            elif code in (op.FUNCTION, op.CLASS):
+                count += self.code.function(operation[1]).name == name
+            if code in (op.CALL, op.CLASS):
+                count += name in self.call(at).named
+        return count
+
+    def _is_told(self, operation: Op) -> bool:
+        """Whether a `STORE` binds a name that the op which gives the value has already: a definition, an import by its own name, `+=`."""
+        made = self.ops[operation[2]]
+        if made[0] == op.MEMBER:
+            return self.code.strings[made[2]] == self.text(operation[1])
+        if made[0] == op.IMPORT:
+            return self.text(operation[1]) in self.code.strings[made[1]].split(".")
+        return made[0] in (op.FUNCTION, op.CLASS, op.AUGMENT)
+
     # -- values ---------------------------------------------------------------------------------------------------------
 
     def constant(self, value: int) -> object:
@@ -181,6 +210,10 @@ class Function:
         root, attributes = self.chain(value)
         operation = self.ops[root]
         return ".".join((self.text(operation[1]), *attributes)) if operation[0] == op.LOAD else ""
+
+    def attributes(self) -> Iterator[str]:
+        """The names with attributes that it reads, dotted, each of their beginnings too: `os`, `os.path`, `os.path.join`."""
+        return (text for at, _ in self.each(op.ATTR) if (text := self.dotted(at)))
 
     def call(self, at: int) -> Call:
         """What a `CALL` calls and hands over, or a `CLASS` is made of."""
@@ -289,6 +322,14 @@ class Code:
         """All names that its code has: of variables, attributes, keywords, modules by their parts. Not what its texts say."""
         return frozenset(part for text in self.strings for part in text.split("."))
 
+    def mentions(self, name: str) -> int:
+        """How often its code has a name: of variables that are bound or read, definitions, parameters, attributes, keywords and parts of
+        what is imported; and how often a constant is one, or has it as a part of a dotted name."""
+        count = sum(1 for constant in self.constants if isinstance(constant, str) and name in constant.split("."))
+        return (
+            count + sum(function.mentions(name) for function in self.functions()) if name in self.identifiers else count
+        )
+
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
         """The op of some codes that stands at a place; None for none."""
         for function in self.functions():
@@ -298,6 +339,10 @@ class Code:
                 if place == span and function.ops[at][0] in codes:
                     return function, at
         return None
+
+    def imports_beside(self) -> bool:
+        """Whether it imports something relative to its own package."""
+        return any(operation[2] for function in self.functions() for _, operation in function.each(op.IMPORT))
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""

@@ -10,8 +10,10 @@ from typing import Final
 from detlint.facts.model import ANY, Const, Ref
 from detlint.program.resolve import Module, Resolver
 
-MAKES_NAMES: Final = ("__getattr__", "globals(", "setattr(", "exec(", "sys.modules", "__path__", "vars(", "locals(")
+MAKES_NAMES: Final = ("__getattr__", "globals", "setattr", "exec", "modules", "__path__", "vars", "locals")
 """What a file may bind names with that it doesn't say."""
+
+SEARCHED: Final = "sys.path"
 
 
 class Imports:
@@ -75,7 +77,12 @@ class Imports:
             return False
         if self._modules.is_taken(first) or self._resolver.name(module.path, name) is None:
             return False
-        if any(self._resolver.says(module.path, word) for word in ("from .", "sys.path")):
+        code = self._resolver.code(module.path)
+        if (
+            code is None
+            or code.imports_beside()
+            or SEARCHED in (name for f in code.functions() for name in f.attributes())
+        ):
             return False
         return not self._around.may_hold(folder, first) and not self._around.speaks_of_path(folder)
 

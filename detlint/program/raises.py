@@ -87,7 +87,6 @@ class Raises:
         layer = self.resolver.layer(made) if "::" in made else None
         if layer is None or not layer.passes_on or not self._is_plain(made):
             return None
-        instead = (f".{layer.forward} =", f".{layer.forward}=", *INSTEAD)
         for owner in self.resolver.mro(made):
             path, colon, _ = owner.partition("::")
             if not colon and owner not in (layer.module, "builtins.object"):
@@ -96,10 +95,15 @@ class Raises:
                 home = self.resolver.known(path)
                 if home.facts.cells or self._may_be_another(module, home):
                     return None
-                if any(self.resolver.says(file, word) for file in (path, module.path) for word in instead):
+                if any(self._hands_another(file, layer.forward) for file in (path, module.path)):
                     return None
         parameters = self._parameters(made, layer.forward)
         return (parameters, True) if parameters is not None else None
+
+    def _hands_another(self, path: str, forward: str) -> bool:
+        """Whether a file may hand a forward pass something else than the call does, or give a layer another one."""
+        code = self.resolver.code(path)
+        return code is None or any(code.setters(forward)) or any(name.endswith(INSTEAD) for name in code.identifiers)
 
     def _may_be_another(self, module: Module, home: Module) -> bool:
         """Whether a file calls a library that it isn't part of: its release may be another than the one at hand."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -12,19 +13,16 @@ from typing import Final, NamedTuple
 from detlint import counters
 from detlint.facts import assigned
 from detlint.facts.parse import parsable
+from detlint.ir.code import Code
+from detlint.ir.words import Words, hash_of
 from detlint.notebook import NotANotebook, Notebook, is_notebook, open_notebook
-from detlint.program.words import Words
 
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
 MOST_BLOCKS: Final = 128
 """Files whose parts are kept, and notebooks whose Python is, which are texts of their own."""
-MOST_BYTES: Final = 4_000_000
-"""Texts of one folder that are kept together while words are looked for in them; larger ones are searched by an index of words."""
-FEW_SEARCHES: Final = 8
-"""So many times all texts of a large folder are read for a word, before there is that index: an edited run asks for fewer."""
-FEW_QUESTIONS: Final = 4
-"""So many times all texts are searched for who imports something, before all import statements are noted."""
+FEW_SEARCHES: Final = 50_000
+"""So many times files are asked for a name before there is an index of all names: an edited run asks fewer."""
 MAIN: Final = "__main__"
 TOP: Final = ""
 IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
@@ -50,8 +48,6 @@ _CLASSES: Final = (b"type(", b"__class__(")
 """What a text says that does. Literals are searched for ten times as fast."""
 _BUILTINS: Final = re.compile(rb"\b(?:builtins|__builtins?__)\b")
 """What holds the built-in names."""
-_IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
-_WORD: Final = re.compile(rb"\w+")
 _BEGIN: Final = re.compile(rb"\b|(?<=\\[nt])")
 """Where a word may begin: also behind the sign for a new line, in a string."""
 _END: Final = re.compile(rb"\b")
@@ -70,23 +66,29 @@ class Texts:
     Args:
         read: the bytes of a file, None where they can't be read.
         paths: the program's files.
+        words: the names of a file, None where it can't be read.
+        code: the IR of a file, None where it has none.
     """
 
-    def __init__(self, read: Callable[[str], bytes | None], paths: Collection[str]) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], bytes | None],
+        paths: Collection[str],
+        words: Callable[[str], Words | None],
+        code: Callable[[str], Code | None],
+    ) -> None:
         self._bytes = read
         self._paths = paths
+        self._named = words
+        self._code_of = code
         self._sorted: Sequence[str] = ()
         self._texts: dict[str, bytes | None] = {}
         self._code: dict[str, bytes | None] = {}
-        self._folder = ""
-        self._inside: list[tuple[str, bytes | None]] | None = []
-        """The texts of the files below the folder that was last asked for; None where that are too many bytes."""
         self._names: dict[str, frozenset[str]] = {}
-        self._questions = 0
-        self._words: Words | None = None
+        self._words: dict[str, Words | None] = {}
+        self._index: dict[int, array[int]] | None = None
+        """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
-        self._importing: dict[bytes, list[str]] | None = None
-        """Words -> the files that import something which has one in its name."""
         self._blocks: dict[str, list[Block]] = {}
         self.sought: set[tuple[str, str]] = set()
         """The words that were looked for, and how the paths begin of the files that they were looked for in, until it is cleared:
@@ -130,11 +132,6 @@ class Texts:
         """The bytes of a file; of a notebook its Python."""
         return (self.code(path) if is_notebook(path) else self.of(path)) or b""
 
-    def count(self, path: str, word: str) -> int:
-        """How often a word occurs in a file, as part of others too; often, where that can't be read off its bytes."""
-        text = self.of(path)
-        return text.count(word.encode()) if text is not None and word.isascii() else MOST_TEXTS
-
     def sets(self, attribute: str, path: str) -> bool:
         """Whether a file may set an attribute of anything but `self`; so may what can't be read."""
         text = self.of(path)
@@ -161,7 +158,7 @@ class Texts:
     def injects(self, name: str, path: str) -> bool:
         """Whether a file may put a name among the built-in ones, which all files have, or give it to a module."""
         text = self.of(path)
-        if text is None or (_BUILTINS.search(text) is not None and says(text, name)):
+        if text is None or (_BUILTINS.search(text) is not None and self.has_name(path, name)):
             return True
         return self.replaces(name, path, anywhere=False)
 
@@ -194,73 +191,64 @@ class Texts:
         return _cut(_NO_CODE.sub(_emptied, self._python(path)))
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
-        """The files below a folder that say a word, in order, found one by one."""
+        """The files below a folder that have a name, in order, found one by one."""
         self.sought.add((folder, word))
-        for path, text in self._may_say([word], folder):
-            if text is None or says(text, word):
-                yield path
+        return (path for path in self._may_say((word,), folder) if self.has_name(path, word))
 
     def saying_any(self, words: Sequence[str], folder: str) -> list[str]:
-        """The files below a folder that say one of some words, in order."""
+        """The files below a folder that have one of some names, in order."""
         self.sought.update((folder, word) for word in words)
-        below = self._may_say(words, folder)
-        return [path for path, text in below if text is None or any(says(text, word) for word in words)]
-
-    def index(self) -> None:
-        """Note which files say which words, if the program is too large to be searched for each."""
-        if self._words is None and self._all_below("") is None:
-            self._words = Words()
-            for number, path in enumerate(self._sorted):
-                self._words.add(number, self.read(path))
+        return [path for path in self._may_say(words, folder) if any(self.has_name(path, word) for word in words)]
 
     def importing(self, word: str, folder: str) -> Iterator[str]:
-        """The files below a folder that import something which has a word in its name, in order."""
+        """The files below a folder that import something which has a name among its parts, in order."""
         self.sought.add((folder, word))
-        self._questions += 1
-        if self._importing is None:
-            if self._questions <= FEW_QUESTIONS:  # as after an edit of one file
-                raw = word.encode()
-                return (path for path in self.saying(word, folder) if raw in _imported(self.of(path) or b""))
-            self._importing = {}
-            for path in self.below(""):
-                for said in _imported(self.read(path) or b""):
-                    self._importing.setdefault(said, []).append(path)
-        return (path for path in self._importing.get(word.encode(), ()) if path.startswith(folder))
+        found = ((path, self.words(path)) for path in self._may_say((word,), folder))
+        return (path for path, words in found if words is not None and words.import_(word))
 
-    def _may_say(self, words: Sequence[str], folder: str) -> Iterable[tuple[str, bytes | None]]:
-        """The files below a folder that may say one of some words, with their texts."""
-        inside = self._all_below(folder)
-        if inside is not None:
-            return ((path, counters.looked_through(text)) for path, text in inside)
-        self._searches += 1
-        if self._searches > FEW_SEARCHES:
-            self.index()
-        if self._words is None:
-            return ((path, self.read(path)) for path in self.below(folder))
+    def index(self) -> None:
+        """Note which files have which names, if the program is too large to ask all of them for each."""
+        if self._index is None:
+            self._index = {}
+            for number, path in enumerate(self.below("")):
+                words = self.words(path)
+                for word in words.names if words is not None else ():
+                    self._index.setdefault(word, array("I")).append(number)
+
+    def _may_say(self, words: Sequence[str], folder: str) -> Iterable[str]:
+        """The files below a folder that may have one of some names."""
         span = self._span(folder)
-        numbers = sorted({number for word in words for number in self._words.saying(word) if number in span})
-        return ((path, self.of(path)) for path in (self._sorted[number] for number in numbers))
+        if self._index is None:
+            self._searches += len(words) * len(span)
+            if self._searches <= FEW_SEARCHES:
+                return (self._sorted[number] for number in span)
+            self.index()
+        index = self._index or {}
+        numbers = {number for word in words for number in index.get(hash_of(word), ())}
+        return [self._sorted[number] for number in sorted(numbers) if number in span]
 
-    def _all_below(self, folder: str) -> list[tuple[str, bytes | None]] | None:
-        """The texts of the files below a folder, None where they are too many bytes. Files are judged in order, so the next
-        questions are about the same one."""
-        if folder != self._folder:
-            self._folder, self._inside = folder, []
-            size = 0
-            for path in self.below(folder):
-                text = self._read(path)
-                size += len(text or b"")
-                if size > MOST_BYTES:
-                    self._inside = None
-                    break
-                self._inside.append((path, text))
-        return self._inside
+    def words(self, path: str) -> Words | None:
+        """The names of a file; None where it can't be read."""
+        if path not in self._words:
+            self._words[path] = self._named(path)
+        return self._words[path]
 
     def says(self, path: str, word: str) -> bool:
-        """Whether a file says a word, not as part of another one; so where it can't be read."""
+        """Whether a file has a name; so where it can't be read."""
         self.sought.add((path, word))
-        text = self.of(path)
-        return text is None or says(text, word)
+        return self.has_name(path, word)
+
+    def has_name(self, path: str, word: str) -> bool:
+        """Whether a file has a name, without a note that it was looked for; so where it can't be read."""
+        words = self.words(path)
+        return words is None or words.have(word)
+
+    def mentions(self, path: str, name: str) -> int:
+        """How often the code of a file has a name, and its constants spell it; often, where it can't be read, or is no Python."""
+        if not self.has_name(path, name):
+            return 0
+        code = self._code_of(path)
+        return code.mentions(name) if code is not None else MOST_TEXTS
 
     def names_below(self, folder: str) -> frozenset[str]:
         """The names of the program's files and folders below a folder, as imports say them."""
@@ -323,11 +311,6 @@ def says(text: bytes, word: str) -> bool:
 def _emptied(found: re.Match[bytes]) -> bytes:
     """What is left of a comment, a string or such an end."""
     return b'""' if found[0][:1] in b"\"'" else b" "
-
-
-def _imported(text: bytes) -> set[bytes]:
-    """The words in the names of what a text imports, or imports from."""
-    return {word for names in set(_IMPORTS.findall(b"\n" + text)) for word in _WORD.findall(names)}
 
 
 def _cut(text: bytes) -> Iterator[Block]:

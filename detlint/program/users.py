@@ -100,7 +100,7 @@ class Users:
         self.resolver = resolver
         self.importers = importers
         self.texts = texts
-        self.mentions = texts.count
+        self.mentions = texts.mentions
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
