@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import ast
+import gc
+from collections.abc import Iterator
+from functools import partial
 from operator import attrgetter
 from typing import Final
 
 import msgspec
 
-from detlint.ir.builder import Builder, File
-from detlint.ir.expressions import LOWER
 from detlint.ir import ops as op
-from detlint.ir.records import CLASS, KIND, MODULE, FileIR, FnIR, Header, Name
+from detlint.ir.builder import Builder, File
+from detlint.ir.depth import at_any_depth
+from detlint.ir.expressions import value_of
+from detlint.ir.records import (
+    MODULE,
+    OF_CLASS,
+    OF_FUNCTION,
+    OF_IMPORT,
+    OF_VALUE,
+    SEVERAL,
+    Class,
+    Export,
+    FileIR,
+    Header,
+    Import,
+)
 from detlint.ir.statements import block
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -19,63 +35,79 @@ _PLACE: Final = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset
 
 
 def lower(tree: ast.Module) -> FileIR:
-    """The IR of a file."""
+    """The IR of a file, whose tree may be as deep as Python builds one."""
+    collects = gc.isenabled()
+    gc.disable()  # what is made here lives to the end, and there is nothing to find
+    try:
+        return at_any_depth(partial(_lowered, tree))
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _lowered(tree: ast.Module) -> FileIR:
     file = File()
-    module = Builder(file, MODULE, "", None)
-    block(module, tree.body)
+    block(Builder(file, MODULE, "", 1, None), tree.body)
     while file.waiting:
         f, body = file.waiting.popleft()
         if isinstance(body, list):
             block(f, body)
         else:
-            f.put((op.RETURN, LOWER[body.__class__](f, body)), body)
-    names = [resolved(f) for f in file.functions]
+            f.put((op.RETURN, value_of(f, body)), body)
+    functions = file.functions
+    names = [f.resolved() for f in reversed(functions)][::-1]
     encode = _ENCODER.encode
-    headers, bodies, spans = [], [], []
-    for f, found in zip(file.functions, names):
-        place = f.node.lineno if f.number else 1
-        headers.append(Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, place, tuple(f.parameters)))
-        bodies.append(msgspec.Raw(encode((found, f.ops))))
-        spans.append(msgspec.Raw(encode([*map(_PLACE, f.nodes)])))
-    constants = [key if key.__class__ is str else key[1] for key in file.constants]
-    return FileIR(tuple(file.strings), tuple(map(kept, constants)), tuple(headers), tuple(bodies), tuple(spans))
+    headers = [
+        Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, f.line, tuple(f.parameters), f.returns)
+        for f in functions
+    ]
+    imports = tuple(
+        Import(function, module, level, file.optional(member), file.optional(name))
+        for function, module, level, member, name in file.imports
+    )
+    exports, classes = tuple(_exports(file)), tuple(_classes(file))
+    return FileIR(
+        tuple(file.strings),
+        tuple(key if key.__class__ is str else key[-1] for key in file.constants),  # type: ignore[index]
+        tuple(headers),
+        imports,
+        exports,
+        classes,
+        tuple(msgspec.Raw(encode((found, f.ops))) for f, found in zip(functions, names, strict=True)),
+        tuple(msgspec.Raw(encode([*map(_PLACE, f.nodes)])) for f in functions),
+    )
 
-def kept(value):
-    if value.__class__ is int and not -2**63 <= value < 2**63: return ["i", str(value)]
-    if value is Ellipsis: return ["..."]
-    return value
 
-def resolved(f: Builder) -> list[Name]:
-    """What the names of a function mean."""
-    file = f.file
+def _exports(file: File) -> Iterator[Export]:
+    """What the module binds, in the order of its slots."""
     module = file.functions[0]
-    found = []
-    own = set(f.bound)
-    for slot, text in enumerate(f.names):
-        row = file.string(text)
-        if slot in own and text not in f.declared:
-            found.append(Name(row, f.number, slot))
-            continue
-        if f.declared.get(text) == 0:
-            module.bound.add(module.slot(text)) if slot in own else None
-            home = None
-        else:
-            home = binding(f, text)
-        if home is None:
-            top = module.slots.get(text)
-            home = (0, top if top is not None and top in module.bound else -1)
-        found.append(Name(row, *home))
-    return found
+    seen: dict[int, tuple[int, int]] = {}
+    imports = 0
+    for part in module.ops:
+        code = part[0]
+        if code == op.STORE:
+            kind, number = OF_VALUE, -1
+            value = module.ops[part[2]]
+            if value[0] == op.FUNCTION or value[0] == op.CLASS:
+                kind, number = OF_FUNCTION if value[0] == op.FUNCTION else OF_CLASS, value[1]
+            elif value[0] == op.IMPORT or value[0] == op.MEMBER:
+                kind, number = OF_IMPORT, imports
+                imports += 1
+            seen[part[1]] = (SEVERAL, -1) if part[1] in seen else (kind, number)
+        elif code == op.STAR_IMPORT:
+            imports += 1
+        elif code == op.DELETE:
+            seen[part[1]] = SEVERAL, -1
+    for slot in sorted(module.bound - module.private):
+        yield Export(file.string(module.names[slot]), *seen.get(slot, (SEVERAL, -1)))
 
 
-def binding(f: Builder, text: str) -> tuple[int, int] | None:
-    """The function around it that binds a name, and its slot there."""
-    if f.visible and text in f.visible:
-        return f.visible[text]
-    around = f.parent
-    while around is not None and around.parent is not None:
-        slot = around.slots.get(text)
-        if around.kind & KIND != CLASS and slot is not None and slot in around.bound and text not in around.declared:
-            return around.number, slot
-        around = around.parent
-    return None
+def _classes(file: File) -> Iterator[Class]:
+    for number, bases in file.bases.items():
+        body = file.functions[number]
+        methods = tuple(
+            (file.string(body.names[part[1]]), body.ops[part[2]][1])
+            for part in body.ops
+            if part[0] == op.STORE and body.ops[part[2]][0] == op.FUNCTION
+        )
+        yield Class(number, tuple(map(file.optional, bases)), methods)
