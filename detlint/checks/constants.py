@@ -51,6 +51,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.nodes import walk
+from detlint.ir.code import Place
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
@@ -157,6 +158,17 @@ class Constants:
         function = module.functions.get(name)
         return function is not None and any(
             self._truth(module, function, found, guard.test) is (not guard.wanted) for guard in found.guards
+        )
+
+    def keep_from_there(self, module: Module, place: Place) -> bool:
+        """The same of a place in the code of a definition, in its function."""
+        text, there = self._users.texts.code(module.path), Span(*place.function.spans[place.at])
+        found = guarded(text, place.function.outermost.name, there) if text is not None and place.function.number else None
+        function = module.functions.get(place.function.qualified)
+        return (
+            found is not None
+            and function is not None
+            and any(self._truth(module, function, found, g.test) is (not g.wanted) for g in found.guards)
         )
 
     def bring_to(self, module: Module, index: int) -> bool:

@@ -71,7 +71,7 @@ class Milder:
         self._resolver = matcher.resolver
         self._users = users
         self._unnamed = unnamed
-        self._settled_unnamed = unnamed.where(settled_calls.keep_from_place)
+        self._settled_unnamed = unnamed.where(settled_calls.keep_from_there)
         self._untrained = untrained
         self._raising = raising
         self._unused = silence.unused

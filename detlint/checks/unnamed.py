@@ -6,34 +6,34 @@ the texts of the files, with the meaning that a name has there.
 
 from __future__ import annotations
 
-import ast
 import os
-import re
-from collections.abc import Callable, Collection, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
 from detlint.checks.attributes import Attributes, Counts, method_at
-from detlint.checks.by_name import ANY, LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
-from detlint.checks.hints import READERS, without_hints
-from detlint.checks.replaced import Replaced
+from detlint.checks.hints import READERS
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
-from detlint.checks.unused import is_of_framework
-from detlint.checks.wholes import FINDS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
-from detlint.facts.yaml_text import SUFFIXES
+from detlint.facts.yaml_file import scalars
+from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT
+from detlint.ir import ops as op
+from detlint.ir.code import VALUES, Code, Function, Place
+from detlint.model import references
+from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
+from detlint.model.meaning import Meanings
+from detlint.model.references import MAIN, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import IMPORT, MAIN, TOP, Block, says, whole
-from detlint.program.users import ANYWHERE, Users, words_in
+from detlint.program.texts import Block
+from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -46,32 +46,9 @@ HEIRS: Final = "__subclasses__"
 """The method by which it is asked for them."""
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
-_COMMENTED: Final = re.compile(rb"^class\s+\w+\([^)]*#", re.M)
-"""A class that may have a comment among its bases."""
-_OWN: Final = re.compile(
-    rb"(?<!\.)(?<!def )\b(?:(?:globals|locals|getmembers|eval|exec)\(|vars\(\s*\))"
-    rb"|\bsys\.modules\[|\b__import__\(|\bimport_module\(__"
-)
-"""By what a file may come to its own definitions without saying their names."""
-_OTHERS: Final = re.compile(
-    rb"\bgetattr\(\s*(?!self\b|cls\b)(?:(\w+)|[^,()]+(?:\([^()]*\))?)\s*" + ANY + rb"|(?<!self)(?<!cls)\.__dict__\b"
-    rb"|(?<!\.)\b(?:vars|dir)\(\s*(?!self\b|cls\b|args\b)\w|\bgetmembers\("
-)
-"""By what a file may come to those of a module that it has imported, and what it asks for them, if that has a name."""
-_LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
-_DECORATES: Final = re.compile(rb"^@(\w+)\.\w+\([^\n]*\)\s*\Z", re.M)
-"""A decorator, behind which a text ends."""
-_EVALUATES: Final = re.compile(rb"(?<![\w.])(?<!def )(?:eval|exec)\(")
-_STARTS: Final = re.compile(rb"\bimport\b|(?<!\S)-m\b|\bpython\b")
-"""By what a text may have a file run."""
-_READS: Final = (ast.Attribute, ast.Constant, ast.keyword)
-"""What says a name in the code, or has a text, and binds none."""
-_KEY: Final = re.compile(rb"^[ \t]*(?:-[ \t]+)*[\"']?([\w-]+)[\"']?[ \t]*:(?=\s)", re.M)
-"""A key of a YAML file."""
 
-
-Never = Callable[[Module, Block, int], bool]
-"""Says whether the flow never comes to a place in a part of a file."""
+Never = Callable[[Module, Place], bool]
+"""Says whether the flow never comes to a place of a file."""
 
 
 class Unnamed:
@@ -107,7 +84,8 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._replaced = Replaced(users.texts)
+        self._meanings = Meanings(resolver)
+        self._dynamics: dict[str, Dynamic] = {}
         self._unchosen = Unchosen(users, documents, self.is_in_library)
         self._speaks = speaks
         self._makes_none = makes_none
@@ -135,7 +113,8 @@ class Unnamed:
         name, _, method = module.function_of(module.sites[index]).name.partition(".")
         if not name:
             return False
-        if self._replaced.holds(module.path, module.sites[index].span.line) and not self._is_noted(module):
+        code = self._resolver.code(module.path)
+        if code is not None and self._is_replaced(code, module.sites[index]) and not self._is_noted(module):
             return True
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
@@ -170,7 +149,7 @@ class Unnamed:
         return self._idle.of((module.path, name, method), find, False)
 
     def _is_idle(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
-        """Whether nothing that runs names a definition.
+        """Whether nothing that runs refers to a definition.
 
         Args:
             asking: the definitions that this is asked for; what only they say of each other counts for nothing.
@@ -178,7 +157,7 @@ class Unnamed:
         if (module.path, name) in asking:
             return True
         asking.add((module.path, name))
-        if "<" in name or "@" in name or not name.isascii() or name in self._declared:
+        if "<" in name or "@" in name or name in self._declared:
             return False
         if self._is_never_run(module):
             return True
@@ -188,22 +167,62 @@ class Unnamed:
             return False
         if not (self._is_done_without(module, name) if module.facts.cells else self._is_imported(module)):
             return False
-        layer = self._resolver.layer(f"{module.path}::{name}") is not None
-        for block in self._saying(module, name):
-            dark = block.name == name or self._is_dark(module, block, asking, layer=layer)
-            dark = dark or self._is_said_in_vain(module, block, name)
-            if not dark and not self._only_says_attribute(module, block, name):
-                return False
+        wanted, code = self._wanted(module, name), self._resolver.code(module.path)
+        if code is None or any(
+            self._counts_there(module, place, wanted, asking) for place in self._own(module, code, wanted)
+        ):
+            return False
         if module.facts.cells:
             return True  # nothing imports it
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
             return False
         for path in saying:
-            if path != module.path and self._is_named_in(path, module, name, asking):
+            if path != module.path and self._is_named_in(path, wanted, name, asking):
                 self._resolver.opened.add(path)
                 return False
         return True
+
+    def _wanted(self, module: Module, name: str) -> Wanted:
+        return Wanted(module, name, partial(self._homes, module), partial(self._is_evaluated, module))
+
+    def _homes(self, module: Module) -> frozenset[str]:
+        """The parts of the names of the modules by which a definition of a module may be had."""
+        heads = (self._resolver.modules.head(path) for path in self._carriers(module))
+        return frozenset(part for head in heads if head is not None for part in head.module.split("."))
+
+    def _own(self, module: Module, code: Code, wanted: Wanted) -> Iterator[Place]:
+        """The references of a definition in its own file; what that lists for those who import all of it is none where nobody does."""
+        yield from references.own(code, wanted.name)
+        texts = references.texts(code, wanted)
+        yield from (place for place in texts if not references.is_listed(place) or self._is_star(module))
+
+    def _counts_there(self, module: Module, place: Place, wanted: Wanted, asking: set[tuple[str, str]]) -> bool:
+        """Whether a reference counts: it is run, and does more than to say of which class something is, or than to try it out."""
+        block = block_of(place)
+        if block == wanted.name or (self._is_hint(module, place, block) and not self._reads_hints(module)):
+            return False
+        if self._keeps_from is not None and self._keeps_from(module, place):
+            return False
+        layer = self._resolver.layer(wanted.ref.name) is not None
+        return not self._is_dark(module, block, asking, layer=layer, number=place.function.outermost.number)
+
+    def _is_hint(self, module: Module, place: Place, block: str) -> bool:
+        """Whether a reference only says of which class something is; a decorator may look at what it is handed."""
+        defined = block in module.functions or block in module.classes
+        return place.function.is_hint(place.at) and not (defined and _is_decorated(module, block))
+
+    def _reads_hints(self, module: Module) -> bool:
+        """Whether somebody near a module may build what an annotation names."""
+        home = self._users.home(module)
+        return self._hinting.of(home, lambda: bool(self._texts.saying_any(READERS, home)), False)
+
+    @staticmethod
+    def _is_replaced(code: Code, site: Site) -> bool:
+        """Whether a site stands in a definition of the top level that a later one of its name replaces."""
+        replaced = references.replaced(code)
+        found = code.at(site.span.place, *VALUES) if replaced else None
+        return found is not None and found[0].outermost.number in replaced
 
     def _is_known_to_base(self, module: Module, name: str) -> bool:
         """Whether a class may be come to by one that it derives from: that notes its heirs, or somebody asks it for them."""
@@ -224,39 +243,32 @@ class Unnamed:
         return bool(self._texts.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
 
     def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
-        """Whether a decorator adds a function to one that is put together of cases, and nothing that runs names that."""
-        whole_function = self._case_of(module, name)
-        saying = self._users.saying(module, whole_function) if whole_function.isascii() and whole_function else None
-        if saying is None:
+        """Whether a decorator adds a function to one that is put together of cases, and nothing that runs refers to that."""
+        whole, code = self._case_of(module, name), self._resolver.code(module.path)
+        saying = self._users.saying(module, whole) if whole and code is not None else None
+        if saying is None or code is None:
             return False
         for path in saying:
             if path != module.path:
                 self._resolver.opened.add(path)
                 return False
-        makes = re.compile(rb"^%s[ \t]*=[ \t]*[\w.]+\([^()]*\)|^@%s\b" % ((whole_function.encode(),) * 2), re.M)
-        for block in self._saying(module, whole_function):
-            if block.name != TOP:
-                if not self._is_dark(module, block, asking):
-                    return False
-            elif whole(whole_function).search(makes.sub(b"", block.text)):
-                return False
-        return True
+        places = (place for place in references.own(code, whole) if not _decorates(place))
+        return not any(self._counts_there(module, place, self._wanted(module, whole), asking) for place in places)
 
     def _case_of(self, module: Module, name: str) -> str:
         """The function of the same file, put together of cases, that a decorator adds one to; "" for none."""
-        function = module.functions.get(name)
-        decorators = module.detail(function).decorators if function is not None else ()
-        blocks = self._texts.blocks(module.path)
-        numbers = [number for number, block in enumerate(blocks) if block.name == name]
-        if len(decorators) != 1 or len(numbers) != 1:
+        meaning = self._meanings.of(module.path)
+        top = meaning.code.module if meaning is not None else None
+        defined = (
+            [o for _, o in top.each(op.FUNCTION) if top.code.function(o[1]).name == name] if top is not None else []
+        )
+        if meaning is None or top is None or len(defined) != 1 or defined[0][2] != 1:
             return ""
-        adds = decorators[0].of if isinstance(decorators[0], Result) else None
-        made = adds.base.of if isinstance(adds, Member) and isinstance(adds.base, Result) else None
-        named = self._resolver.name(module.path, made.name) if isinstance(made, Ref) else None
-        if not isinstance(named, Ref) or named.name not in self._overloads:
-            return ""
-        found = _DECORATES.search(blocks[numbers[0] - 1].text) if numbers[0] else None
-        return found[1].decode() if found else ""
+        adds = top.ops[defined[0][3]]
+        method = top.ops[adds[1]] if adds[0] == op.CALL else (op.END,)
+        made = meaning.value(top, method[1]) if method[0] == op.ATTR else None
+        is_one = isinstance(made, Result) and isinstance(made.of, Ref) and made.of.name in self._overloads
+        return top.dotted(method[1]) if is_one else ""
 
     def _is_never_called(self, module: Module, owner: str, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether nothing that runs calls a method, which is none that a framework or a base calls by itself. Arguments as those of
@@ -301,7 +313,7 @@ class Unnamed:
         function = other.functions.get(f"{block.name}.{method}") if method else None
         if function is not None and not other.detail(function).decorators and self._makes_none(other, block.name):
             return False
-        return owner == f"{path}::{block.name}" or not self._is_dark(other, block, asking)
+        return owner == f"{path}::{block.name}" or not self._is_dark(other, block.name, asking)
 
     def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
@@ -313,14 +325,18 @@ class Unnamed:
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name):
             return True
-        word, heir = whole(name), re.compile(rb"^class\s+\w+\([^)]*%s" % name.encode(), re.M)
+        wanted = self._wanted(module, name)
         for path in saying:
-            text = self._texts.of(path) if path.endswith(".py") and not path.endswith(INIT) else None
-            if text and not (b"__all__" in text or heir.search(text) or _COMMENTED.search(text)):
-                continue  # as most, which needn't be cut into parts for that
-            texts = [block.text for block in self._texts.blocks(path) if word.search(block.text)]
-            given_out = path.endswith(INIT) or any(b"__all__" in text for text in texts)
-            if given_out or any(heir.search(text) for text in texts):
+            meaning = self._meanings.of(path)
+            if meaning is None:
+                continue
+            places = (
+                references.own(meaning.code, name)
+                if path == module.path
+                else references.elsewhere(meaning, wanted, name)
+            )
+            listed = name in references.listed(meaning.code)
+            if path.endswith(INIT) or listed or any(_is_base(place) for place in places):
                 self._resolver.opened.add(path)
                 return True
         return False
@@ -345,148 +361,71 @@ class Unnamed:
             seen.update(importers)
         return not self._may_be_found(module)
 
-    def _saying(self, module: Module, name: str) -> Iterator[Block]:
-        """The parts of a file that say a name; what is listed for those who import all of the file (`__all__`) says nothing where
-        nobody does."""
-        word = whole(name)
-        for block in self._texts.blocks(module.path):
-            text = block.text
-            if word.search(text) and block.name == TOP and _LISTED.search(text) and not self._is_star(module):
-                text = _LISTED.sub(b"", text)
-            if word.search(text) and word.search(self._used(module, block, text, word)):
-                yield block
-
-    def _used(self, module: Module, block: Block, text: bytes, word: re.Pattern[bytes]) -> bytes:
-        """What a part of a file, which says a word, has without what only tells something or says of which class it is, unless somebody
-        near a module may read that.
-
-        Args:
-            text: that part, or what is left of it.
-        """
-        defined = block.name in module.functions or block.name in module.classes
-        used = text if defined and _is_decorated(module, block.name) else without_hints(text)
-        if len(word.findall(used)) == len(word.findall(text)):
-            return used
-        home = self._users.home(module)
-        read = self._hinting.of(home, lambda: bool(self._texts.saying_any(READERS, home)), False)
-        return text if read else used
-
-    def _only_says_attribute(self, module: Module, block: Block, name: str) -> bool:
-        """Whether a part of a file says a name only as that of an attribute of other things than modules: `model.convert()` is none of
-        the file's functions, which its own code calls by their bare names."""
-        text = self._used(module, block, block.text, whole(name))
-        of_something = rb".%s" % name.encode() in text  # searching for literals is fast
-        said = [*re.finditer(rb"(\w+)(?:\.\w+)*\.%s\b" % name.encode(), text)] if of_something else []
-        if len(said) < len(whole(name).findall(text)):
-            return False
-        of = ((found[1].decode("utf-8", "replace"), found[0].decode("utf-8", "replace")) for found in said)
-        return not any(
-            _may_be_module(module.facts.names.get(first)) and not self._is_other(module, f) for first, f in of
-        )
-
-    def _means_own(self, module: Module, text: bytes, name: str) -> bool:
-        """Whether a part of a file says a name, and not only as that of what a framework has: `nn.Softmax`."""
-        dotted = re.findall(rb"(?<![\w.])\w[\w.]*\.%s\b" % name.encode(), text)
-        others = sum(self._is_other(module, said.decode("utf-8", "replace")) for said in dotted)
-        return len(whole(name).findall(text)) > others
-
-    def _is_other(self, module: Module, name: str) -> bool:
-        """Whether a dotted name in a module is one of a framework's."""
-        value = self._resolver.name(module.path, f"{module.prefix}{name}")
-        return isinstance(value, Ref) and value.name.partition(".")[0] in self._resolver.catalog.roots
-
-    def _is_dark(self, module: Module, block: Block, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
+    def _is_dark(
+        self, module: Module, block: str, asking: set[tuple[str, str]], *, layer: bool = False, number: int = 0
+    ) -> bool:
         """Whether what a part of a file says counts for nothing: it is not run, or only tries something out.
 
         Args:
+            block: a definition of the top level, or `TOP`, or `MAIN`.
             layer: whether what it says is the name of a layer, which does no more than to give numbers.
+            number: that of the definition; 0 where it isn't known which of that name it is.
         """
-        if block.name == TOP:
+        if block == TOP:
             return False
-        if block.name == MAIN:
+        if block == MAIN:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
-        if self._replaced.is_one(module.path, block) and not self._is_noted(module):
+        code = self._resolver.code(module.path)
+        if code is not None and number in references.replaced(code) and not self._is_noted(module):
             return True
-        if block.name.startswith(TRIES) and (
-            _is_trial(module, block.name) or len([*self._saying(module, block.name)]) == 1
+        if block.startswith(TRIES) and (
+            _is_trial(module, block) or (code is not None and not any(references.own(code, block)))
         ):
             return True
-        return self._is_idle(module, block.name, asking)
+        return self._is_idle(module, block, asking)
 
     def _only_prints(self, module: Module) -> bool:
         """Whether a module of a package has a `__main__` block, which only prints, and nothing that may train."""
         return _only_does(module, PRINTS) and "." in module.facts.module and not self._speaks(module.path)
 
-    def _is_named_in(self, path: str, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
-        """Whether another file, which says a name, may mean a definition by it."""
-        other = self._resolver.module(path) if path.endswith(".py") else None
-        if other is None:
-            text = self._texts.of(path)
-            quoted = path.endswith(".py")
-            return text is None or self._is_spelled(text, module, name, quoted=quoted)
-        own = Ref(f"{module.path}::{name}")
-        has = self._resolver.name(path, other.prefix + name)
-        if self._users.imports(other, own, name) or self._says_it_imports(other, module, name):
-            has = own
+    def _is_named_in(self, path: str, wanted: Wanted, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether another file may mean a definition by a name that it has: its own, or the one that an import has given it."""
+        other, meaning = self._resolver.module(path), self._meanings.of(path)
+        if other is None or meaning is None:
+            return any(map(wanted.is_spelled, self._scalars(path)))
+        imported = references.imports(meaning, wanted, name)
+        has = imported or self._resolver.name(path, other.prefix + name) == wanted.ref
+        places = [*references.elsewhere(meaning, wanted, name)]
+        if has and not places and self._hands_on(other, name):
+            return True
+        passes_on = imported and path.endswith(INIT)
+        closed = passes_on and (self._is_closed(other) or self._is_left_there(other, wanted))
+        if passes_on and not closed:
+            return True
+        for new in references.renamed(meaning, wanted, name):
+            if not closed or self._is_named_by(other, wanted, new, asking):
+                return True
         defined = name in other.facts.names or name in other.functions or name in other.classes
-        if has == own and self._hands_on(other, name):
-            return True
-        word, alias = whole(name), re.compile(rb"\b%s\s+as\s+(\w+)" % name.encode())
-        for block in self._texts.blocks(path):
-            text = self._used(other, block, block.text, word) if word.search(block.text) else b""
-            if not word.search(text):
-                continue
-            imports = [found for found in IMPORT.findall(text) if word.search(found)]
-            passes_on = bool(imports) and has == own and path.endswith(INIT)
-            closed = passes_on and (self._is_closed(other) or self._is_left_there(other, module, name))
-            renamed = {new for statement in imports for new in alias.findall(statement)} if has == own else set()
-            kept = closed and not any(self._is_said_beside(other, new.decode("utf-8", "replace")) for new in renamed)
-            if (passes_on and not closed) or (renamed and not kept):
-                return True
-            rest = IMPORT.sub(b"", text)
-            if closed:
-                rest = _LISTED.sub(b"", rest)
-            if has == own:
-                named = block.name != name and self._means_own(other, rest, name)
-            else:
-                spelled = self._is_spelled(rest, module, name, quoted=True, dotted=defined)
-                named = spelled or self._is_taken(other, rest, name, module)
-            if named and not (self._is_dark(other, block, asking) or self._is_said_in_vain(other, block, name)):
-                return True
-        return False
+        texts = references.texts(meaning.code, wanted, dotted=defined and not has)
+        places += (place for place in texts if not (closed and references.is_listed(place)))
+        return any(self._counts_there(other, place, wanted, asking) for place in places)
 
-    def _is_said_in_vain(self, module: Module, block: Block, name: str) -> bool:
-        """Whether a part of a file says a name only where the flow never comes to."""
-        never = self._keeps_from
-        said = [found.start() for found in whole(name).finditer(block.text)] if never is not None else ()
-        return never is not None and bool(said) and all(never(module, block, at) for at in said)
-
-    def _is_said_beside(self, package: Module, name: str) -> bool:
-        """Whether a package says a name, which it gives what it imports, once more, or another file of the program says it."""
-        if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(package.path)):
+    def _is_named_by(self, package: Module, wanted: Wanted, name: str, asking: set[tuple[str, str]]) -> bool:
+        """Whether anybody means a definition by the name that a package has given it."""
+        code = self._resolver.code(package.path)
+        if code is None or any(references.own(code, name)):
             return True
-        return any(path != package.path for path in self._texts.saying(name, self._users.home(package)))
+        saying = self._texts.saying(name, self._users.home(package))
+        return any(path != package.path for path in saying)
+
+    def _scalars(self, path: str) -> Sequence[str]:
+        """The values of a file of settings; of a file of Python that can't be parsed none."""
+        data = self._texts.of(path) if is_yaml(path) else None
+        return scalars(data) if data is not None else ()
 
     def _hands_on(self, module: Module, name: str) -> bool:
         """Whether a file has no use for a name that it imports, but perhaps somebody has who isn't in sight, or puts names together."""
-        if any(whole(name).search(IMPORT.sub(b"", block.text)) for block in self._texts.blocks(module.path)):
-            return False
         return self._is_given_out(module, name) or not self._is_imported(module) or self._is_put_together(module)
-
-    def _is_spelled(self, text: bytes, module: Module, name: str, *, quoted: bool, dotted: bool = False) -> bool:
-        """Whether a text has a name that may mean a definition of a module: alone, or as one of that module, or of a package.
-
-        Args:
-            quoted: only as a text.
-            dotted: only with the name of the module.
-        """
-        heads = (self._resolver.modules.head(path) for path in self._carriers(module))
-        homes = {part for head in heads if head is not None for part in head.module.split(".")}
-        for found in _spelling(name, quoted).finditer(text):
-            before = re.split(r"[./:]", found[1].decode("utf-8", "replace").rstrip("./:"))[-1]
-            if before in homes or (not before and not dotted and self._is_evaluated(module)):
-                return True
-        return False
 
     def _is_evaluated(self, module: Module) -> bool:
         return self._evaluated.of(module.path, lambda: self._may_be_evaluated(module), False)
@@ -495,18 +434,44 @@ class Unnamed:
         """Whether a text that is no more than a name may become a definition of a module: somebody looks for files, hands a module
         on to whoever may ask for it, or evaluates what is put together."""
         home = self._users.home(module)
-        for carrier in self._carriers(module):
-            stem = os.path.basename(carrier.removesuffix(os.sep + INIT).removesuffix(".py"))
-            if any(_hands_over(self._texts.of(path) or b"", stem) for path in self._holders(carrier)):
-                return True
-        if self._texts.saying_any(FINDS, home):
+        if any(
+            self._hands_over(path, carrier) for carrier in self._carriers(module) for path in self._holders(carrier)
+        ):
             return True
-        evaluating = (path for path in self._texts.saying_any(["eval", "exec"], home) if path.endswith(".py"))
-        for path in evaluating:
-            if _EVALUATES.search(self._texts.of(path) or b""):
+        if any(self._finding(home)):
+            return True
+        for path in self._texts.saying_any(sorted(EVALUATING), home):
+            if (dynamic := self._dynamic(path)) is not None and dynamic.evaluates:
                 self._resolver.opened.add(path)
                 return True
         return False
+
+    def _hands_over(self, path: str, carrier: str) -> bool:
+        """Whether a file does more with another one that it imports as a module than to take what that has by its names."""
+        meaning = self._meanings.of(path)
+        own = Ref(f"{carrier}::")
+        return meaning is None or any(
+            meaning.value(function, at) == own and any(function.ops[use.op][0] != op.ATTR for use in function.users[at])
+            for function in meaning.code.functions()
+            for at, _ in function.each(op.LOAD, op.ATTR)
+        )
+
+    def _dynamic(self, path: str) -> Dynamic | None:
+        """By what a file comes to definitions without their names; None for one that is no Python."""
+        meaning = self._meanings.of(path)
+        if meaning is None:
+            return None
+        if path not in self._dynamics:
+            self._dynamics[path] = Dynamic(meaning)
+        return self._dynamics[path]
+
+    def _finding(self, home: str) -> Iterator[tuple[str, Dynamic]]:
+        """The files below a folder that may come to others without their names."""
+        for path in self._texts.saying_any(sorted(WORDS), home):
+            dynamic = self._dynamic(path)
+            if dynamic is not None and dynamic.finding:
+                self._resolver.opened.add(path)
+                yield path, dynamic
 
     def _is_imported(self, module: Module) -> bool:
         if self._users.is_imported(module):
@@ -519,13 +484,12 @@ class Unnamed:
     def _is_done_without(self, module: Module, name: str) -> bool:
         """Whether a notebook, of which all cells can be read, does something with definitions of its own behind that of a name, for its own
         sake: whoever writes it has come to the use of that one. No other notebook runs it."""
-        defined = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+%s\b" % name.encode(), re.M)
-        text = self._texts.code(module.path) or b""
-        last = max((found.start() for found in defined.finditer(text)), default=len(text))
-        acts = (site.span.line for site in self._own_acts(module))
-        if module.facts.left_out or _OWN.search(text) or text.count(b"\n", 0, last) >= max(acts, default=0) - 1:
+        dynamic, code = self._dynamic(module.path), self._resolver.code(module.path)
+        if dynamic is None or code is None or dynamic.has_own or module.facts.left_out:
             return False
-        return not self._users.is_run_by_notebook(module, name)
+        last = max((f.header.line for f in code.by_name.get(name, ())), default=sys.maxsize)
+        acts = (site.span.line for site in self._own_acts(module))
+        return last < max(acts, default=0) and not self._users.is_run_by_notebook(module, name)
 
     def _is_never_run(self, module: Module) -> bool:
         """Whether a file is left out altogether: no run starts in it, and nothing imports it or looks for files by their names, as runs
@@ -533,7 +497,7 @@ class Unnamed:
         users = self._users
         if self._may_be_imported(module) or users.starts(module.path) or not self._is_left_out(module):
             return False
-        if self._texts.saying_any(FINDS, users.home(module)):
+        if any(self._finding(users.home(module))):
             return False
         return any(self._runs(end) for path in self._beside(module) for end in users.ends(path) or () if end != path)
 
@@ -569,8 +533,7 @@ class Unnamed:
         importing = {*users.naming(module)}
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
-            in_code = own or self._is_only_in_code(path, stem, imports=path in importing)
-            if not in_code and not self._is_only_key(path, stem):
+            if not own and (path in importing or self._means_file(path, stem)):
                 self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
@@ -601,7 +564,7 @@ class Unnamed:
                 return False
         return self._is_left_out(package)
 
-    def _is_left_there(self, package: Module, module: Module, name: str) -> bool:
+    def _is_left_there(self, package: Module, wanted: Wanted) -> bool:
         """Whether a package only hands on a definition of one of its files: who takes it from there says its name, and is asked anyway.
 
         That is so where runs that start outside of the package lead to it, and nobody may come to what it has by a name that isn't
@@ -614,25 +577,50 @@ class Unnamed:
             return False
         if self._may_be_evaluated(package) or self._is_put_together(package):
             return False
-        text = re.compile(rb"[\"']%s[\"']" % name.encode())
+        codes = (self._resolver.code(path) for path in users.saying(wanted.module, wanted.name) or ())
         return not any(
-            text.search(_LISTED.sub(b"", self._texts.of(path) or b"")) for path in users.saying(module, name) or ()
+            not references.is_listed(Place(function, at))
+            for code in codes
+            if code is not None and wanted.name in code.constants
+            for function in code.functions()
+            for at, _ in function.each(op.CONST)
+            if function.constant(at) == wanted.name
         )
 
     def _is_written_out(self, module: Module) -> bool:
         """Whether a text has the whole name of a definition of a file, and so has whoever comes to others of them."""
         folder, stem = _place(module).split(os.sep)[-2:]
-        if not (folder.isidentifier() and stem.isidentifier() and folder.isascii() and stem.isascii()):
-            return False  # no dotted name has it
-        saying = self._users.saying(module, stem)
-        full = re.compile(rb"\b%s\.%s\.(\w+)" % (folder.encode(), stem.encode()))
         defined = {*module.classes, *module.functions}
-        for path in saying or ():
-            text = self._texts.of(path) if path != module.path else None
-            if any(name.decode("utf-8", "replace") in defined for name in full.findall(text or b"")):
+        for path in self._users.saying(module, stem) or ():
+            parts = (_parts(text) for text in self._constants(path)) if path != module.path else ()
+            if any(
+                pair[:2] == (folder, stem) and pair[2] in defined
+                for each in parts
+                for pair in zip(each, each[1:], each[2:], strict=False)
+            ):
                 self._resolver.opened.add(path)
                 return not self._may_be_found(module)
         return False
+
+    def _constants(self, path: str) -> Iterator[str]:
+        """The texts that are values in a file: those of its code, or its settings."""
+        code = self._resolver.code(path)
+        return (
+            value for value in (code.constants if code is not None else self._scalars(path)) if isinstance(value, str)
+        )
+
+    def _means_file(self, path: str, stem: str) -> bool:
+        """Whether a text that is a value in a file may mean another one by its name: alone, or with its folder, its ending, or behind
+        `-m`; not as a word of a sentence, nor as a key."""
+        code = self._resolver.code(path)
+        if code is None:
+            return any(_names_file(text, stem) for text in self._scalars(path))
+        rows = {row for row, value in enumerate(code.constants) if isinstance(value, str) and _names_file(value, stem)}
+        return bool(rows) and any(
+            operation[1] in rows and not _is_key(function, at)
+            for function in code.functions()
+            for at, operation in function.each(op.CONST)
+        )
 
     def _beside(self, module: Module) -> Iterator[str]:
         """The files in the folder of a module, or of a package, but for itself; and those to which others lead in the folders above,
@@ -646,49 +634,30 @@ class Unnamed:
             above, beside = os.path.dirname(above), [above]
 
     def _is_empty(self, path: str) -> bool:
-        """Whether nothing stands in a file; one that makes a folder a package says that."""
-        if path.endswith(INIT):
-            return False
-        self._resolver.opened.add(path)
-        return self._texts.of(path) == b""
+        """Whether nothing is done in a file; one that makes a folder a package says that."""
+        code = self._resolver.code(path) if not path.endswith(INIT) else None
+        return code is not None and not code.module.ops
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
         below = self._texts.below(folder)
         return (path for path in below if path.endswith(".py") and os.path.dirname(path) == folder)
 
-    def _is_only_key(self, path: str, word: str) -> bool:
-        """Whether a word is no more than the key of settings in a file: whoever imports a module has its name as a value."""
-        text = self._texts.of(path) if path.endswith(SUFFIXES) else None
-        return text is not None and whole(word).search(_KEY.sub(b"", text)) is None
-
-    def _is_only_in_code(self, path: str, word: str, *, imports: bool) -> bool:
-        """Whether a word is, in a Python file, no more than a name in the code, or a key: none of what it imports, and in no text, but
-        in sentences.
-
-        Args:
-            imports: whether what it imports may be meant.
-        """
-        text = self._texts.of(path) if path.endswith(".py") else None
-        return text is not None and all(_is_prose(part, word) for part in _texts_in_code(text, word, imports=imports))
-
     def _may_be_found(self, module: Module) -> bool:
         """Whether a program may come to a file whose name it doesn't say: by one that it puts together, or is given."""
-        texts, home = self._texts, self._users.home(module)
-        finding = texts.saying_any(FINDS, home)
-        for path in finding:
-            if not all(only_splits_names(block.text) for block in texts.blocks(path)):
-                self._resolver.opened.add(path)
-                return True
+        home = self._users.home(module)
+        finding = [*self._finding(home)]
+        if any(
+            not dynamic.only_splits(place.function.outermost) for _, dynamic in finding for place in dynamic.finding
+        ):
+            return True
         if not finding:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(_place(module)))
-        put_in = re.compile(rb"\b%s[./][\"'{%%]" % folder.encode())
-        for path in texts.saying(folder, home) if folder.isascii() else ("",):
-            text = texts.of(path)
-            if text is None or put_in.search(text):
-                self._resolver.opened.update({path} - {""})
+        for path in self._texts.saying(folder, home):
+            if any(_parts(text)[-2:] == (folder, "") for text in self._constants(path)):
+                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -712,55 +681,6 @@ class Unnamed:
             value = value.base if isinstance(value, Member) else value.of
         named = self._resolver.name(path, value.name) if isinstance(value, Ref) else None
         return isinstance(named, Ref) and "::" in named.name
-
-    def _says_it_imports(self, module: Module, other: Module, name: str) -> bool:
-        """Whether a file imports a name from a module that is called like one which has it, and that isn't found beside that:
-        where its script is run from decides what it is."""
-        home = self._users.home(other)
-        stars = self._resolver.stars(module.path) if not name.startswith("_") else ()
-        stems = {_last(star) for star, path in stars if not path.startswith(home)}
-        for said in module.facts.imports:
-            source, _, last = said.rpartition(".")
-            value = self._resolver.name(module.path, said) if last == name else Ref(home)
-            if not isinstance(value, Ref) or not value.name.startswith(home):
-                stems.add(_last(source))
-        return bool(stems) and not stems.isdisjoint(_last(has.facts.module) for has in self._having(other, name))
-
-    def _having(self, module: Module, name: str) -> Iterator[Module]:
-        """A module, and the files that import a name from it."""
-        yield module
-        for path in self._users.saying(module, name) or ():
-            other = self._resolver.module(path) if path.endswith(".py") and path != module.path else None
-            if other is not None and self._users.imports(other, Ref(f"{module.path}::{name}"), name):
-                self._resolver.opened.add(path)
-                yield other
-
-    def _may_be(self, module: Module, base: str, other: Module) -> bool:
-        """Whether a name stands for a module that is called like another one."""
-        value = self._resolver.name(module.path, module.prefix + base)
-        named = value.name.rstrip(":") if isinstance(value, Ref) else base
-        return _last(other.facts.module) in (_last(base), _last(named.removesuffix(".py").replace(os.sep, ".")))
-
-    def _is_taken(self, module: Module, text: bytes, name: str, other: Module) -> bool:
-        """Whether a text has something of a name as an attribute, which may be a definition of another module."""
-        if b"attr(" in text and re.search(rb",\s*[\"']%s[\"']\s*[,)]" % name.encode(), text):
-            return True
-        own = Ref(f"{other.path}::{name}")
-        for found in re.finditer(rb"([\w.]*[\w)\]])\s*\.[ \t]*%s\b" % name.encode(), text):
-            base = found[1].decode("utf-8", "replace")
-            first = base.partition(".")[0]
-            if first in ("self", "cls"):
-                continue
-            if first not in module.facts.names:
-                if _may_bind(text, first) or module.facts.stars:
-                    return True
-                continue  # it raises there
-            value = self._resolver.name(module.path, f"{module.prefix}{base}.{name}")
-            if not isinstance(value, Ref) or value == own:
-                return True
-            if not value.name.startswith(self._users.home(other)) and self._may_be(module, base, other):
-                return True
-        return False
 
     def _is_given_out(self, module: Module, name: str) -> bool:
         """Whether a library gives a definition to whoever uses it, without saying its name: it stands in no package, or has
@@ -799,33 +719,12 @@ class Unnamed:
 
     def _puts_together(self, module: Module) -> bool:
         carriers = self._carriers(module)
-        if any(_OWN.search(block.text) for path in carriers for block in self._texts.blocks(path)):
+        if any(dynamic is None or dynamic.has_own for dynamic in map(self._dynamic, carriers)):
             return True
         holders = {path for carrier in carriers for path in self._holders(carrier)}
-        for path in sorted(holders):
-            parts = self._texts.blocks(path)
-            if any(self._asks(path, block.text) for block in parts) or gets_any(
-                b"".join(block.text for block in parts)
-            ):
-                return True
-        return self._is_found_with_any(module)
-
-    def _is_found_with_any(self, module: Module) -> bool:
-        """Whether a part of the program imports modules by any names, and takes what has any names from there."""
-        for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
-            parts = self._texts.blocks(path) if path.endswith(".py") else ()
-            finding = (block.text for block in parts if finds_any(block.text, partial(self._asks, path)))
-            if any(locates(text) or not only_splits_names(text) for text in finding):
-                self._resolver.opened.add(path)
-                return True
-        return False
-
-    def _asks(self, path: str, text: bytes) -> bool:
-        """Whether a part of a file may ask a module of the program for what has a name that isn't written out."""
-        users, whole_text = self._users, self._texts.code(path) or text
-        return any(
-            not (found[1] and is_of_framework(users, path, whole_text, found[1])) for found in _OTHERS.finditer(text)
-        )
+        if any(dynamic is None or dynamic.asking for dynamic in map(self._dynamic, sorted(holders))):
+            return True
+        return any(dynamic.takes_any() for _, dynamic in self._finding(self._users.home(module)))
 
     def _holders(self, carrier: str) -> list[str]:
         """The files that import another one as a module."""
@@ -855,13 +754,6 @@ def _is_trial(module: Module, name: str) -> bool:
     return bool(steps) and all(isinstance(step, Branch) and step.kind == "trial" for step in steps)
 
 
-def _may_be_module(value: Value | None) -> bool:
-    """Whether what a name of a file stands for may be a module; what only a function binds is something that it made."""
-    if isinstance(value, Result):
-        return not isinstance(value.of, (Ref, Member)) or any(word in FINDS for word in words_in(value.of))
-    return value is not None
-
-
 def _only_shows_shapes(module: Module) -> bool:
     """Whether a file has a `__main__` block, which shows no more than shapes."""
     return _only_does(module, SHAPES)
@@ -874,53 +766,46 @@ def _only_does(module: Module, what: Const) -> bool:
     return bool(mains) and all(step.test == what for step in mains)
 
 
-def _hands_over(text: bytes, module: str) -> bool:
-    """Whether a text does more with a module that it imports than to take what that has by its names."""
-    said, rest = b"\n".join(IMPORT.findall(text)), IMPORT.sub(b"", text)
-    names = re.findall(rb"\b%s[ \t]+as[ \t]+(\w+)" % re.escape(module.encode()), said)
-    if len(whole(module).findall(said)) > len(names):
-        names.append(module.encode())
-    return any(re.search(rb"(?<![\w\"'])%s\b(?!\s*\.|[\"'])" % re.escape(name), rest) for name in names)
-
-
-def _may_bind(text: bytes, name: str) -> bool:
-    """Whether a part of a file may bind a name, besides reading it; so where it can't be read."""
-    parsed = tree(text)
-    if parsed is None:
-        return True
-    binding = (
-        node
-        for node in walk(parsed)
-        if not isinstance(node, _READS) and not isinstance(getattr(node, "ctx", 0), ast.Load)
+def _names_file(text: str, stem: str) -> bool:
+    """Whether a text may have the name of a module as one of a file, or of a module."""
+    words = text.split()
+    if len(words) == 1:
+        return stem in _parts(text)
+    return any(
+        stem in _parts(word) and (word != stem or before == "-m")
+        for before, word in zip(["", *words], words, strict=False)
     )
-    fields = (value for node in binding for _, value in ast.iter_fields(node))
-    said = (part for value in fields for part in (value if isinstance(value, list) else (value,)))
-    return any(isinstance(part, str) and part.partition(".")[0] == name for part in said)
 
 
-def _texts_in_code(text: bytes, word: str, *, imports: bool) -> list[bytes]:
-    """What has a word of the imports of a file, and of its texts that are no keys of a table and no docstrings; nothing that is known
-    where that can't be read."""
-    parsed = tree(text)
-    if parsed is None:
-        return [b""]
-    nodes = [*walk(parsed)]
-    keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
-    keys |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
-    keys |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    said = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in keys)
-    texts = [value for value in said if isinstance(value, str)]
-    for node in nodes:
-        if imports and isinstance(node, (ast.Import, ast.ImportFrom)):
-            texts += [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
-    parts = (part.encode("utf-8", "replace") for part in texts)
-    return [part for part in parts if says(part, word)]
+def _parts(text: str) -> tuple[str, ...]:
+    """The parts of a dotted name, or a path."""
+    return tuple(text.replace("/", ".").replace(":", ".").replace(os.sep, ".").split("."))
 
 
-def _is_prose(text: bytes, word: str) -> bool:
-    """Whether a text has a word only between others, as sentences have it, and starts or imports nothing."""
-    alone = len(re.findall(rb"(?<=\s)%s(?=\s)" % word.encode(), text))
-    return alone == len(whole(word).findall(text)) and len(text.split()) > 2 and not _STARTS.search(text)
+def _is_key(function: Function, at: int) -> bool:
+    """Whether a constant is only the key of a table, or asked for as one."""
+    uses = function.users[at]
+    return bool(uses) and all(
+        (function.ops[use.op][0] == op.DICT and use.place % 2 == 1)
+        or (function.ops[use.op][0] in (op.ITEM, op.SET_ITEM) and use.place == 2)
+        for use in uses
+    )
+
+
+def _is_base(place: Place) -> bool:
+    """Whether a class derives from what stands at a place."""
+    return any(place.function.ops[use.op][0] == op.CLASS for use in place.function.users[place.at])
+
+
+def _decorates(place: Place) -> bool:
+    """Whether something is only asked for what decorates a definition: `@step.register(int)`."""
+    function, waiting = place.function, [place.at]
+    for at in waiting:
+        uses = function.users[at]
+        if not uses or any(function.ops[use.op][0] not in (op.ATTR, op.CALL, op.FUNCTION) for use in uses):
+            return False
+        waiting += [use.op for use in uses if function.ops[use.op][0] != op.FUNCTION]
+    return True
 
 
 def _place(module: Module) -> str:
@@ -930,14 +815,3 @@ def _place(module: Module) -> str:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-@lru_cache(maxsize=64)
-def _spelling(name: str, quoted: bool) -> re.Pattern[bytes]:
-    """Finds a name, with that of the module that it is said to be of: `package.module.Name`.
-
-    Args:
-        quoted: only where that is a text.
-    """
-    begin, end = (rb"[\"']", rb"[\"']") if quoted else (rb"(?:(?<![\w.])|(?<=\\[nt]))", rb"\b")
-    return re.compile(rb"%s((?:[\w./:-]*[./:])?)%s%s" % (begin, name.encode(), end))

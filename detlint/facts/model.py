@@ -146,6 +146,11 @@ class Span(Record, frozen=True):
     end_line: int
     end_column: int
 
+    @property
+    def place(self) -> tuple[int, int, int, int]:
+        """The same as the IR has it."""
+        return self.line, self.column, self.end_line, self.end_column
+
 
 SiteKind = Literal[
     "call",

@@ -113,6 +113,24 @@ def composed(text: str) -> list[yaml.Node]:
     return documents
 
 
+def scalars(data: bytes) -> list[str]:
+    """The values of a file of settings, as they are written; none of one that can't be read."""
+    try:
+        waiting = composed(decoded(data))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        return []
+    found, seen = [], set[int]()
+    for node in waiting:
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode):
+            found.append(node.value)
+        else:
+            waiting += [value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value
+    return found
+
+
 def _expect_few(documents: list[yaml.Node]) -> None:
     """Go through documents as who takes an alias for what it leads to, up to where it leads back to itself: a few lines may lead
     from one to the next millions of times.

@@ -19,6 +19,10 @@ Span = tuple[int, int, int, int]
 """The first line, from 1, and its column in bytes, from 0; the last line, and the column behind its end."""
 
 
+VALUES: Final = tuple(range(op.STORE))
+"""The codes of ops that give a value."""
+
+
 class Unknown:
     """What isn't known."""
 
@@ -60,6 +64,13 @@ class Binding(NamedTuple):
     slot: int
 
 
+class Place(NamedTuple):
+    """An op of a file."""
+
+    function: Function
+    at: int
+
+
 class Function:
     """A function, class body or module top level."""
 
@@ -90,6 +101,12 @@ class Function:
         if parent is None or not parent.number:
             return self.name
         return f"{parent.qualified}{'' if parent.is_class else '.<locals>'}.{self.name}"
+
+    @cached_property
+    def outermost(self) -> Function:
+        """The definition of the top level that it is, or stands in; the top level for itself."""
+        parent = self.parent
+        return self if parent is None or not parent.number else parent.outermost
 
     @cached_property
     def _body(self) -> FnIR:
@@ -267,6 +284,31 @@ class Function:
         """The tests that were passed on the way to an op inside this function, the innermost first."""
         guard = self.flow.passed.get(at)
         return iter(guard) if guard is not None else iter(())
+
+    def is_main(self, at: int) -> bool:
+        """Whether an op of the top level is only run where the file is started: `if __name__ == "__main__":`."""
+        return any(guard.holds and self._asks_main(guard.test) for guard in self.guards(at))
+
+    def _asks_main(self, test: int) -> bool:
+        operation = self.ops[test]
+        if operation[0] != op.COMPARE or self.code.strings[operation[2]] != "==":
+            return False
+        sides = operation[1], operation[3]
+        return {self.dotted(side) for side in sides} == {"__name__", ""} and "__main__" in map(self.constant, sides)
+
+    def is_hint(self, at: int) -> bool:
+        """Whether an op only says of which class something is: in an annotation, but for one of a field, or what `isinstance` asks for."""
+        if not self.is_class and any(self.ops[mark][0] == op.QUOTE for mark in self.blocks(at)):
+            return True
+        uses = self.users[at]
+        return bool(uses) and all(self._asks_class(use) for use in uses)
+
+    def _asks_class(self, use: Use) -> bool:
+        operation = self.ops[use.op]
+        if operation[0] == op.TUPLE:
+            return bool(self.users[use.op]) and all(map(self._asks_class, self.users[use.op]))
+        is_asked = operation[0] == op.CALL and self.dotted(operation[1]) in ("isinstance", "issubclass")
+        return is_asked and use.place == 4
 
     def blocks(self, at: int) -> Iterator[int]:
         """The marks that began the parts of blocks around an op, the innermost first: `IF`, `ELSE`, `FOR`, `EXCEPT`, ..."""

@@ -16,6 +16,8 @@ from detlint.ir.code import Code, Function
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 24
+MOST: Final = 256
+"""Files whose meanings are kept."""
 """So many names may stand for one another."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
 
@@ -69,7 +71,7 @@ class Meaning:
             constant = function.constant(at)
             return Const(constant) if constant is None or isinstance(constant, bool | int | float | str) else None
         if code in (op.IMPORT, op.MEMBER):
-            return self._resolver.name(self._module.path, self._imported(function, at))
+            return self._resolver.name(self._module.path, self.imported(function, at))
         if code in (op.FUNCTION, op.CLASS):
             return Ref(f"{self._module.path}::{self.code.function(operation[1]).qualified}")
         if code == op.CHOICE:
@@ -115,11 +117,11 @@ class Meaning:
             return Instance(f"{self._module.path}::{parent.qualified}")
         return Param(text)
 
-    def _imported(self, function: Function, at: int) -> str:
+    def imported(self, function: Function, at: int) -> str:
         """The dotted name that an import says, from the top."""
         operation, strings = function.ops[at], self.code.strings
         if operation[0] == op.MEMBER:
-            source = self._imported(function, operation[1])
+            source = self.imported(function, operation[1])
             return f"{source}.{strings[operation[2]]}" if source else strings[operation[2]]
         name, level, first = strings[operation[1]], operation[2], operation[3]
         if not level:
@@ -127,3 +129,22 @@ class Meaning:
         parts = self._module.facts.module.split(".")
         keep = len(parts) - level + (1 if self._module.path.endswith("__init__.py") else 0)
         return ".".join([*parts[: max(keep, 0)], *([name] if name else [])])
+
+
+class Meanings:
+    """The meanings of a program's files. Those of the last ones are kept."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._known: dict[str, Meaning | None] = {}
+
+    def of(self, path: str) -> Meaning | None:
+        """That of a file; None where it can't be read or parsed, and of one that is no Python."""
+        module, code = self._resolver.module(path), self._resolver.code(path)
+        if path not in self._known or (self._known[path] is not None and self._known[path].code is not code):  # type: ignore[union-attr]
+            if len(self._known) == MOST:
+                self._known.clear()
+            self._known[path] = (
+                Meaning(self._resolver, module, code) if module is not None and code is not None else None
+            )
+        return self._known[path]

@@ -1,0 +1,169 @@
+"""By what a file may come to what is defined, in itself or elsewhere, without saying its name.
+
+What it may assume: who hands a name on as a value does so to have it called with names that aren't known; a value whose class is known is no
+module; an object asks itself for its own parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from detlint.facts.model import Ref
+from detlint.ir import ops as op
+from detlint.ir.code import UNKNOWN, Code, Function, Place
+from detlint.model.meaning import Meaning
+
+LOCATES: Final = frozenset({"pydoc.locate", "pkgutil.resolve_name"})
+"""What gives a definition by its name with that of its module."""
+IMPORTS: Final = frozenset({"importlib.import_module", "builtins.__import__"})
+"""What imports a module by a name."""
+FINDS: Final = LOCATES | IMPORTS | {
+    "imp.load_source", "pkgutil.iter_modules", "pkgutil.walk_packages", "runpy.run_module", "runpy.run_path",
+}  # fmt: skip
+"""By what a program may come to files without their names."""
+_FINDS_SO: Final = frozenset({"exec_module", "load_source"})
+"""The same, as methods of whatever object."""
+_EVALUATES: Final = frozenset({"builtins.eval", "builtins.exec", "builtins.compile"})
+_OWN: Final = _EVALUATES | {"builtins.globals", "builtins.locals", "inspect.getmembers"}
+"""What gives a file its own definitions."""
+_ALL: Final = frozenset({"builtins.vars", "builtins.dir", "inspect.getmembers"})
+"""What gives all names of what it is handed."""
+_GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+WORDS: Final = frozenset(name.rpartition(".")[2] for name in FINDS) | _FINDS_SO
+"""The names of what finds files: a file without them does not."""
+EVALUATING: Final = frozenset(name.rpartition(".")[2] for name in _EVALUATES)
+
+
+class Dynamic:
+    """Asks one file."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+        self._code: Code = meaning.code
+
+    def named(self, names: frozenset[str]) -> Iterator[tuple[Place, str]]:
+        """Where something of some full names is had, called or not, and its name."""
+        words = {name.rpartition(".")[2] for name in names}
+        if words.isdisjoint(self._code.identifiers):
+            return
+        for function in self._code.functions():
+            for at, operation in function.each(op.LOAD, op.ATTR):
+                said = function.text(operation[1]) if operation[0] == op.LOAD else self._code.strings[operation[2]]
+                if said in words or said in self._renamed:
+                    found = self._meaning.name(function, at)
+                    if found in names:
+                        yield Place(function, at), found
+
+    @cached_property
+    def _renamed(self) -> frozenset[str]:
+        """The names that it gives what it imports, other than theirs."""
+        strings, imports = self._code.strings, self._code.ir.imports
+        bound = ((strings[i.name], strings[i.member if i.member >= 0 else i.module]) for i in imports if i.name >= 0)
+        return frozenset(name for name, said in bound if name != said)
+
+    @cached_property
+    def finding(self) -> tuple[Place, ...]:
+        """Where it may come to files without their names."""
+        by_method = (
+            Place(function, at)
+            for function in self._code.functions()
+            if not _FINDS_SO.isdisjoint(self._code.identifiers)
+            for at, operation in function.each(op.ATTR)
+            if self._code.strings[operation[2]] in _FINDS_SO
+        )
+        return (*(place for place, _ in self.named(FINDS)), *by_method)
+
+    @cached_property
+    def evaluates(self) -> bool:
+        """Whether it evaluates a text."""
+        return any(self.named(_EVALUATES))
+
+    @cached_property
+    def has_own(self) -> bool:
+        """Whether it may come to its own definitions: by its variables, by a text that it evaluates, as a module."""
+        for place, name in self.named(_OWN | {"builtins.vars", "sys.modules"}):
+            call = _call_of(place)
+            if (
+                name not in ("builtins.vars", "inspect.getmembers")
+                or call is None
+                or not place.function.call(call).values()
+            ):
+                return True
+        return any(self._imports_itself(place) for place, _ in self.named(IMPORTS))
+
+    def _imports_itself(self, place: Place) -> bool:
+        call = _call_of(place)
+        given = place.function.call(call).positional if call is not None else ()
+        return bool(given) and place.function.dotted(given[0]) == "__name__"
+
+    @cached_property
+    def asking(self) -> tuple[Place, ...]:
+        """Where a module of the program may be asked for what has a name that isn't written out."""
+        return tuple(
+            place for place, target in self._asked() if target is None or self.may_be_module(place.function, target)
+        )
+
+    def _asked(self) -> Iterator[tuple[Place, int | None]]:
+        """Where something is asked for what has any name, and that; None for whatever is handed over later."""
+        for place, name in self.named(_ALL | _GETTERS | LOCATES | {"builtins.getattr"}):
+            function, call = place.function, _call_of(place)
+            given = function.call(call).positional if call is not None else ()
+            if name in LOCATES or not given:
+                if name not in _ALL:
+                    yield place, None
+            elif name in _GETTERS:
+                if any(function.constant(value) is UNKNOWN for value in given):
+                    yield place, None
+            elif name in _ALL or (len(given) > 1 and function.constant(given[1]) is UNKNOWN):
+                yield place, given[0]
+        if "__dict__" in self._code.identifiers:
+            for function in self._code.functions():
+                for at, operation in function.each(op.ATTR):
+                    if self._code.strings[operation[2]] == "__dict__":
+                        yield Place(function, at), operation[1]
+
+    def takes_any(self) -> bool:
+        """Whether some definition of it imports modules of any name, and takes what has any name from them."""
+        for place, name in self.named(FINDS):
+            call, around = _call_of(place), place.function.outermost
+            given = place.function.call(call).positional if call is not None else ()
+            asks = name in LOCATES or any(asking.function.outermost is around for asking in self.asking)
+            if asks and (name in LOCATES or not (given and isinstance(place.function.constant(given[0]), str))):
+                if name in LOCATES or not self.only_splits(around):
+                    return True
+        return False
+
+    def may_be_module(self, function: Function, value: int) -> bool:
+        """Whether a value may be a module of the program, or something that such a module has."""
+        found = self._meaning.value(function, value)
+        if isinstance(found, Ref):
+            return "::" in found.name
+        root, attributes = function.chain(value)
+        if function.parameter(root) == 0 and function.parent is not None and function.parent.is_class:
+            return False  # an object asks itself
+        return not self._meaning.kind(function, value) and (found is None or not attributes)
+
+    def only_splits(self, function: Function) -> bool:
+        """Whether all that a function, or what stands in it, imports by names are modules that it splits off whole names of definitions:
+        `module, name = target.rsplit(".", 1)`."""
+        inside = {each.number for each in self._code.inside(function.number)} if function.number else {0}
+        return all(self._splits(place) for place in self.finding if place.function.number in inside)
+
+    def _splits(self, place: Place) -> bool:
+        function, call = place.function, _call_of(place)
+        given = function.call(call).positional[:1] if call is not None else ()
+        if self._meaning.name(function, place.at) not in IMPORTS or not given:
+            return False
+        part = function.ops[function.meant(given[0])]
+        made = function.ops[part[1]] if part[0] in (op.PART, op.ITEM) else (op.END,)
+        method = function.ops[made[1]] if made[0] == op.CALL else (op.END,)
+        return method[0] == op.ATTR and self._code.strings[method[2]] in ("rsplit", "rpartition")
+
+
+def _call_of(place: Place) -> int | None:
+    """The call of what stands at a place; None where it is something else than called."""
+    uses = place.function.users[place.at]
+    calls = [use.op for use in uses if use.place == 1 and place.function.ops[use.op][0] == op.CALL]
+    return calls[0] if len(calls) == len(uses) == 1 else None

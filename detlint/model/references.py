@@ -1,0 +1,217 @@
+"""Where a definition of a file's top level is referred to: by its name, through imports, as an attribute of its module, by a text.
+
+What it may assume: who takes an attribute of something that isn't known may mean a definition of that name, but of its own object, and of
+what has a known class; a text means it that is its name behind that of its module, or, if somebody evaluates such texts, that name alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from detlint.facts.model import Ref
+from detlint.ir import ops as op
+from detlint.ir.code import Binding, Code, Function, Place
+from detlint.model.meaning import Meaning
+from detlint.program.resolve import Module
+
+TOP: Final = ""
+MAIN: Final = "__main__"
+
+Homes = Callable[[], frozenset[str]]
+"""Gives the names of modules and packages by which a definition may be had."""
+
+
+class Wanted:
+    """A definition whose references are looked for.
+
+    Args:
+        name: its name, one of the top level.
+        homes: gives the parts of the names of the modules that have it.
+        bare: whether a text that is no more than its name may mean it.
+    """
+
+    def __init__(self, module: Module, name: str, homes: Homes, bare: Callable[[], bool]) -> None:
+        self.module = module
+        self.name = name
+        self.ref = Ref(f"{module.path}::{name}")
+        self.stem = module.facts.module.rpartition(".")[2]
+        self._homes = homes
+        self._bare = bare
+
+    def is_spelled(self, text: str, *, dotted: bool = False) -> bool:
+        """Whether a text means it: it ends with its name, alone or behind that of its module or a package.
+
+        Args:
+            dotted: only with such a name.
+        """
+        if not text.endswith(self.name):
+            return False
+        before = text.removesuffix(self.name)
+        if not before:
+            return not dotted and self._bare()
+        home = before.rstrip("./:").replace("/", ".").replace(":", ".").rpartition(".")[2]
+        return before[-1] in "./:" and home in self._homes()
+
+
+def own(code: Code, name: str) -> Iterator[Place]:
+    """The references of a definition in its own file, but those by a text: wherever its name is read."""
+    slots = code.module.slots.get(name, ())
+    for slot in slots:
+        for function, at in code.reads(Binding(0, slot)):
+            yield Place(function, at)
+
+
+def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place]:
+    """The constants that spell it, but those that only list what the file gives out (`__all__`)."""
+    rows = {
+        row
+        for row, value in enumerate(code.constants)
+        if isinstance(value, str) and wanted.is_spelled(value, dotted=dotted)
+    }
+    asked = {row for row, value in enumerate(code.constants) if value == wanted.name}
+    for function in code.functions() if rows or asked else ():
+        for at, operation in function.each(op.CONST):
+            if operation[1] in rows or (operation[1] in asked and _is_asked_for(function, at)):
+                yield Place(function, at)
+
+
+def _is_asked_for(function: Function, at: int) -> bool:
+    """Whether something is asked for what has the name that a constant is: `getattr(module, "name")`."""
+    uses = (use for use in function.users[at] if function.ops[use.op][0] == op.CALL)
+    return any(function.dotted(function.ops[use.op][1]).endswith("attr") for use in uses)
+
+
+def elsewhere(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[Place]:
+    """The references of a definition in another file, which may have it by a name.
+
+    Args:
+        name: its own, or the one by which another file has imported it.
+    """
+    code = meaning.code
+    if name not in code.identifiers:
+        return
+    for function in code.functions():
+        for at, operation in enumerate(function.ops):
+            code_of = operation[0]
+            if code_of == op.MEMBER and code.strings[operation[2]] == name:
+                if _imports(meaning, function, at, wanted):
+                    yield from _bound(function, at)
+            elif code_of == op.ATTR and code.strings[operation[2]] == name:
+                if _is_attribute(meaning, function, at, wanted):
+                    yield Place(function, at)
+            elif code_of == op.LOAD and function.text(operation[1]) == name and function.names[operation[1]].slot < 0:
+                if meaning.value(function, at) == wanted.ref:  # by `*`
+                    yield Place(function, at)
+
+
+def renamed(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[str]:
+    """The names that a file's top level gives what it imports, other than that by which it is had."""
+    code = meaning.code
+    for at, operation in code.module.each(op.MEMBER) if name in code.identifiers else ():
+        if code.strings[operation[2]] == name and _imports(meaning, code.module, at, wanted):
+            stored = (code.module.ops[use.op] for use in code.module.users[at])
+            yield from (new for s in stored if s[0] == op.STORE and (new := code.module.text(s[1])) != name)
+
+
+def imports(meaning: Meaning, wanted: Wanted, name: str) -> bool:
+    """Whether a file imports it by a name, wherever it does."""
+    return any(
+        code.strings[operation[2]] == name and _imports(meaning, function, at, wanted)
+        for code in (meaning.code,)
+        if name in code.identifiers
+        for function in code.functions()
+        for at, operation in function.each(op.MEMBER)
+    )
+
+
+def _imports(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:
+    """Whether what is imported is it, or comes from a module of the same name that isn't found: where its script is run from decides
+    what that is."""
+    found = meaning.value(function, at)
+    if found == wanted.ref:
+        return True
+    if isinstance(found, Ref) and "::" in found.name:
+        return False
+    source = meaning.imported(function, function.ops[at][1])
+    return source.rpartition(".")[2] == wanted.stem
+
+
+def _bound(function: Function, at: int) -> Iterator[Place]:
+    """Where what is imported is read, by the name that it gets."""
+    for use in function.users[at]:
+        stored = function.ops[use.op]
+        if stored[0] == op.STORE:
+            yield from (Place(*read) for read in function.code.reads(function.binding(stored[1])))
+
+
+def _is_attribute(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:
+    """Whether an attribute of its name may be it."""
+    found = meaning.value(function, at)
+    if found == wanted.ref:
+        return True
+    base = function.ops[at][1]
+    root, _ = function.chain(base)
+    if function.parameter(root) == 0 and function.parent is not None and function.parent.is_class:
+        return False
+    holder = meaning.value(function, base)
+    if isinstance(holder, Ref):
+        last = holder.name.removesuffix("::").removesuffix(".py").replace("/", ".").rpartition(".")[2]
+        return "::" not in holder.name and last == wanted.stem
+    return not (isinstance(found, Ref) or meaning.kind(function, base))
+
+
+def listed(code: Code) -> Sequence[str]:
+    """What the top level lists for those who import all of the file."""
+    found = []
+    for at, operation in code.module.each(op.STORE):
+        if code.module.text(operation[1]) == "__all__":
+            found += [
+                c for part in code.module.within(operation[2]) if isinstance(c := code.module.constant(part), str)
+            ]
+        del at
+    return found
+
+
+def is_listed(place: Place) -> bool:
+    """Whether a constant only lists what a file gives out."""
+    function, at = place
+    for use in function.users[at]:
+        taking = function.ops[use.op]
+        if taking[0] in (op.LIST, op.TUPLE, op.BINARY, op.AUGMENT, op.STAR):
+            if not is_listed(Place(function, use.op)):
+                return False
+        elif taking[0] != op.STORE or function.text(taking[1]) != "__all__":
+            return False
+    return bool(function.users[at])
+
+
+def block_of(place: Place) -> str:
+    """The definition of the top level in which a place stands, or from which it derives; `MAIN` and `TOP` for others."""
+    function, at = place
+    if function.number:
+        return function.outermost.name
+    classes = [function.ops[use.op] for use in function.users[at] if function.ops[use.op][0] == op.CLASS]
+    if classes and len(classes) == len(function.users[at]):
+        return function.code.function(classes[0][1]).name
+    return MAIN if function.is_main(at) else TOP
+
+
+def replaced(code: Code) -> frozenset[int]:
+    """The definitions of the top level, by number, that a later one of the same name replaces before anything may come to them: between
+    the two, nothing reads the name, calls or imports something, or is decorated."""
+    top, found, last = code.module, set[int](), dict[int, int]()
+    for at, operation in enumerate(top.ops):
+        kind = operation[0]
+        if kind in (op.CALL, op.IMPORT) or (kind in (op.FUNCTION, op.CLASS) and operation[2]):
+            last.clear()
+        elif kind == op.LOAD:
+            last.pop(operation[1], None)
+        elif kind == op.STORE:
+            made, before = top.ops[operation[2]], last.pop(operation[1], -1)
+            if made[0] not in (op.FUNCTION, op.CLASS) or made[2]:
+                continue
+            if before >= 0 and top.flow.blocks[before] == top.flow.blocks[at]:
+                found.add(top.ops[top.ops[before][2]][1])
+            last[operation[1]] = at
+    return frozenset(found)
