@@ -44,6 +44,8 @@ NOTED: Final = "__init_subclass__"
 """The method by which a class notes those that derive from it."""
 HEIRS: Final = "__subclasses__"
 """The method by which it is asked for them."""
+_STARTS: Final = frozenset({"-m", "import", "python", "python3"})
+"""Words of a command, or a statement, that starts or imports a file."""
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
 
@@ -114,7 +116,12 @@ class Unnamed:
         if not name:
             return False
         code = self._resolver.code(module.path)
-        if code is not None and self._is_replaced(code, module.sites[index]) and not self._is_noted(module):
+        if (
+            code is not None
+            and not module.facts.cells
+            and self._is_replaced(code, module.sites[index])
+            and not self._is_noted(module)
+        ):
             return True
         method = method.partition(".")[0] if name in module.classes else ""
         return self._asked(module, name) or (bool(method) and self._asked(module, name, method))
@@ -168,8 +175,11 @@ class Unnamed:
         if not (self._is_done_without(module, name) if module.facts.cells else self._is_imported(module)):
             return False
         wanted, code = self._wanted(module, name), self._resolver.code(module.path)
-        if code is None or any(
-            self._counts_there(module, place, wanted, asking) for place in self._own(module, code, wanted)
+        listed = code is not None and name in references.listed(code) and self._is_star(module)
+        if (
+            code is None
+            or listed
+            or any(self._counts_there(module, p, wanted, asking) for p in self._own(code, wanted))
         ):
             return False
         if module.facts.cells:
@@ -184,18 +194,28 @@ class Unnamed:
         return True
 
     def _wanted(self, module: Module, name: str) -> Wanted:
-        return Wanted(module, name, partial(self._homes, module), partial(self._is_evaluated, module))
+        homes, stems = partial(self._homes, module), partial(self._stems, module, name)
+        return Wanted(module, name, homes, stems, partial(self._is_evaluated, module))
+
+    def _stems(self, module: Module, name: str) -> frozenset[str]:
+        """The last parts of the names of a module, and of the files that import a definition from it."""
+        found = {module.facts.module}
+        for path in self._users.saying(module, name) or ():
+            other = self._resolver.module(path) if path != module.path else None
+            if other is not None and self._users.imports(other, Ref(f"{module.path}::{name}"), name):
+                self._resolver.opened.add(path)
+                found.add(other.facts.module)
+        return frozenset(map(_last, found))
 
     def _homes(self, module: Module) -> frozenset[str]:
         """The parts of the names of the modules by which a definition of a module may be had."""
         heads = (self._resolver.modules.head(path) for path in self._carriers(module))
         return frozenset(part for head in heads if head is not None for part in head.module.split("."))
 
-    def _own(self, module: Module, code: Code, wanted: Wanted) -> Iterator[Place]:
-        """The references of a definition in its own file; what that lists for those who import all of it is none where nobody does."""
+    def _own(self, code: Code, wanted: Wanted) -> Iterator[Place]:
+        """The references of a definition in its own file, but in what that lists for those who import all of it."""
         yield from references.own(code, wanted.name)
-        texts = references.texts(code, wanted)
-        yield from (place for place in texts if not references.is_listed(place) or self._is_star(module))
+        yield from (place for place in references.texts(code, wanted) if not references.is_listed(place))
 
     def _counts_there(self, module: Module, place: Place, wanted: Wanted, asking: set[tuple[str, str]]) -> bool:
         """Whether a reference counts: it is run, and does more than to say of which class something is, or than to try it out."""
@@ -209,8 +229,12 @@ class Unnamed:
 
     def _is_hint(self, module: Module, place: Place, block: str) -> bool:
         """Whether a reference only says of which class something is; a decorator may look at what it is handed."""
+        if not place.function.is_hint(place.at):
+            return False
+        told = place.function.annotated(place.at)
+        block = told.outermost.name if told is not None else block
         defined = block in module.functions or block in module.classes
-        return place.function.is_hint(place.at) and not (defined and _is_decorated(module, block))
+        return not (defined and _is_decorated(module, block))
 
     def _reads_hints(self, module: Module) -> bool:
         """Whether somebody near a module may build what an annotation names."""
@@ -376,7 +400,12 @@ class Unnamed:
         if block == MAIN:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
         code = self._resolver.code(module.path)
-        if code is not None and number in references.replaced(code) and not self._is_noted(module):
+        if (
+            code is not None
+            and not module.facts.cells
+            and number in references.replaced(code)
+            and not self._is_noted(module)
+        ):
             return True
         if block.startswith(TRIES) and (
             _is_trial(module, block) or (code is not None and not any(references.own(code, block)))
@@ -771,10 +800,8 @@ def _names_file(text: str, stem: str) -> bool:
     words = text.split()
     if len(words) == 1:
         return stem in _parts(text)
-    return any(
-        stem in _parts(word) and (word != stem or before == "-m")
-        for before, word in zip(["", *words], words, strict=False)
-    )
+    starts = not _STARTS.isdisjoint(words)
+    return any(stem in _parts(word) and (word != stem or starts) for word in words)
 
 
 def _parts(text: str) -> tuple[str, ...]:

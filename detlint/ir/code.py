@@ -298,10 +298,23 @@ class Function:
 
     def is_hint(self, at: int) -> bool:
         """Whether an op only says of which class something is: in an annotation, but for one of a field, or what `isinstance` asks for."""
-        if not self.is_class and any(self.ops[mark][0] == op.QUOTE for mark in self.blocks(at)):
-            return True
+        if any(self.ops[mark][0] == op.QUOTE for mark in self.blocks(at)):
+            return not (self.is_class and self._is_of_field(at))
         uses = self.users[at]
         return bool(uses) and all(self._asks_class(use) for use in uses)
+
+    def _is_of_field(self, at: int) -> bool:
+        """Whether an op is a part of what annotates a field."""
+        return any(self.ops[use.op][0] == op.ANNOTATE or self._is_of_field(use.op) for use in self.users[at])
+
+    def annotated(self, at: int) -> Function | None:
+        """The function that stands in this one, and one of whose annotations an op is a part of."""
+        for function in self.code.functions():
+            if function.header.parent == self.number:
+                told = (function.header.returns, *(parameter.annotation for parameter in function.header.parameters))
+                if any(value >= 0 and at in self.within(value) for value in told):
+                    return function
+        return None
 
     def _asks_class(self, use: Use) -> bool:
         operation = self.ops[use.op]
@@ -350,6 +363,13 @@ class Code:
         for function in self.functions():
             found.setdefault(function.qualified, []).append(function)
         return found
+
+    @cached_property
+    def defined(self) -> frozenset[Binding]:
+        """The variables of the top level that definitions bind."""
+        top = self.module
+        made = ((operation[1], top.ops[operation[2]][0]) for _, operation in top.each(op.STORE))
+        return frozenset(Binding(0, slot) for slot, code in made if code in (op.FUNCTION, op.CLASS))
 
     def inside(self, number: int) -> Iterator[Function]:
         """A function with those that stand in it."""

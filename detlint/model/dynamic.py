@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from detlint.facts.model import Ref
+from detlint.facts.model import Ref, Result
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Code, Function, Place
 from detlint.model.meaning import Meaning
@@ -107,13 +107,13 @@ class Dynamic:
 
     def _asked(self) -> Iterator[tuple[Place, int | None]]:
         """Where something is asked for what has any name, and that; None for whatever is handed over later."""
-        for place, name in self.named(_ALL | _GETTERS | LOCATES | {"builtins.getattr"}):
+        for place, name in self.named(_ALL | _GETTERS | LOCATES | _EVALUATES | {"builtins.getattr"}):
             function, call = place.function, _call_of(place)
             given = function.call(call).positional if call is not None else ()
             if name in LOCATES or not given:
                 if name not in _ALL:
                     yield place, None
-            elif name in _GETTERS:
+            elif name in _GETTERS or name in _EVALUATES:
                 if any(function.constant(value) is UNKNOWN for value in given):
                     yield place, None
             elif name in _ALL or (len(given) > 1 and function.constant(given[1]) is UNKNOWN):
@@ -138,8 +138,10 @@ class Dynamic:
     def may_be_module(self, function: Function, value: int) -> bool:
         """Whether a value may be a module of the program, or something that such a module has."""
         found = self._meaning.value(function, value)
+        if isinstance(found, Result) and isinstance(found.of, Ref) and found.of.name in IMPORTS:
+            return True
         if isinstance(found, Ref):
-            return "::" in found.name
+            return found.name.endswith("::")
         root, attributes = function.chain(value)
         if function.parameter(root) == 0 and function.parent is not None and function.parent.is_class:
             return False  # an object asks itself

@@ -89,6 +89,8 @@ class Meaning:
         slot = function.ops[at][1]
         owner, home = function.binding(slot)
         text = function.text(slot)
+        if home < 0:
+            return self._of_module(text) if self._module.facts.stars else Ref(f"builtins.{text}")
         if owner == function.number:
             if (parameter := function.parameter(at)) >= 0:
                 return self._given(function, parameter, text)
@@ -102,9 +104,7 @@ class Meaning:
                 return self.value(found[0][0], found[0][0].ops[found[0][1]][2], depth + 1)
             around = self.code.function(owner)
             return self._given(around, home, text) if not found and home < len(around.header.parameters) else None
-        if home >= 0 or self._module.facts.stars:
-            return self._of_module(text)
-        return Ref(f"builtins.{text}")
+        return self._of_module(text)
 
     def _of_module(self, text: str) -> Value | None:
         found = self._module.facts.names.get(text)

@@ -7,6 +7,7 @@ what has a known class; a text means it that is its name behind that of its modu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from detlint.facts.model import Ref
@@ -28,16 +29,22 @@ class Wanted:
     Args:
         name: its name, one of the top level.
         homes: gives the parts of the names of the modules that have it.
+        stems: gives the last parts of the names of the modules that it may be imported from.
         bare: whether a text that is no more than its name may mean it.
     """
 
-    def __init__(self, module: Module, name: str, homes: Homes, bare: Callable[[], bool]) -> None:
+    def __init__(self, module: Module, name: str, homes: Homes, stems: Homes, bare: Callable[[], bool]) -> None:
         self.module = module
         self.name = name
         self.ref = Ref(f"{module.path}::{name}")
-        self.stem = module.facts.module.rpartition(".")[2]
         self._homes = homes
+        self._stems = stems
         self._bare = bare
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The last parts of the names of the modules that it may be imported from."""
+        return self._stems()
 
     def is_spelled(self, text: str, *, dotted: bool = False) -> bool:
         """Whether a text means it: it ends with its name, alone or behind that of its module or a package.
@@ -134,7 +141,7 @@ def _imports(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> b
     if isinstance(found, Ref) and "::" in found.name:
         return False
     source = meaning.imported(function, function.ops[at][1])
-    return source.rpartition(".")[2] == wanted.stem
+    return source.rpartition(".")[2] in wanted.stems
 
 
 def _bound(function: Function, at: int) -> Iterator[Place]:
@@ -157,7 +164,7 @@ def _is_attribute(meaning: Meaning, function: Function, at: int, wanted: Wanted)
     holder = meaning.value(function, base)
     if isinstance(holder, Ref):
         last = holder.name.removesuffix("::").removesuffix(".py").replace("/", ".").rpartition(".")[2]
-        return "::" not in holder.name and last == wanted.stem
+        return "::" not in holder.name and last in wanted.stems
     return not (isinstance(found, Ref) or meaning.kind(function, base))
 
 
@@ -197,6 +204,26 @@ def block_of(place: Place) -> str:
     return MAIN if function.is_main(at) else TOP
 
 
+def _calls_own(body: Function) -> bool:
+    """Whether the body of a class, or of one inside, calls a definition of the file, or has one decorate something."""
+    for at, operation in enumerate(body.ops):
+        kind = operation[0]
+        called = (
+            operation[1:2]
+            if kind == op.CALL
+            else operation[3 : 3 + operation[2]]
+            if kind in (op.FUNCTION, op.CLASS)
+            else ()
+        )
+        roots = (body.ops[body.chain(value).root] for value in called)
+        if any(root[0] == op.LOAD and body.binding(root[1]) in body.code.defined for root in roots):
+            return True
+        if kind == op.CLASS and _calls_own(body.code.function(operation[1])):
+            return True
+        del at
+    return False
+
+
 def replaced(code: Code) -> frozenset[int]:
     """The definitions of the top level, by number, that a later one of the same name replaces before anything may come to them: between
     the two, nothing reads the name, calls or imports something, or is decorated."""
@@ -204,6 +231,8 @@ def replaced(code: Code) -> frozenset[int]:
     for at, operation in enumerate(top.ops):
         kind = operation[0]
         if kind in (op.CALL, op.IMPORT) or (kind in (op.FUNCTION, op.CLASS) and operation[2]):
+            last.clear()
+        elif kind == op.CLASS and _calls_own(code.function(operation[1])):
             last.clear()
         elif kind == op.LOAD:
             last.pop(operation[1], None)
