@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, POSITIONAL, REST, FileIR, FnIR
+from detlint.ir.storage import body_of
 
 UNSET: Final = object()
 KINDS: Final = {
@@ -126,7 +127,7 @@ class Code:
     def __init__(self, ir: FileIR, number: int) -> None:
         self.number = number
         self.header = ir.functions[number]
-        self.body = ir.body(number)
+        self.body = body_of(ir, number)
         self.ops = self.body.ops
         self.items = nested(self.ops)
         self.kind = self.header.kind & KIND
@@ -528,8 +529,9 @@ class Machine:
                     made.update(values[value] if key < 0 else {values[key]: values[value]})
                 return made
             case op.FORMAT, [value, form, conversion]:
-                convert: Callable[[Any], Any] = {114: repr, 115: str, 97: ascii}.get(conversion, lambda same: same)
-                return format(convert(values[value]), values.get(form, ""))
+                converters: dict[int, Callable[[Any], Any]] = {114: repr, 115: str, 97: ascii}
+                converted = converters[conversion](values[value]) if conversion > 0 else values[value]
+                return format(converted, values.get(form, ""))
             case op.FUNCTION, [number, _, *decorators]:
                 return self.decorated(frame, self.function(frame, number), decorators)
             case op.CLASS, [number, count, *rest]:

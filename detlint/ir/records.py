@@ -124,12 +124,6 @@ class FileIR(msgspec.Struct, frozen=True, array_like=True, gc=False):
     exports: tuple[Export, ...]
     classes: tuple[Class, ...]
     bodies: tuple[msgspec.Raw, ...]
-    """Of each function, its `FnIR`: see `body`."""
-    spans: tuple[msgspec.Raw, ...]
-
-    def body(self, function: int) -> FnIR:
-        """What a function does."""
-        return _BODIES.decode(self.bodies[function])
-
-
-_BODIES: Final = msgspec.msgpack.Decoder(FnIR)
+    """Of each function its `FnIR`: ask `body_of`."""
+    spans: bytes
+    """Where ops stand: ask `spans_of`."""
