@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from ir_machine import comprehended
 
+from detlint.ir import ops as op
 from detlint.ir.lower import lower
 from detlint.ir.records import CLASS, KIND, FileIR
+from detlint.ir.storage import body_of
 
 ROOT = Path(__file__).parent.parent
 COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
@@ -38,11 +40,15 @@ def of_ir(ir: FileIR) -> set[Meaning]:
         paths.append((*paths[header.parent], (ir.strings[header.name], header.line)))
         if header.kind & KIND == CLASS:
             classes.add(paths[-1])
-    bodies = [ir.body(number) for number in range(len(paths))]
+    bodies = [body_of(ir, number) for number in range(len(paths))]
     inside = [comprehended(body) for body in bodies]
     found = set()
     for number, (path, body) in enumerate(zip(paths, bodies, strict=True)):
-        for name in body.names:
+        used = {part[1] for part in body.ops if part[0] in (op.LOAD, op.STORE, op.DELETE, op.ANNOTATE)}
+        for slot, name in enumerate(body.names):
+            if slot not in used and number == 0:
+                continue  # only a function binds it, which declares it global
+            assert name.slot >= 0 or not any(part[:2] == (op.STORE, slot) for part in body.ops)
             assert name.slot == -1 or name.owner != number or body.names[name.slot] == name
             text = mangled(ir.strings[name.text], path, classes)
             meaning: str | Path_

@@ -49,22 +49,30 @@ class File:
         return -1 if text is None else self.string(text)
 
     def constant(self, value: object) -> int:
-        """The row of a constant: 1, 1.0 and True are three, and so are 0.0 and -0.0."""
-        kind = value.__class__
-        key = value if kind is str else (kind, repr(value) if kind is float or kind is complex else value, value)
-        return self.constants.setdefault(key, len(self.constants))
+        """The row of a constant."""
+        return self.constants.setdefault(constant_key(value), len(self.constants))
+
+
+def constant_key(value: object) -> object:
+    """What a constant is looked up by, itself at the end if it is a tuple: 1, 1.0 and True are three constants, and so are 0.0 and -0.0."""
+    kind = value.__class__
+    if kind is str:
+        return value
+    return (kind, repr(value), value) if kind is float or kind is complex else (kind, value)
 
 
 class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "nodes", "number", "ops", "parameters",
-        "parent", "prefix", "private", "returns", "slots", "visible",
+        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "nodes",
+        "number", "ops", "parameters", "parent", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
     def __init__(self, file: File, kind: int, name: str, line: int, parent: Builder | None) -> None:
         self.file = file
+        self.strings = file.strings
+        self.constants = file.constants
         self.kind = kind
         self.name = name
         self.line = line
@@ -120,17 +128,27 @@ class Builder:
 
     def slot(self, text: str) -> int:
         """The slot of a name."""
-        key = self.key(text) if self.prefix else text
-        found = self.slots.get(key)
-        if found is None:
-            found = self.slots[key] = self.added(text, key)
-        return found
+        found = self.slots.get(text)
+        return self.first(text) if found is None else found
+
+    def first(self, text: str) -> int:
+        """The slot of a name that has none as it is written, as a rule because it is the first time that it is seen."""
+        key = text
+        if self.prefix:
+            key = self.key(text)
+            found = self.slots.get(key)
+            if found is not None:
+                return found
+        slot = self.slots[key] = len(self.keys)
+        self.names.append(text)
+        self.keys.append(key)
+        return slot
 
     def bind(self, text: str) -> int:
         """The slot of a name that is bound here."""
         slot = self.slots.get(text)
         if slot is None:
-            slot = self.slot(text)
+            slot = self.first(text)
         self.bound.add(slot)
         if self.declared and self.declared.get(key := self.keys[slot]) == GLOBAL and slot not in self.private:
             module = self.file.functions[0]
@@ -142,10 +160,10 @@ class Builder:
         """Bind a name."""
         self.put((STORE, self.bind(text), value), node)
 
-    def parameter(self, parameter: Parameter, text: str) -> None:
-        """A parameter, whose slot is its position."""
-        self.parameters.append(parameter)
-        key = self.key(text)
+    def parameter(self, text: str, kind: int, default: int, annotation: int) -> None:
+        """A parameter, as in `Parameter`, whose slot is its position."""
+        self.parameters.append(Parameter(kind, default, annotation))
+        key = self.key(text) if self.prefix else text
         slot = self.slots[key] = self.added(text, key)
         self.bound.add(slot)
 

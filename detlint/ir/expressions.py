@@ -7,18 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from detlint.ir import ops as op
-from detlint.ir.builder import Builder, Pending, Shadowed
+from detlint.ir.builder import Builder, Pending, Shadowed, constant_key
 from detlint.ir.operators import BINARY, COMPARISONS, UNARY
-from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST, Parameter
+from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST
 
 CONST, LOAD, ATTR, ITEM, CALL = op.CONST, op.LOAD, op.ATTR, op.ITEM, op.CALL
 
 
 def name(f: Builder, node: ast.Name) -> int:
-    text = node.id
-    slot = f.slots.get(text)
+    slot = f.slots.get(node.id)
     if slot is None:
-        slot = f.slot(text)
+        slot = f.first(node.id)
     ops = f.ops
     ops.append((LOAD, slot))
     f.nodes.append(node)
@@ -26,8 +25,8 @@ def name(f: Builder, node: ast.Name) -> int:
 
 
 def constant(f: Builder, node: ast.Constant) -> int:
-    ops = f.ops
-    ops.append((CONST, f.file.constant(node.value)))
+    value, constants, ops = node.value, f.constants, f.ops
+    ops.append((CONST, constants.setdefault(value if value.__class__ is str else constant_key(value), len(constants))))
     f.nodes.append(node)
     return len(ops) - 1
 
@@ -35,8 +34,7 @@ def constant(f: Builder, node: ast.Constant) -> int:
 def attribute(f: Builder, node: ast.Attribute) -> int:
     inner = node.value
     value = LOWER[inner.__class__](f, inner)
-    ops = f.ops
-    strings = f.file.strings
+    ops, strings = f.ops, f.strings
     ops.append((ATTR, value, strings.setdefault(node.attr, len(strings))))
     f.nodes.append(node)
     return len(ops) - 1
@@ -53,15 +51,17 @@ def item(f: Builder, node: ast.Subscript) -> int:
     return len(ops) - 1
 
 
-def values(f: Builder, nodes: Sequence[ast.expr]) -> list[int]:
-    return [LOWER[node.__class__](f, node) for node in nodes]
+def values(f: Builder, nodes: Sequence[ast.expr]) -> Sequence[int]:
+    return [LOWER[node.__class__](f, node) for node in nodes] if nodes else ()
 
 
 def arguments(f: Builder, node: ast.Call | ast.ClassDef, positional: Sequence[ast.expr]) -> list[int]:
     """The operands from the count of the positional arguments on."""
-    found = [len(positional), *[LOWER[part.__class__](f, part) for part in positional]]
+    found = [len(positional)]
+    for part in positional:
+        found.append(LOWER[part.__class__](f, part))  # noqa: PERF401  # a comprehension is a call of its own up to Python 3.11
     if node.keywords:
-        strings = f.file.strings
+        strings = f.strings
         for keyword in node.keywords:
             part = keyword.value
             value = LOWER[part.__class__](f, part)
@@ -211,36 +211,33 @@ def walrus(f: Builder, node: ast.NamedExpr) -> int:
 
 def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, kind: int, name: str) -> Builder:
     """A function with its parameters. Its defaults and annotations are values in what is around it: first the defaults, in Python's order,
-    then the type parameters, which those don't see and the rest does; the caller restores what they shadow."""
+    then the type parameters, which those don't see and the rest does."""
     given = node.args
-    positional = [*given.posonlyargs, *given.args]
-    without = len(positional) - len(given.defaults)
-    defaults = [-1] * without + [value_of(f, default) for default in given.defaults]
-    of_keywords = [optional(f, default) for default in given.kw_defaults]
-    listed = [
-        (POSITIONAL if number < len(given.posonlyargs) else EITHER, argument, default)
-        for number, (argument, default) in enumerate(zip(positional, defaults, strict=True))
-    ]
-    if given.vararg is not None:
-        listed.append((REST, given.vararg, -1))
-    listed += [(KEYWORD, argument, default) for argument, default in zip(given.kwonlyargs, of_keywords, strict=True)]
-    if given.kwarg is not None:
-        listed.append((OTHERS, given.kwarg, -1))
-    return _function(f, node, kind, name, listed)
-
-
-def _function(f: Builder, node: Any, kind: int, name: str, listed: list[tuple[int, ast.arg, int]]) -> Builder:
+    positional = given.posonlyargs + given.args if given.posonlyargs else given.args
+    defaults = [-1] * (len(positional) - len(given.defaults))
+    defaults += values(f, given.defaults)
+    of_keywords = [optional(f, default) for default in given.kw_defaults] if given.kw_defaults else ()
     before = type_parameters(f, node)
     made = Builder(f.file, kind, name, node.lineno, f)
-    returns = getattr(node, "returns", None)
-    quoted = returns is not None or any(argument.annotation is not None for _, argument, _ in listed)
-    if quoted:
-        f.put((op.QUOTE,), node)
-    for way, argument, default in listed:
-        made.parameter(Parameter(way, default, optional(f, argument.annotation)), argument.arg)
-    if quoted:
-        made.returns = optional(f, returns)
+    # the mark stands only where it has something to open for
+    start = f.put((op.QUOTE,), node)
+    add = made.parameter
+    only = len(given.posonlyargs)
+    for number, argument in enumerate(positional):
+        add(argument.arg, POSITIONAL if number < only else EITHER, defaults[number], optional(f, argument.annotation))
+    if given.vararg is not None:
+        add(given.vararg.arg, REST, -1, optional(f, given.vararg.annotation))
+    for argument, default in zip(given.kwonlyargs, of_keywords, strict=True):
+        add(argument.arg, KEYWORD, default, optional(f, argument.annotation))
+    if given.kwarg is not None:
+        add(given.kwarg.arg, OTHERS, -1, optional(f, given.kwarg.annotation))
+    if not isinstance(node, ast.Lambda):
+        made.returns = optional(f, node.returns)
+    if len(f.ops) > start + 1:
         f.put((op.END,), node)
+    else:
+        f.ops.pop()
+        f.nodes.pop()
     f.restore(before)
     return made
 
@@ -324,7 +321,12 @@ _COLLECTS: Final = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dic
 
 
 def store_name(f: Builder, node: ast.Name, value: int) -> None:
-    f.bound.add(slot := f.slot(node.id))
+    slot = f.slots.get(node.id)
+    if slot is None:
+        slot = f.first(node.id)
+    f.bound.add(slot)
+    if f.declared:
+        f.bind(node.id)
     f.ops.append((op.STORE, slot, value))
     f.nodes.append(node)
 

@@ -6,10 +6,7 @@ import ast
 import gc
 from collections.abc import Iterator
 from functools import partial
-from operator import attrgetter
 from typing import Final
-
-import msgspec
 
 from detlint.ir import ops as op
 from detlint.ir.builder import Builder, File
@@ -29,9 +26,7 @@ from detlint.ir.records import (
     Import,
 )
 from detlint.ir.statements import block
-
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_PLACE: Final = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset")
+from detlint.ir.storage import encoded_body, encoded_spans
 
 
 def lower(tree: ast.Module) -> FileIR:
@@ -56,7 +51,6 @@ def _lowered(tree: ast.Module) -> FileIR:
             f.put((op.RETURN, value_of(f, body)), body)
     functions = file.functions
     names = [f.resolved() for f in reversed(functions)][::-1]
-    encode = _ENCODER.encode
     headers = [
         Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, f.line, tuple(f.parameters), f.returns)
         for f in functions
@@ -73,31 +67,33 @@ def _lowered(tree: ast.Module) -> FileIR:
         imports,
         exports,
         classes,
-        tuple(msgspec.Raw(encode((found, f.ops))) for f, found in zip(functions, names, strict=True)),
-        tuple(msgspec.Raw(encode([*map(_PLACE, f.nodes)])) for f in functions),
+        tuple(encoded_body(found, f.ops) for f, found in zip(functions, names, strict=True)),
+        encoded_spans([f.nodes for f in functions]),
     )
 
 
+_KINDS: Final = {op.FUNCTION: OF_FUNCTION, op.CLASS: OF_CLASS, op.IMPORT: OF_IMPORT, op.MEMBER: OF_IMPORT}
+_BINDING: Final = frozenset({op.STORE, op.DELETE, op.STAR_IMPORT})
+
+
 def _exports(file: File) -> Iterator[Export]:
-    """What the module binds, in the order of its slots."""
+    """What the module binds, in the order of its slots. Those are its imports that come first: it is lowered before all others."""
     module = file.functions[0]
+    binding, imports = _BINDING, 0
     seen: dict[int, tuple[int, int]] = {}
-    imports = 0
-    for part in module.ops:
-        code = part[0]
-        if code == op.STORE:
-            kind, number = OF_VALUE, -1
-            value = module.ops[part[2]]
-            if value[0] == op.FUNCTION or value[0] == op.CLASS:
-                kind, number = OF_FUNCTION if value[0] == op.FUNCTION else OF_CLASS, value[1]
-            elif value[0] == op.IMPORT or value[0] == op.MEMBER:
-                kind, number = OF_IMPORT, imports
-                imports += 1
-            seen[part[1]] = (SEVERAL, -1) if part[1] in seen else (kind, number)
-        elif code == op.STAR_IMPORT:
+    for part in [part for part in module.ops if part[0] in binding]:
+        if part[0] == op.STAR_IMPORT:
             imports += 1
-        elif code == op.DELETE:
-            seen[part[1]] = SEVERAL, -1
+            continue
+        found = SEVERAL, -1
+        if part[0] == op.STORE:
+            made = module.ops[part[2]]
+            kind = _KINDS.get(made[0], OF_VALUE)
+            number = imports if kind == OF_IMPORT else made[1] if kind != OF_VALUE else -1
+            imports += kind == OF_IMPORT
+            if part[1] not in seen:
+                found = kind, number
+        seen[part[1]] = found
     for slot in sorted(module.bound - module.private):
         yield Export(file.string(module.names[slot]), *seen.get(slot, (SEVERAL, -1)))
 

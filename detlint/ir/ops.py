@@ -33,7 +33,7 @@ COMPARE: Final = 7
 CHOICE: Final = 8
 """string (`and`, `or`, `if`), value, value: what one of two arms gives; stands behind the `END` of their `IF`, where other `CHOICE`s may
 stand as well. `and`: the first value where that is false, else the second; `or`: the other way round; `if`: the first where the arm of
-the `IF` was gone through, else the second"""
+the `IF` was gone through, else the second. Of a pattern's alternatives none may have come to its value; nothing takes it then"""
 LIST: Final = 9
 """values..."""
 TUPLE: Final = 10
