@@ -5,6 +5,7 @@ Bodies are decoded, and their flow is found out, when somebody first asks for th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -178,25 +179,25 @@ class Function:
             return -1
         return slot if self.names[slot].owner == self.number else -1
 
-    def mentions(self, name: str) -> int:
-        """How often it has a name itself, as `Code.mentions` counts."""
-        strings, slots = self.code.strings, {*self.slots.get(name, ())}
-        count = sum(slot < len(self.header.parameters) for slot in slots)
+    def mentioned(self) -> Iterator[str]:
+        """The names that it has itself, each as often as `Code.mentions` counts."""
+        strings = self.code.strings
+        yield from (self.text(slot) for slot in range(len(self.header.parameters)))
         for at, operation in enumerate(self.ops):
             code = operation[0]
             if code == op.STORE:
-                count += operation[1] in slots and not self._is_told(operation)
+                if not self._is_told(operation):
+                    yield self.text(operation[1])
             elif code in (op.LOAD, op.DELETE, op.ANNOTATE):
-                count += operation[1] in slots
+                yield self.text(operation[1])
             elif code in (op.ATTR, op.SET_ATTR, op.DELETE_ATTR, op.MEMBER):
-                count += strings[operation[2]] == name
+                yield strings[operation[2]]
             elif code == op.IMPORT:
-                count += name in strings[operation[1]].split(".")
+                yield from strings[operation[1]].split(".")
             elif code in (op.FUNCTION, op.CLASS):
-                count += self.code.function(operation[1]).name == name
+                yield self.code.function(operation[1]).name
             if code in (op.CALL, op.CLASS):
-                count += name in self.call(at).named
-        return count
+                yield from self.call(at).named
 
     def _is_told(self, operation: Op) -> bool:
         """Whether a `STORE` binds a name that the op which gives the value has already: a definition, an import by its own name, `+=`."""
@@ -384,13 +385,15 @@ class Code:
         """All names that its code has: of variables, attributes, keywords, modules by their parts. Not what its texts say."""
         return frozenset(part for text in self.strings for part in text.split("."))
 
-    def mentions(self, name: str) -> int:
-        """How often its code has a name: of variables that are bound or read, definitions, parameters, attributes, keywords and parts of
-        what is imported; and how often a constant is one, or has it as a part of a dotted name."""
-        count = sum(1 for constant in self.constants if isinstance(constant, str) and name in constant.split("."))
-        return (
-            count + sum(function.mentions(name) for function in self.functions()) if name in self.identifiers else count
+    @cached_property
+    def mentions(self) -> Counter[str]:
+        """How often its code has each name: of variables that are bound or read, definitions, parameters, attributes, keywords and parts
+        of what is imported; and how often a constant is one, or has it as a part of a dotted name."""
+        found = Counter(name for function in self.functions() for name in function.mentioned())
+        found.update(
+            part for constant in self.constants if isinstance(constant, str) for part in {*constant.split(".")}
         )
+        return found
 
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
         """The op of some codes that stands at a place; None for none."""

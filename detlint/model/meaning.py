@@ -16,7 +16,7 @@ from detlint.ir.code import Code, Function
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 24
-MOST: Final = 256
+MOST: Final = 64
 """Files whose meanings are kept."""
 """So many names may stand for one another."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}

@@ -19,7 +19,7 @@ from detlint.notebook import SUFFIX, is_notebook
 from detlint.program.surroundings import Surroundings
 from detlint.status import NOTHING, Status, status_of
 
-MOST_CODES: Final = 256
+MOST_CODES: Final = 64
 """Files whose IR is kept while it is asked: the same ones are asked again and again."""
 
 

@@ -248,7 +248,7 @@ class Texts:
         if not self.has_name(path, name):
             return 0
         code = self._code_of(path)
-        return code.mentions(name) if code is not None else MOST_TEXTS
+        return code.mentions[name] if code is not None else MOST_TEXTS
 
     def names_below(self, folder: str) -> frozenset[str]:
         """The names of the program's files and folders below a folder, as imports say them."""

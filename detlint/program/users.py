@@ -117,7 +117,7 @@ class Users:
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
         self.asked.add(word)
-        return (path for path in self.importers(module.path) if self.mentions(path, word))
+        return (path for path in self.importers(module.path) if self.texts.has_name(path, word))
 
     def of(self, module: Module, name: str) -> list[Use] | None:
         """All uses of a function or class of a module; None where those that there may be can't be found.
@@ -445,14 +445,13 @@ class Users:
 
     def _look(self, path: str, own: Ref, word: str) -> tuple[bool, list[Use]]:
         """Whether a file has a definition by its name, for others too, and its uses there."""
-        said = self.mentions(path, word)
-        other = self.resolver.module(path) if said else None
+        other = self.resolver.module(path) if self.texts.has_name(path, word) else None
         if other is None:
             return False, []
         uses = [*self._in(other, own, word)]
         imported = self._imported(other, own, word)
         to_import_it = max((name.split(".").count(word) for name in imported), default=0)
-        if imported and not uses and said > to_import_it and not path.endswith("__init__.py"):
+        if imported and not uses and self.mentions(path, word) > to_import_it and not path.endswith("__init__.py"):
             uses = [_unseen(other)]  # it does something with it that no site tells
         return bool(imported), uses
 
