@@ -140,7 +140,7 @@ class Database:
         if together:
             texts = sorted(asked.text(key) for asked, key in circle)
             prints = sorted(print_of(a.text(k), a.encode(v)) for (a, k), v in circle.items() if a.stored)  # type: ignore[attr-defined]
-            whole = b"\0".join(texts)
+            whole = b"\0".join([b"together", *texts])
             node = self._put(digest(whole), print_of(whole, msgspec.msgpack.encode(prints)), needs)
             self._keep(node, b"", b"")
             needs = (node,)
@@ -260,7 +260,7 @@ class Database:
                 found = self._forget(node)
                 if found is not None and node in self._suspect:
                     self._held[node] = found[0]
-        self._forget_apart(self._suspect)
+        self._forget_apart({*self._suspect, *changed})
 
     def _forget_apart(self, gone: set[int]) -> None:
         """Forget what isn't stored and rests on some nodes: it is computed again when it is asked for."""
@@ -354,6 +354,8 @@ class Database:
         graph, inputs = self._graph, dict[int, None]()
         rows = []
         for node, (text, data) in self._own().items():
+            if node in graph.red:  # what it was computed with is no more
+                continue
             inputs.update(dict.fromkeys(need for need in graph.needs[node] if need in graph.sources))
             rows.append(self._exported(node, text, data, None))
         told = ((node, graph.sources[node]) for node in inputs)
