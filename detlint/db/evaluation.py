@@ -31,20 +31,31 @@ _FRAME: Final = 45_000
 class _Frame:
     """A query that is being run."""
 
-    __slots__ = ("asked", "low", "name")
+    __slots__ = ("asked", "head", "low", "name", "place")
 
-    def __init__(self, name: Name, low: int) -> None:
+    def __init__(self, name: Name, place: int) -> None:
         self.name = name
+        self.place = place
         self.asked: dict[int, None] = {}
-        self.low = low
+        self.low = place + 1
         """The lowest place on the stack that it has come back to."""
+        self.head: _Frame | None = None
+        """Once it was run and has come back to something that is still being run: that, when it was left."""
+
+    def running(self) -> _Frame:
+        """What is still being run of those that it has come back to."""
+        frame = self
+        while (head := frame.head) is not None:
+            frame.head = head.head or head  # the next one has half of the way
+            frame = head
+        return frame
 
 
 class _Open(NamedTuple):
-    """A value that is not final."""
+    """A value that is not final, and where it came back to."""
 
     value: Any
-    low: int
+    head: _Frame
 
 
 class Evaluation:
@@ -77,7 +88,8 @@ class Evaluation:
         if low is not None:
             value = self._before.get(name, name[0].initial)  # type: ignore[attr-defined]
         elif name in self.open:
-            value, low = self.open[name]
+            value, head = self.open[name]
+            low = head.running().place
         else:
             return NOTHING
         circle = [frame.name for frame in self._stack[low:]]
@@ -96,7 +108,7 @@ class Evaluation:
 
     def _compute(self, name: Name) -> Any:
         place, mark = len(self._stack), len(self.open)
-        frame = _Frame(name, place + 1)
+        frame = _Frame(name, place)
         self._stack.append(frame)
         self.active[name] = place
         try:
@@ -111,7 +123,8 @@ class Evaluation:
             self._stack.pop()
             del self.active[name]
         if frame.low < place:
-            self.open[name] = _Open(value, frame.low)
+            frame.head = self._stack[frame.low]
+            self.open[name] = _Open(value, frame.head)
             self._pass_on(frame, self._stack[-1])
             return value
         circle = self._take(mark)
