@@ -82,6 +82,11 @@ class Counters(msgspec.Struct):
         yield "bytes read", self.bytes
         yield "bytes read again", self.again
         yield "bytes searched", self.searched
+        if self.computed or self.green or self.loaded or self.inputs:
+            yield "queries run", self.computed
+            yield "answers verified", self.green
+            yield "answers loaded", self.loaded
+            yield "inputs read", self.inputs
 
 
 NUMBERS: Final = tuple(name for name in Counters.__struct_fields__ if name != "contexts")

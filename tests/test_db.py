@@ -109,7 +109,7 @@ def test_the_same_in_a_process_that_goes_on(folder: Path) -> None:
 def test_only_what_rests_on_a_change_is_computed(folder: Path) -> None:
     check(folder)
     edit(folder / "d.toy", "p = y\n")
-    assert work(lambda: check(folder))[0] == 3  # the file, one name, the report
+    assert work(lambda: check(folder))[0] == 5  # the file, where it is, its names, one of them, the report
     db = opened(folder)
     assert work(lambda: toy.resolve(db, str(folder), "a", "r")) == (0, 0, 1, 0)
 

@@ -145,10 +145,10 @@ def test_circles_that_come_and_go_leave_nothing_behind(given: list[Edges], order
 
 def test_small_graphs_in_all_orders() -> None:
     choices = [(), (0,), (1,), (2,), (0, 1), (1, 2), (2, 0)]
-    for given in itertools.product(choices, repeat=3):
-        expected = naive_reached(given)
+    for some in itertools.product(choices, repeat=3):
+        expected = naive_reached(some)
         for order in itertools.permutations(range(3)):
-            db = database(given)
+            db = database(some)
             assert {number: reached(db, number) for number in order} == dict(enumerate(expected))
 
 

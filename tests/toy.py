@@ -23,7 +23,7 @@ class Module(msgspec.Struct, frozen=True):
     imports: tuple[tuple[str, str], ...]
 
 
-@source
+@source(status=lambda: b"as ever")
 def setting() -> str:
     """How a report is written, unless a test says another way."""
     return "plain"
@@ -104,8 +104,8 @@ class Plain:
         self.modules = {path.stem: read(path.read_bytes()) for path in sorted(folder.glob("*.toy"))}
         self.words: dict[str, dict[str, set[str]]] = {module: {} for module in self.modules}
         before = None
-        while before != str(self.words):
-            before = str(self.words)
+        while before != self.report():
+            before = self.report()
             for module, found in self.modules.items():
                 table = self.words[module]
                 for name, word in found.words:
@@ -113,10 +113,7 @@ class Plain:
                 for other, name in found.imports:
                     theirs = self.words.get(other, {})
                     for one in list(theirs) if name == "*" else [name]:
-                        table.setdefault(one, set()).update(sorted(theirs.get(one, ())))
-            for table in self.words.values():
-                for name in table:
-                    table[name] = set(sorted(table[name]))
+                        table.setdefault(one, set()).update(theirs.get(one, ()))
 
     def resolve(self, module: str, name: str) -> Words:
         return frozenset(self.words.get(module, {}).get(name, ()))

@@ -258,7 +258,7 @@ class Database:
         for node in (*self._suspect, *changed):
             if node in self._names:
                 found = self._forget(node)
-                if found is not None and node in self._suspect:
+                if found is not None and node in self._suspect and node not in graph.sources:
                     self._held[node] = found[0]
         self._forget_apart({*self._suspect, *changed})
 

@@ -82,8 +82,8 @@ class Graph:
         """The node of a question."""
         if self._found is None:
             self._found = dict(zip(self.digests, range(len(self.digests)), strict=True))
-            self._found.pop(0, None)
-            self._holes = [node for node, digest in enumerate(self.digests) if not digest]
+            if self._found.pop(0, None) is not None:
+                self._holes = [node for node, digest in enumerate(self.digests) if not digest]
         return self._found.get(digest)
 
     def put(self, digest: int, print_: int, needs: Needs) -> tuple[int, bool]:
