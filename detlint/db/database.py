@@ -113,7 +113,7 @@ class Database:
             value = self._held.pop(node)
         else:
             row = self._row(node)
-            if row is None or print_of(*row) != self._graph.prints[node]:
+            if row is None or row[0] != asked.text(key) or print_of(*row) != self._graph.prints[node]:
                 return False
             try:
                 value = asked.decode(row[1])

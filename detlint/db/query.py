@@ -113,6 +113,11 @@ class Query(Asked[P, T]):
     def same(self, one: T, other: T) -> bool:
         return super().same(one, other) if self.stored else one == other
 
+    def release(self, db: Database) -> None:
+        """Give back the memory of its values, which are read from disk, or computed, where they are asked for again."""
+        if self.stored and self.number < len(db.hot):
+            db.hot[self.number].clear()
+
 
 class Source(Asked[P, T]):
     """A value from outside: a function of the key alone, which is asked once in a revision."""
@@ -180,7 +185,7 @@ def parsed(text: bytes) -> tuple[Asked[Any, Any], Key] | None:
 
 
 def digest(text: bytes) -> int:
-    """A number for a question. (That two have the same is as likely as a hit by a meteorite, and does no harm: see `print_of`.)"""
+    """A number for a question, never 0. Where a value is read, the question itself is compared."""
     return xxhash.xxh3_64_intdigest(text) or 1
 
 
