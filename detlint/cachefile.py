@@ -19,7 +19,7 @@ _TAGGED: Final = (
 )
 CHECK: Final = 8
 """Bytes of the check sum that everything begins with: it tells what was written whole from what is damaged."""
-_NAMES: Final = ("catalog-", "facts-", "record-")
+_NAMES: Final = ("catalog-", "facts-", "queries-", "record-")
 """How the files of a cache begin."""
 _MOST: Final = 1 << 40
 """Bytes: as many as a cache may have."""

@@ -46,6 +46,14 @@ class Counters(msgspec.Struct):
     searched: int = 0
     """Bytes of sources that were handed out to be looked through, once they were read: to look for a word in a file that is in memory
     hands out all of it."""
+    computed: int = 0
+    """Runs of queries of the database; those that come to themselves are run some times for one answer."""
+    green: int = 0
+    """Answers that might have changed, and were found to hold without being computed."""
+    loaded: int = 0
+    """Values of queries that were read from the cache."""
+    inputs: int = 0
+    """Values of sources that were read, rather than only their status."""
 
     @property
     def again(self) -> int:
@@ -74,6 +82,11 @@ class Counters(msgspec.Struct):
         yield "bytes read", self.bytes
         yield "bytes read again", self.again
         yield "bytes searched", self.searched
+        if self.computed or self.green or self.loaded or self.inputs:
+            yield "queries run", self.computed
+            yield "answers verified", self.green
+            yield "answers loaded", self.loaded
+            yield "inputs read", self.inputs
 
 
 NUMBERS: Final = tuple(name for name in Counters.__struct_fields__ if name != "contexts")
