@@ -60,7 +60,7 @@ def _lowered(tree: ast.Module) -> FileIR:
         for function, module, level, member, name in file.imports
     )
     exports, classes = tuple(_exports(file)), tuple(_classes(file))
-    return FileIR(
+    made = FileIR(
         tuple(file.strings),
         tuple(key if key.__class__ is str else key[-1] for key in file.constants),  # type: ignore[index]
         tuple(headers),
@@ -70,6 +70,8 @@ def _lowered(tree: ast.Module) -> FileIR:
         tuple(encoded_body(found, f.ops) for f, found in zip(functions, names, strict=True)),
         encoded_spans([f.nodes for f in functions]),
     )
+    functions.clear()  # they lead to the file, and it to them: nothing would ever free either while garbage isn't looked for
+    return made
 
 
 _KINDS: Final = {op.FUNCTION: OF_FUNCTION, op.CLASS: OF_CLASS, op.IMPORT: OF_IMPORT, op.MEMBER: OF_IMPORT}
