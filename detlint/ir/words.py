@@ -16,7 +16,6 @@ from zlib import crc32
 
 import msgspec
 
-from detlint.ir import ops as op
 from detlint.ir.code import Code
 
 _SEPARATES: Final = re.compile(r"\W+")
@@ -62,28 +61,14 @@ def of_code(code: Code) -> Words:
     for constant in code.constants:
         if isinstance(constant, str) and len(constant) <= LONGEST:
             names.update(_SEPARATES.split(constant))
-    imported = {
-        part
-        for function in code.functions()
-        for text in _imports(function.ops, code.strings)
-        for part in text.split(".")
-    }
+    said = (row for found in code.ir.imports for row in (found.module, found.member) if row >= 0)
+    imported = {part for row in said for part in code.strings[row].split(".")}
     return Words(_sorted(names | (imported & {STAR}) - {""}), _sorted(imported - {""}))
 
 
 def of_text(text: bytes) -> Words:
     """The names of a file that is no Python: all words that it has."""
     return Words(_sorted(word.decode() for word in {*_PLAIN.findall(text)}), array("I"))
-
-
-def _imports(ops: Iterable[tuple[int, ...]], strings: tuple[str, ...]) -> Iterable[str]:
-    for operation in ops:
-        if operation[0] == op.IMPORT:
-            yield strings[operation[1]]
-        elif operation[0] == op.MEMBER:
-            yield strings[operation[2]]
-        elif operation[0] == op.STAR_IMPORT:
-            yield STAR
 
 
 def _sorted(words: Iterable[str]) -> array[int]:
