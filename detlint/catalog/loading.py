@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from functools import cache as remembered
 from pathlib import Path
 
 import msgspec
@@ -38,10 +39,9 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         CatalogError: a file can't be read or is wrong.
     """
     shipped = _states(directory(), ".toml")
-    code = _states(Path(__file__).parent.parent, ".py")  # it made what the cache keeps
     own = [(str(file), _read(file)) for file in extra or []]
     digest = xxhash.xxh3_128(f"{__version__} {sys.version_info[:2]}".encode())
-    digest.update(repr((shipped, code)).encode())
+    digest.update(repr((shipped, _code())).encode())
     for path, data in own:
         digest.update(b"\0" + path.encode() + b"\0" + data)
     fingerprint = digest.hexdigest()
@@ -104,6 +104,12 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
                 elif "." not in item.name and item.name != "__pycache__" and is_folder(item):
                     folders.append(item.path)
     return sorted(found)
+
+
+@remembered
+def _code() -> list[tuple[str, int, int]]:
+    """The state of the code that makes what a cache keeps: a process goes on with what it has loaded."""
+    return _states(Path(__file__).parent.parent, ".py")
 
 
 def _read_compiled(path: Path) -> Compiled | None:
