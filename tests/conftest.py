@@ -54,9 +54,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
-    if next(_runs) % RUNS_KEPT == 0:
-        gc.collect()  # a run leaves all that it made to the end of its process: thousands of them fill the memory
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+    gc.disable()
+    try:
+        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+    finally:
+        gc.collect(1)  # what a run has made, which it leaves to the end of its process
+        gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of each search for garbage what all tests are, and what they have imported."""
+    gc.collect()
+    gc.freeze()
 
 
 CHECKING = """\
