@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -113,9 +114,23 @@ class Told(NamedTuple):
     path: Path
     cell: int | None
     line: int
+    column: int
     level: str
     code: str
     message: str
+
+    @classmethod
+    def of(cls, line: str) -> Told:
+        match = CONCISE.fullmatch(line)
+        assert match is not None, line
+        cell, (row, column) = match["cell"], map(int, match.group("line", "column"))
+        return cls(
+            Path(match["file"]).absolute(),
+            int(cell) if cell else None,
+            row,
+            column,
+            *match.group("level", "code", "text"),
+        )
 
 
 def told(*arguments: str | Path, isolated: bool = True) -> list[Told]:
@@ -123,15 +138,7 @@ def told(*arguments: str | Path, isolated: bool = True) -> list[Told]:
     config = ["--isolated"] if isolated else []
     result = detlint("check", *config, "--no-cache", "--show-notes", "--output-format", "concise", *arguments)
     assert result.exit_code in (0, 1), result.stderr
-    found = []
-    for line in result.stdout.splitlines():
-        match = CONCISE.fullmatch(line)
-        assert match is not None, line
-        cell = int(match["cell"]) if match["cell"] else None
-        found.append(
-            Told(Path(match["file"]).absolute(), cell, int(match["line"]), match["level"], match["code"], match["text"])
-        )
-    return found
+    return [*map(Told.of, result.stdout.splitlines())]
 
 
 def age(root: Path, number: int = 0) -> None:
@@ -170,6 +177,31 @@ def copied(tmp_path: Path) -> Callable[[str], Path]:
     return copy
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a test run share, for what is made by whoever needs it first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def once(
+    shared: Path, fixture: Path, judge: Callable[[Path, Path], tuple[Path, list[Told]]]
+) -> tuple[Path, list[Told]]:
+    """What `judge` says of a fixture and a folder: found once in a test run, by whoever asks first."""
+    from filelock import FileLock
+
+    folder = shared / "judged" / fixture.relative_to(REPOSITORY / "fixtures")
+    kept = folder / "judged"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(judge(fixture, folder)))
+        root, found = pickle.loads(kept.read_bytes())
+    return root, found
+
+
 class Corpus(NamedTuple):
     """The fixtures of all rules, and the facts and verdicts about them: analysed once in a test run, by whoever asks first."""
 
@@ -185,13 +217,11 @@ class Corpus(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def corpus(shared: Path) -> Corpus:
     from filelock import FileLock
 
-    base = tmp_path_factory.getbasetemp()
-    top = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "corpus"  # which all workers share
-    made = Corpus(top / "fixtures", top / "cache")
-    with FileLock(top.with_suffix(".lock")):
+    made = Corpus(shared / "corpus" / "fixtures", shared / "corpus" / "cache")
+    with FileLock(shared / "corpus.lock"):
         if not made.cache.exists():
             for name in ("rules", "showcase", "traps"):
                 shutil.copytree(REPOSITORY / "fixtures" / name, made.folder / name)
