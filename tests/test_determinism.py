@@ -73,7 +73,8 @@ def many(shared: Path) -> Path:
 
 
 def write_many(root: Path) -> None:
-    (root / ".git").mkdir(parents=True)  # a project: files that are named alone are judged with the scripts above them, too
+    # A project: files that are named alone are judged with the scripts above them, too.
+    (root / ".git").mkdir(parents=True)
     sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
     for number, path in enumerate(sources[::6]):
         if "registered_by_the_program" in path.stem:
