@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from conftest import REPOSITORY
 from forks import server
-from traced import compared, line, shell, written
+from traced import IMPORTS, QUIET, compared, line, shell, written
 
 from detlint.tracing.calls import calls
 
@@ -198,8 +198,6 @@ from detlint.runtime import trace
 with trace(sys.argv.pop(1), **OPTIONS):
     runpy.run_path("train.py", run_name="__main__")
 """
-QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_v": "3", "OMP_NUM_THREADS": "1"}
-IMPORTS = {"mindspore": "import mindspore, mindspore.dataset", "tensorflow": "import tensorflow, keras"}
 
 
 def _pair(tmp_path: Path, text: str, fault: str, **options: str) -> dict[str, Any]:

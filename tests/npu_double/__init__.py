@@ -56,7 +56,7 @@ def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -
         AssertionError: it fails; with what it wrote to standard error.
     """
     variables = environment(noisy, switched)
-    process = server("import torch", PYTHONPATH=variables["PYTHONPATH"], PYTHONWARNINGS="ignore")
+    process = server("import torch, torch._dynamo", PYTHONPATH=variables["PYTHONPATH"], PYTHONWARNINGS="ignore")
     kernels = {name: variables[name] for name in ("NPU_DOUBLE_NOISY", "NPU_DOUBLE_SWITCHED")}
     done = process.run(program + END, cwd=None, **kernels)
     assert done.returncode == 0, done.stderr
