@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import detlint
+from forks import server
 from packaging.requirements import Requirement
 
 from detlint import catalog
@@ -22,7 +22,8 @@ MEASURED = FOLDER / "operators.json"
 
 
 def script(name: str, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
+    python = server("import torch, torch._dynamo").python
+    done = subprocess.run([python, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

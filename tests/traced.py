@@ -102,6 +102,14 @@ IMPORTS = {
     "tensorflow": "import tensorflow, keras, detlint.tracing.tensorflow_session",
 }
 """What servers have imported. (PyTorch's optimizers import the compiler as they step.)"""
+TRACED = """\
+import runpy, sys
+from detlint.runtime import trace
+
+with trace(sys.argv.pop(1), **globals().get("OPTIONS", {})):
+    runpy.run_path("train.py", run_name="__main__")
+"""
+"""Traces `train.py` in a process that has imported the framework: the folder is the first argument."""
 
 
 def model(layer: str = "x", data: str = "torch.randn(2, 3, 8, 8)", steps: int = 2, after: str = "pass") -> str:
