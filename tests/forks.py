@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import gc
 import json
 import multiprocessing
 import os
@@ -105,6 +106,7 @@ def _serve(listening: socket.socket, preamble: str) -> None:
     """Run the preamble, then fork for what is asked for, until the test run ends."""
     main = sys.modules["__main__"].__dict__
     exec(compile(preamble, "<preamble>", "exec"), main)
+    gc.freeze()  # a fork that looks for garbage there would copy all of it
     while select.select([listening.fileno(), 0], [], [])[0] == [listening.fileno()]:
         asked, _ = listening.accept()
         if os.fork() == 0:

@@ -27,6 +27,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, RandomSampler, SubsetRandomSampler, random_split  # noqa: E402
+from traced import IMPORTS, QUIET  # noqa: E402
 
 from detlint.runtime import enforce  # noqa: E402
 
@@ -578,7 +579,7 @@ print(int((drop_token(torch.ones(1000)) == 0).sum()) > 0)
         }
     )
     for name in ("early.py", "late.py"):
-        done = server("import torch").run((root / name).read_text(), cwd=root)
+        done = server(IMPORTS["torch"], **QUIET).run((root / name).read_text(), cwd=root)
         assert done.stdout.splitlines() == ["0 [('DET201', 'ourlib.drop_token', 1)]", "True"], done.stderr
 
 

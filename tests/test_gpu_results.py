@@ -16,13 +16,15 @@ from detlint import catalog
 
 torch = pytest.importorskip("torch")
 
+from traced import IMPORTS, QUIET  # noqa: E402
+
 FOLDER = Path(__file__).parent.parent / "benchmarks" / "gpu"
 TRACES = Path(__file__).parent / "data" / "gpu"
 MEASURED = FOLDER / "operators.json"
 
 
 def script(name: str, *arguments: str) -> str:
-    python = server("import torch, torch._dynamo").python
+    python = server(IMPORTS["torch"], **QUIET).python
     done = subprocess.run([python, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,8 +1,8 @@
 """Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them, or under
 `detlint run`.
 
-Each folder beside this file is a program as people write them. It is run in processes of its own, each with a hash seed of its
-own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
+Each folder beside this file is a program as people write them. It is run in processes of its own, with two hash seeds, before
+and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
 in between. The processes are forked from one that has imported the framework, and take new random states as a fresh one does, or
 have those that it got from what `detlint run` prepares.
 """
@@ -167,7 +167,7 @@ def run(program: Program, folder: Path, number: int, arguments: Sequence[str]) -
     Args:
         number: which run it is.
     """
-    process = server(BEGINNING[program.needs] + FRESH, **QUIET, PYTHONHASHSEED=str(number + 1))
+    process = server(BEGINNING[program.needs] + FRESH, **QUIET, PYTHONHASHSEED=str(number % 2 + 1))
     command = [process.python, program.script, *arguments]
     environment = {**os.environ, **QUIET}
     return printed(lambda: subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True))
