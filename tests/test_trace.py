@@ -26,6 +26,7 @@ from traced import (
     line,
     model,
     pair,
+    shell,
     traced,
     unsteady,
     written,
@@ -376,8 +377,9 @@ if __name__ == "__main__":
 """
     project = tmp_path / "project"
     written(project, text)
-    for name in "ab":
-        done = server(IMPORTS["torch"], **QUIET).run(TRACED, str(tmp_path / name), cwd=project)
+    started = shell("trace", tmp_path / "started", "train.py", cwd=project)
+    forks = [server(IMPORTS["torch"], **QUIET).run(TRACED, str(tmp_path / name), cwd=project) for name in "ab"]
+    for name, done in zip(("started", "a", "b"), (started, *forks), strict=True):
         assert done.returncode == 0, done.stderr
         assert [path.name for path in (tmp_path / name).iterdir()] == ["main.trace"]
     assert equal(tmp_path / "a", tmp_path / "b")

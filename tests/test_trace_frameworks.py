@@ -206,7 +206,7 @@ def test_runs_that_do_the_same_are_equal(tmp_path: Path, framework: str) -> None
     for run in "ab":
         done = shell("trace", tmp_path / run, "train.py", "none", cwd=tmp_path / "project", RUN="1", **QUIET)
         assert done.returncode == 0, done.stderr
-        assert [path.name for path in (tmp_path / run).iterdir()] == ["main.trace"]
+        assert [path.name for path in (tmp_path / run).iterdir()] == [f"main-{framework}.trace"]
     for pair in (told, compared(tmp_path / "a", tmp_path / "b")):
         assert pair["equal"], pair["story"]
         assert [(one["framework"], one["rows"][0] > 60) for one in pair["processes"]] == [(framework, True)]
