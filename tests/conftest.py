@@ -53,6 +53,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--metamorphic", choices=["each", "together"], default="together", help=told)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Each process goes through a part of the files in their order, so that what they share is made once, and then helps others."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
     gc.disable()
