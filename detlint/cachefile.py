@@ -32,20 +32,28 @@ def checksum(name: bytes, data: bytes | memoryview) -> bytes:
     return made.digest()
 
 
-def read_whole(path: Path) -> memoryview | None:
-    """What `write_whole` has put into a file; None where there is none, or it isn't as it was written."""
+def read_whole(path: Path, name: str = "") -> memoryview | None:
+    """What `write_whole` has put into a file under a name; None where there is none, or it isn't as it was written.
+
+    Args:
+        name: by default that of the file.
+    """
     try:
         kept = memoryview(b"" if path.is_symlink() else read(path, _MOST))
     except OSError:
         return None
-    return kept[CHECK:] if checksum(path.name.encode(), kept[CHECK:]) == kept[:CHECK] else None
+    return kept[CHECK:] if checksum((name or path.name).encode(), kept[CHECK:]) == kept[:CHECK] else None
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that nobody ever sees half-written. One that can't be written costs time, nothing else."""
+def write_whole(path: Path, data: bytes, name: str = "") -> None:
+    """Write a file that nobody ever sees half-written. One that can't be written costs time, nothing else.
+
+    Args:
+        name: by which it is to be asked for; by default that of the file.
+    """
     with contextlib.suppress(OSError):
         make_folder(path.parent)
-        whole.replace(str(path), [checksum(path.name.encode(), data), data], sync=False)
+        whole.replace(str(path), [checksum((name or path.name).encode(), data), data], sync=False)
 
 
 def make_folder(folder: Path) -> None:

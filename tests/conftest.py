@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -52,11 +53,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--metamorphic", choices=["each", "together"], default="together", help=told)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Each process goes through a part of the files in their order, so that what they share is made once, and then helps others."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def detlint(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     """Run the command line in this process; `exit_code`, `stdout` and `stderr` are what a shell would get."""
-    if next(_runs) % RUNS_KEPT == 0:
-        gc.collect()  # a run leaves all that it made to the end of its process: thousands of them fill the memory
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+    gc.disable()
+    try:
+        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
+    finally:
+        gc.collect(1)  # what a run has made, which it leaves to the end of its process
+        gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of each search for garbage what all tests are, and what they have imported."""
+    gc.collect()
+    gc.freeze()
 
 
 CHECKING = """\
@@ -104,9 +122,23 @@ class Told(NamedTuple):
     path: Path
     cell: int | None
     line: int
+    column: int
     level: str
     code: str
     message: str
+
+    @classmethod
+    def of(cls, line: str) -> Told:
+        match = CONCISE.fullmatch(line)
+        assert match is not None, line
+        cell, (row, column) = match["cell"], map(int, match.group("line", "column"))
+        return cls(
+            Path(match["file"]).absolute(),
+            int(cell) if cell else None,
+            row,
+            column,
+            *match.group("level", "code", "text"),
+        )
 
 
 def told(*arguments: str | Path, isolated: bool = True) -> list[Told]:
@@ -114,15 +146,7 @@ def told(*arguments: str | Path, isolated: bool = True) -> list[Told]:
     config = ["--isolated"] if isolated else []
     result = detlint("check", *config, "--no-cache", "--show-notes", "--output-format", "concise", *arguments)
     assert result.exit_code in (0, 1), result.stderr
-    found = []
-    for line in result.stdout.splitlines():
-        match = CONCISE.fullmatch(line)
-        assert match is not None, line
-        cell = int(match["cell"]) if match["cell"] else None
-        found.append(
-            Told(Path(match["file"]).absolute(), cell, int(match["line"]), match["level"], match["code"], match["text"])
-        )
-    return found
+    return [*map(Told.of, result.stdout.splitlines())]
 
 
 def age(root: Path, number: int = 0) -> None:
@@ -161,31 +185,59 @@ def copied(tmp_path: Path) -> Callable[[str], Path]:
     return copy
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a test run share, for what is made by whoever needs it first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def once(
+    shared: Path, fixture: Path, judge: Callable[[Path, Path], tuple[Path, list[Told]]]
+) -> tuple[Path, list[Told]]:
+    """What `judge` says of a fixture and a folder: found once in a test run, by whoever asks first."""
+    from filelock import FileLock
+
+    folder = shared / "judged" / fixture.relative_to(REPOSITORY / "fixtures")
+    kept = folder / "judged"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(judge(fixture, folder)))
+        root, found = pickle.loads(kept.read_bytes())
+    return root, found
+
+
 class Corpus(NamedTuple):
-    """The fixtures of all rules, and the facts and verdicts about them: analysed once in a test run, by whoever asks first."""
+    """A third of the fixtures of each rule, and the facts and verdicts about them: analysed once in a test run, by whoever asks first."""
 
     folder: Path
     cache: Path
 
     def check(self, *arguments: str) -> Result:
         """What a run over the corpus says under the stricter profile, notes included; all share the analysis."""
-        options = ("--isolated", "--cache-dir", self.cache, "--show-notes", "--profile", "align")
+        options = ("--jobs", "1", "--isolated", "--cache-dir", self.cache, "--show-notes", "--profile", "align")
         result = detlint("check", *options, *arguments, self.folder)
         assert result.exit_code == 1, result.stderr
         return result
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def corpus(shared: Path) -> Corpus:
     from filelock import FileLock
 
-    base = tmp_path_factory.getbasetemp()
-    top = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "corpus"  # which all workers share
-    made = Corpus(top / "fixtures", top / "cache")
-    with FileLock(top.with_suffix(".lock")):
+    made = Corpus(shared / "corpus" / "fixtures", shared / "corpus" / "cache")
+    with FileLock(shared / "corpus.lock"):
         if not made.cache.exists():
-            for name in ("rules", "showcase", "traps"):
-                shutil.copytree(REPOSITORY / "fixtures" / name, made.folder / name)
+            fixtures = REPOSITORY / "fixtures"
+            shutil.copytree(fixtures / "showcase", made.folder / "showcase")
+            for folder in (*(fixtures / "rules").iterdir(), fixtures / "traps"):
+                copy = made.folder / folder.relative_to(fixtures)
+                copy.mkdir(parents=True)
+                for path in sorted(path for path in folder.iterdir() if path.is_file())[::3]:
+                    shutil.copy(path, copy)
             age(made.folder)
             made.check()
     return made

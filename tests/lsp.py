@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from conftest import CHECKING
+from forks import server
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
@@ -29,6 +30,9 @@ PULLED = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
 )
 """What a client can do that asks for them; what is likely is not enough for it, as it can't be told to ask again."""
+
+
+LOADED = CHECKING + "import detlint.language_server\n"
 
 
 class Editor:
@@ -169,9 +173,16 @@ def edited(text: str, edits: Any) -> str:
 
 @asynccontextmanager
 async def editor(
-    root: Path, capabilities: types.ClientCapabilities = PUSHED, options: dict[str, Any] | None = None
+    root: Path,
+    capabilities: types.ClientCapabilities = PUSHED,
+    options: dict[str, Any] | None = None,
+    python: str | None = None,
 ) -> AsyncIterator[Editor]:
-    """A server, and a client that has begun to talk to it."""
+    """A server, and a client that has begun to talk to it.
+
+    Args:
+        python: what the server runs in; None: a process that has loaded all that it takes.
+    """
     client = LanguageClient("tests", "1")
     own = Editor(client, root)
 
@@ -219,7 +230,7 @@ async def editor(
         types.WINDOW_WORK_DONE_PROGRESS_CREATE: created,
     }.items():
         client.feature(name)(told)
-    await client.start_io(sys.executable, "-m", "detlint", "server")
+    await client.start_io(python or server(LOADED).python, "-m", "detlint", "server")
     try:
         folder = types.WorkspaceFolder(own.uri(""), root.name)
         params = types.InitializeParams(

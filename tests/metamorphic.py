@@ -19,7 +19,7 @@ from pathlib import Path
 
 import black
 from black.parsing import InvalidInput
-from conftest import CONCISE
+from conftest import Told
 
 Transformation = Callable[[str], str]
 Place = tuple[str, int]
@@ -261,18 +261,13 @@ def landmarks(text: str) -> tuple[list[tuple[int, int]], dict[int, str]]:
     return found, owners
 
 
-def finding(line: str, root: Path) -> tuple[str, str, str, Place]:
-    """What a line of the format `concise` says of a project whatever its layout: file or cell, code, level, place.
-
-    `line` has a path that is relative to the current folder.
-    """
-    match = CONCISE.fullmatch(line)
-    assert match, line
-    path, cell, row, column = Path(match["file"]).resolve(), match["cell"], int(match["line"]), int(match["column"])
+def finding(row: Told, root: Path) -> tuple[str, str, str, Place]:
+    """What is said of a project whatever its layout: file or cell, code, level, place."""
+    path = row.path.resolve()
     text = path.read_text("utf-8")
-    if cell:
-        text = "".join(json.loads(text)["cells"][int(cell) - 1]["source"])
+    if row.cell is not None:
+        text = "".join(json.loads(text)["cells"][row.cell - 1]["source"])
     python = path.suffix in (".py", ".pyi", ".ipynb")
-    where = place(text, row, column - 1) if python else ("", row)
+    where = place(text, row.line, row.column - 1) if python else ("", row.line)
     name = path.relative_to(root.resolve()).as_posix()
-    return f"{name} cell {cell}" if cell else name, match["code"], match["level"], where
+    return f"{name} cell {row.cell}" if row.cell is not None else name, row.code, row.level, where

@@ -587,6 +587,42 @@ def contents(*cache: Path) -> str:
     return subprocess.run([sys.executable, "-c", SAY_ALL, *cache], capture_output=True, check=True, text=True).stdout
 
 
+def beside(prefix: Path) -> list[Path]:
+    """The compiled copies that stand where Python keeps compiled code."""
+    return [*prefix.rglob("loading.*.msgpack")]
+
+
+def test_what_is_shipped_is_kept_compiled_beside_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = contents()
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    assert contents() == whole
+    (kept,) = beside(tmp_path)
+    good, written = kept.read_bytes(), kept.stat().st_mtime_ns
+    assert contents() == whole
+    assert kept.stat().st_mtime_ns == written
+    # What was written whole, for this state of the files, is believed: no rules, no entries.
+    fingerprint = json.loads(whole)[-1]
+    write_whole(kept, b"\x80", fingerprint)
+    assert contents().startswith("[{},[],[],{},{},")
+    write_whole(kept, b"\x80", f"{fingerprint}0")
+    another = kept.read_bytes()
+    for what in (another, b"", good[:-1], bytes(8) + good[8:]):
+        kept.write_bytes(what)
+        assert contents() == whole
+        assert beside(tmp_path) == [kept]
+        assert kept.read_bytes() == good
+
+
+def test_nothing_is_kept_beside_the_code_where_python_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    contents()
+    assert not beside(tmp_path)
+
+
 def compiled_in(cache: Path) -> Path:
     (compiled,) = cache.glob("catalog-*")
     return compiled

@@ -135,7 +135,7 @@ def run(document: Document, folder: Path) -> list[tuple[Case, list[Told]]]:
         for i, case in enumerate(members):
             (top / f"case_{i:04}.py").write_text(case.text)
         found: dict[str, list[Told]] = defaultdict(list)
-        for finding in told(*options, top, isolated=not versions):
+        for finding in told("--jobs", "1", *options, top, isolated=not versions):
             found[finding.path.name].append(finding)
         judged += [(case, found[f"case_{i:04}.py"]) for i, case in enumerate(members)]
     return judged

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY, age, apart, detlint
+from filelock import FileLock
 
 from detlint.cachefile import checksum
 
@@ -62,10 +63,18 @@ def package(project: Project) -> Path:
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many(shared: Path) -> Path:
     """Enough files for the work to be spread over processes, both in reading and in judging."""
-    root = tmp_path_factory.mktemp("many")
-    (root / ".git").mkdir()  # a project: files that are named alone are judged with the scripts above them, too
+    root = shared / "many" / "project"
+    with FileLock(shared / "many.lock"):
+        if not root.exists():
+            write_many(root)
+    return root
+
+
+def write_many(root: Path) -> None:
+    # A project: files that are named alone are judged with the scripts above them, too.
+    (root / ".git").mkdir(parents=True)
     sources = [path for path in sorted((REPOSITORY / "fixtures").rglob("*.py")) if path.stat().st_size]
     for number, path in enumerate(sources[::6]):
         if "registered_by_the_program" in path.stem:
@@ -77,7 +86,15 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = root / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    return root
+
+
+def plain(many: Path, *arguments: str) -> str:
+    """What one process finds without a cache in the current folder, which is `many`: found once in a test run."""
+    kept = many.with_name("-".join(["found", *arguments]))
+    with FileLock(many.with_suffix(".lock")):
+        if not kept.exists():
+            kept.write_text(whole("--jobs", "1", *arguments))
+    return kept.read_text()
 
 
 def test_the_package_gives_something_to_compare(package: Path) -> None:
@@ -98,7 +115,7 @@ def test_unreadable_files_too(package: Path) -> None:
 
 def test_processes(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(many)
-    one = whole("--jobs", "1")
+    one = plain(many)
     assert one.count("DET") > 500
     assert whole("--jobs", "3") == one
     assert whole("--jobs", "0") == one
@@ -107,13 +124,13 @@ def test_processes(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_cold_and_warm(many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
     monkeypatch.chdir(many)
-    without = whole("--jobs", "1")
+    without = plain(many)
     assert whole("--jobs", jobs, cache=tmp_path) == without
     assert whole("--jobs", jobs, cache=tmp_path) == without
     # The same facts, another report.
     part = whole("--jobs", jobs, "part0", "train.py", cache=tmp_path)
-    assert part == whole("--jobs", "1", "part0", "train.py")
-    assert whole("--jobs", jobs, "--profile", "align", cache=tmp_path) == whole("--jobs", "1", "--profile", "align")
+    assert part == plain(many, "part0", "train.py")
+    assert whole("--jobs", jobs, "--profile", "align", cache=tmp_path) == plain(many, "--profile", "align")
 
 
 def test_all_texts_are_the_same_too(package: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import examples
+from forks import server
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +27,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, RandomSampler, SubsetRandomSampler, random_split  # noqa: E402
+from traced import IMPORTS, QUIET  # noqa: E402
 
 from detlint.runtime import enforce  # noqa: E402
 
@@ -324,7 +327,23 @@ def noted(batch: list[list[float]]) -> Any:
     return batch, os.environ.get("NOTED")
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.fixture(params=["fork", "spawn"])
+def method(request: pytest.FixtureRequest) -> Iterator[str]:
+    """How workers are started; those that are spawned start in a process that has imported what they need."""
+    multiprocessing.set_executable(server(SPAWNED).python)
+    yield request.param
+    multiprocessing.set_executable(sys.executable)
+
+
+SPAWNED = """
+import hypothesis, numpy, pytest, torch, torch.utils.data
+
+def begin():
+    numpy.random.seed()
+    torch.seed()
+"""
+
+
 def test_workers_are_seeded_and_the_users_function_still_runs(method: str) -> None:
     def run() -> list[Any]:
         with enforce():
@@ -560,7 +579,7 @@ print(int((drop_token(torch.ones(1000)) == 0).sum()) > 0)
         }
     )
     for name in ("early.py", "late.py"):
-        done = subprocess.run([sys.executable, name], cwd=root, capture_output=True, text=True, check=False)
+        done = server(IMPORTS["torch"], **QUIET).run((root / name).read_text(), cwd=root)
         assert done.stdout.splitlines() == ["0 [('DET201', 'ourlib.drop_token', 1)]", "True"], done.stderr
 
 

@@ -177,7 +177,7 @@ def test_mindspore_is_as_before_on_leaving() -> None:
         print([name for name in ("__init__", "map", "shuffle") if "detlint" in getattr(Dataset, name).__code__.co_filename])
         print(enforced.report.lasting)
         """)
-    assert printed(program, below=begun) == [
+    assert printed(begun + program, below=MINDSPORE_FIRST) == [
         "(0.5, 'RandomCrop', 0.5)",
         "None",
         "[]",

@@ -12,10 +12,11 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Told, told
+from conftest import REPOSITORY, Told, once, told
 
 FIXTURES = REPOSITORY / "fixtures"
 SUFFIXES = (".py", ".ipynb", ".yaml", ".yml")
@@ -59,8 +60,12 @@ def options(path: Path) -> dict[str, str]:
     return {match["key"]: match["value"].strip() for line in lines if (match := OPTION.match(line))}
 
 
-def arguments(path: Path, tmp_path: Path, default_select: str) -> list[str | Path]:
-    """The command line that a fixture asks for."""
+def arguments(path: Path, folder: Path, default_select: str) -> list[str | Path]:
+    """The command line that a fixture asks for.
+
+    Args:
+        folder: where a configuration is written, if it asks for one.
+    """
     chosen = {"select": default_select, **options(path)}
     args: list[str | Path] = ["--select", chosen["select"].replace(" ", ""), path]
     if "profile" in chosen:
@@ -70,18 +75,37 @@ def arguments(path: Path, tmp_path: Path, default_select: str) -> list[str | Pat
             args += ["--target", target.strip()]
     if "versions" in chosen:
         pairs = [pair.split("=") for pair in chosen["versions"].split(",")]
-        config = tmp_path / "detlint.toml"
+        config = folder / "detlint.toml"
         config.write_text("[versions]\n" + "".join(f'{k.strip()} = "{v.strip()}"\n' for k, v in pairs))
         args += ["--config", config]
     return args
 
 
-def compare(path: Path, tmp_path: Path, default_select: str) -> None:
+def default_select(path: Path) -> str:
+    """What a fixture is checked for that doesn't say it."""
+    return path.parent.name if path.parent.parent.name == "rules" else "DET"
+
+
+def judged(path: Path, folder: Path, change: Callable[[Path], object] | None = None) -> tuple[Path, list[Told]]:
+    """A copy of a fixture, as a program of its own, and what is found in it.
+
+    Args:
+        folder: a new one, for the copy.
+        change: done to the copy before.
+    """
+    alone = folder / "alone" / path.name
+    alone.parent.mkdir(parents=True)
+    shutil.copy(path, alone)
+    asked = arguments(alone, folder, default_select(path))
+    if change:
+        change(alone)
+    return alone, told(*asked)
+
+
+def compare(path: Path, shared: Path) -> None:
     expected = marks(path)
-    alone = tmp_path / "alone" / path.name  # a program of its own
-    alone.parent.mkdir()
-    path = Path(shutil.copy(path, alone))
-    found = [((place(row), row.code), row.level) for row in told(*arguments(path, tmp_path, default_select))]
+    _, rows = once(shared, path, judged)
+    found = [((place(row), row.code), row.level) for row in rows]
     wrong = []
     counted = Counter(mark for mark, _ in found)
     for mark, severities in expected.items():
@@ -96,13 +120,13 @@ def compare(path: Path, tmp_path: Path, default_select: str) -> None:
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_rule(path: Path, tmp_path: Path) -> None:
-    compare(path, tmp_path, path.parent.name)
+def test_rule(path: Path, shared: Path) -> None:
+    compare(path, shared)
 
 
 @pytest.mark.parametrize("path", TRAPS, ids=lambda path: path.stem)
-def test_trap(path: Path, tmp_path: Path) -> None:
-    compare(path, tmp_path, "DET")
+def test_trap(path: Path, shared: Path) -> None:
+    compare(path, shared)
 
 
 def test_fixtures_exist() -> None:

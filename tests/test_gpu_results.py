@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import detlint
+from forks import server
 from packaging.requirements import Requirement
 
 from detlint import catalog
 
 torch = pytest.importorskip("torch")
+
+from traced import IMPORTS, QUIET  # noqa: E402
 
 FOLDER = Path(__file__).parent.parent / "benchmarks" / "gpu"
 TRACES = Path(__file__).parent / "data" / "gpu"
@@ -22,7 +24,8 @@ MEASURED = FOLDER / "operators.json"
 
 
 def script(name: str, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
+    python = server(IMPORTS["torch"], **QUIET).python
+    done = subprocess.run([python, FOLDER / name, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

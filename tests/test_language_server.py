@@ -72,7 +72,7 @@ def test_unsaved_texts_are_judged_within_their_program(folder: Path) -> None:
 
 def test_a_file_is_judged_as_if_it_was_checked_alone(folder: Path) -> None:
     async def work() -> None:
-        async with editor(folder) as person:
+        async with editor(folder, python=sys.executable) as person:
             person.open("train.py")
             person.open("noise.py")
             await person.codes("train.py", "DET104:4")

@@ -7,16 +7,16 @@ fixtures of rules. The list only gets shorter: a fixture that it has and that no
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 import test_fixtures
 import test_programs
-from conftest import detlint
-from metamorphic import TRANSFORMATIONS, Place, Transformation, finding, parsed, together, transform
+from conftest import Told, once
+from metamorphic import TRANSFORMATIONS, Place, finding, parsed, together, transform
 from test_fixtures import FIXTURES, RULES, TRAPS
 from test_programs import PROGRAMS
 
@@ -35,32 +35,18 @@ KNOWN: dict[str, list[str]] = tomllib.loads((FIXTURES.parent / LIST).read_text("
 SOURCES = {path.relative_to(FIXTURES).as_posix(): path for path in (*PROGRAMS, *RULES, *TRAPS)}
 
 
-def verdict(source: Path, folder: Path, transformation: Transformation | None = None) -> Verdict:
+def verdict(source: Path, root: Path, found: list[Told]) -> Verdict:
     """What is found in a fixture, by places that its layout doesn't change."""
-    root = folder / "alone"
-    if source.is_dir():
-        shutil.copytree(source, root)
-        arguments = test_programs.arguments(root, folder / "detlint.toml")
-    else:
-        root.mkdir(parents=True)
-        select = source.parent.name if source in RULES else "DET"
-        arguments = test_fixtures.arguments(Path(shutil.copy(source, root)), folder, select)
-    configured = any((root / name).exists() for name in ("detlint.toml", "pyproject.toml"))
-    if transformation:
-        for path in root.rglob("*"):
-            transform(path, transformation)
-    options = ["--no-cache", "--show-notes", "--output-format", "concise", *([] if configured else ["--isolated"])]
-    result = detlint("check", *options, *arguments)
-    assert result.exit_code in (0, 1), result.stderr
-    return Counter(finding(line, root) for line in result.stdout.splitlines())
+    return Counter(finding(row, root if source.is_dir() else root.parent) for row in found)
 
 
-def differences(source: Path, folder: Path, one_by_one: bool) -> dict[str, str]:
+def differences(source: Path, shared: Path, folder: Path, one_by_one: bool) -> dict[str, str]:
     """The transformations that change the verdict, and what they change in it."""
-    before = verdict(source, folder / "before")
+    judged = test_programs.judged if source.is_dir() else test_fixtures.judged
+    before = verdict(source, *once(shared, source, judged))
 
     def change(name: str) -> str:
-        after = verdict(source, folder / name, ALL[name])
+        after = verdict(source, *judged(source, folder / name, partial(transform, transformation=ALL[name])))
         lost, gained = sorted((before - after).elements()), sorted((after - before).elements())
         return f"{name}: lost {lost}, gained {gained}" if lost or gained else ""
 
@@ -83,9 +69,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("name", "one_by_one"), chosen, ids=[name for name, _ in chosen])
 
 
-def test_what_means_the_same_gets_the_same_verdict(name: str, one_by_one: bool, tmp_path: Path) -> None:
+def test_what_means_the_same_gets_the_same_verdict(name: str, one_by_one: bool, shared: Path, tmp_path: Path) -> None:
     known = {transformation for transformation, names in KNOWN.items() if name in names}
-    changes = differences(SOURCES[name], tmp_path, one_by_one)
+    changes = differences(SOURCES[name], shared, tmp_path, one_by_one)
     wrong = [told for transformation, told in changes.items() if transformation not in known]
     wrong += [
         f"{transformation}: the verdict stays. Remove {name} from {LIST.as_posix()}"

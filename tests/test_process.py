@@ -69,6 +69,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def quick(folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, and a cache which has the compiled catalog from the first test on."""
+    monkeypatch.setenv("DETLINT_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "catalog"))
+    return folder
+
+
 # -- what is imported ------------------------------------------------------------------------------------------------
 
 
@@ -133,42 +140,42 @@ def test_detlint_runs_from_its_own_checkout(tmp_path: Path) -> None:
     [
         ("- --output-format concise", "<&-", 2, "error: standard input is closed, and `-` reads it\n"),
         ("server", "<&-", 2, "error: standard input is closed, and editors speak to the server by it\n"),
-        (". --no-cache", "<&-", 1, ""),
-        (". --no-cache", ">&-", 1, ""),
-        (". --no-cache", "<&- >&- 2>&-", 1, ""),
-        (". --no-cache --exit-zero", "2>&-", 0, ""),
+        (".", "<&-", 1, ""),
+        (".", ">&-", 1, ""),
+        (".", "<&- >&- 2>&-", 1, ""),
+        (". --exit-zero", "2>&-", 0, ""),
         ("nowhere.py", ">&- 2>&-", 2, ""),
         ("nowhere.py", ">/dev/null 2>/dev/full", 2, ""),
-        (". --no-cache", ">/dev/full", 2, "error: [Errno 28] No space left on device\n"),
+        (".", ">/dev/full", 2, "error: [Errno 28] No space left on device\n"),
         ("rule --all", ">/dev/full", 2, "error: [Errno 28] No space left on device\n"),
         ("--help", ">/dev/full", 2, "error: [Errno 28] No space left on device\n"),
         ("explain train.py:3", ">&-", 0, ""),
     ],
 )
-def test_streams(folder: Path, arguments: str, after: str, code: int, said: str) -> None:
+def test_streams(quick: Path, arguments: str, after: str, code: int, said: str) -> None:
     if "/dev/full" in after and not os.path.exists("/dev/full"):
         pytest.skip("needs /dev/full")
-    done = run(*arguments.split(), cwd=folder, after=after)
+    done = run(*arguments.split(), cwd=quick, after=after)
     assert (done.returncode, done.stderr) == (code, said)
 
 
 @UNIX
-def test_readers_that_have_gone(folder: Path) -> None:
-    for arguments in ("rule --all", ". --no-cache --show-settings", "--help", ". --no-cache"):
+def test_readers_that_have_gone(quick: Path) -> None:
+    for arguments in ("rule --all", ". --show-settings", "--help", "."):
         # The reader has gone before anything is written: the shell waits for it.
-        done = run(*arguments.split(), cwd=folder, before="exec 3> >(exec 0<&-); wait $!;", after=">&3")
+        done = run(*arguments.split(), cwd=quick, before="exec 3> >(exec 0<&-); wait $!;", after=">&3")
         assert done.returncode in (0, 1)
         assert done.stderr == ""
 
 
 @UNIX
-def test_a_file_for_the_report_that_takes_nothing(folder: Path) -> None:
+def test_a_file_for_the_report_that_takes_nothing(quick: Path) -> None:
     if os.path.exists("/dev/full"):
-        done = run(*CONCISE, "-o", "/dev/full", cwd=folder)
+        done = run("-o", "/dev/full", cwd=quick)
         assert (done.returncode, done.stderr) == (2, "error: /dev/full: can't be written: No space left on device\n")
-    done = run(*CONCISE, "-o", "no/folder.txt", cwd=folder)
+    done = run("-o", "no/folder.txt", cwd=quick)
     assert (done.returncode, done.stderr) == (2, "error: no/folder.txt: can't be written: No such file or directory\n")
-    done = run(*CONCISE, "-o", ".", cwd=folder)
+    done = run("-o", ".", cwd=quick)
     assert done.returncode == 2
 
 
@@ -242,8 +249,8 @@ def test_an_interrupt_of_a_program_that_is_verified(folder: Path) -> None:
 
 
 @UNIX
-def test_who_ignores_interrupts_still_does(folder: Path) -> None:
-    done = run(*CONCISE, ".", cwd=folder, before="trap '' INT; (kill -INT $$);")
+def test_who_ignores_interrupts_still_does(quick: Path) -> None:
+    done = run(".", cwd=quick, before="trap '' INT; (kill -INT $$);")
     assert done.returncode == 1
 
 

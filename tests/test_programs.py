@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, findings, told
+from conftest import REPOSITORY, Told, findings, once, told
 from test_fixtures import SUFFIXES, Mark, marks, options, place
 
 Copied = Callable[[str], Path]
@@ -44,16 +44,29 @@ def arguments(root: Path, config: Path) -> list[str | Path]:
     return args
 
 
-def compare(program: Path, tmp_path: Path) -> None:
-    """What is marked is found, each mark once, and nothing else."""
-    root = tmp_path / program.name
+def judged(program: Path, folder: Path, change: Callable[[Path], object] | None = None) -> tuple[Path, list[Told]]:
+    """A copy of a program, and what is found in it.
+
+    Args:
+        folder: a new one, for the copy.
+        change: done to each file of the copy before.
+    """
+    root = folder / "alone" / program.name  # which the program itself may say
     shutil.copytree(program, root)
+    asked = arguments(root, folder / "detlint.toml")
+    if change:
+        for path in root.rglob("*"):
+            change(path)
+    return root, told(*asked, isolated=not any((root / name).exists() for name in ("detlint.toml", "pyproject.toml")))
+
+
+def compare(program: Path, shared: Path) -> None:
+    """What is marked is found, each mark once, and nothing else."""
+    root, rows = once(shared, program, judged)
     expected: dict[tuple[str, Mark], list[str]] = {}
     for path in sources(root):
         name = path.relative_to(root).as_posix()
         expected |= {(name, mark): found for mark, found in marks(path).items()}
-    isolated = not any((root / name).exists() for name in ("detlint.toml", "pyproject.toml"))
-    rows = told(*arguments(root, tmp_path / "detlint.toml"), isolated=isolated)
     found = [((row.path.relative_to(root).as_posix(), (place(row), row.code)), row.level) for row in rows]
     counted = Counter(key for key, _ in found)
     wrong = [
@@ -72,8 +85,8 @@ def compare(program: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
-def test_program(program: Path, tmp_path: Path) -> None:
-    compare(program, tmp_path)
+def test_program(program: Path, shared: Path) -> None:
+    compare(program, shared)
 
 
 def test_programs_exist() -> None:
@@ -106,9 +119,9 @@ def test_a_missing_switch_names_the_hardware_that_the_script_chooses(copied: Cop
     ("target", "codes"),
     [("cpu", set()), ("ascend", {"DET602", "DET605", "DET606", "DET608"}), ("cuda", {"DET401", "DET608"})],
 )
-def test_switches_are_asked_for_on_the_hardware_of_the_settings(target: str, codes: set[str]) -> None:
+def test_switches_are_asked_for_on_the_hardware_of_the_settings(copied: Copied, target: str, codes: set[str]) -> None:
     """What the code names, and what a framework is usually run on, is none of the user's who says otherwise."""
-    root = REPOSITORY / "fixtures" / "programs" / "targets_of_the_settings"
+    root = copied("programs/targets_of_the_settings")
     rows = findings("--select", "DET401,DET602,DET605,DET606,DET608", "--target", target, root)
     assert {row["code"] for row in rows} == codes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,24 @@ pytest.importorskip("torch")
 
 import torch
 from conftest import detlint
+from forks import server
 from torch import nn
-from traced import Backward, Forward, compared, equal, line, model, pair, shell, traced, unsteady, written
+from traced import (
+    IMPORTS,
+    QUIET,
+    TRACED,
+    Backward,
+    Forward,
+    compared,
+    equal,
+    line,
+    model,
+    pair,
+    shell,
+    traced,
+    unsteady,
+    written,
+)
 
 from detlint.runtime import trace
 
@@ -166,10 +183,10 @@ def test_a_run_that_broke_off_says_so(tmp_path: Path) -> None:
 
 def test_a_killed_run_leaves_every_row(tmp_path: Path) -> None:
     text = "import os, torch\nx = torch.ones(3)\nfor i in range(200): x = x + 1\n{end}\n"
-    project = tmp_path / "project"
     for name, end in (("a", "x = x * 2"), ("b", "os.kill(os.getpid(), 9)")):
-        written(project, text.format(end=end))
-        shell("trace", tmp_path / name, "train.py", cwd=project)
+        written(tmp_path / "project", text.format(end=end))
+        done = server(IMPORTS["torch"], **QUIET).run(TRACED, str(tmp_path / name), cwd=tmp_path / "project")
+        assert done.returncode == (0 if name == "a" else -signal.SIGKILL), done.stderr
     told = compared(tmp_path / "a", tmp_path / "b")
     assert told["story"]["cause"] == "crash"
     assert "killed" in told["story"]["said"]
@@ -360,8 +377,9 @@ if __name__ == "__main__":
 """
     project = tmp_path / "project"
     written(project, text)
-    for name in "ab":
-        done = shell("trace", tmp_path / name, "train.py", cwd=project)
+    started = shell("trace", tmp_path / "started", "train.py", cwd=project)
+    forks = [server(IMPORTS["torch"], **QUIET).run(TRACED, str(tmp_path / name), cwd=project) for name in "ab"]
+    for name, done in zip(("started", "a", "b"), (started, *forks), strict=True):
         assert done.returncode == 0, done.stderr
         assert [path.name for path in (tmp_path / name).iterdir()] == ["main.trace"]
     assert equal(tmp_path / "a", tmp_path / "b")

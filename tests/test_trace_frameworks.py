@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,9 +10,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from conftest import REPOSITORY
 from forks import server
-from traced import compared, line, shell, written
+from traced import IMPORTS, QUIET, TRACED, compared, line, shell, written
 
 from detlint.tracing.calls import calls
 
@@ -191,17 +187,6 @@ def _text(framework: str) -> str:
     return PROGRAMS[framework]
 
 
-TRACED = """\
-import runpy, sys
-from detlint.runtime import trace
-
-with trace(sys.argv.pop(1), **OPTIONS):
-    runpy.run_path("train.py", run_name="__main__")
-"""
-QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_v": "3", "OMP_NUM_THREADS": "1"}
-IMPORTS = {"mindspore": "import mindspore, mindspore.dataset", "tensorflow": "import tensorflow, keras"}
-
-
 def _pair(tmp_path: Path, text: str, fault: str, **options: str) -> dict[str, Any]:
     """The comparison of two runs that differ in one thing."""
     written(tmp_path / "project", text)
@@ -221,6 +206,7 @@ def test_runs_that_do_the_same_are_equal(tmp_path: Path, framework: str) -> None
     for run in "ab":
         done = shell("trace", tmp_path / run, "train.py", "none", cwd=tmp_path / "project", RUN="1", **QUIET)
         assert done.returncode == 0, done.stderr
+        assert [path.name for path in (tmp_path / run).iterdir()] == [f"main-{framework}.trace"]
     for pair in (told, compared(tmp_path / "a", tmp_path / "b")):
         assert pair["equal"], pair["story"]
         assert [(one["framework"], one["rows"][0] > 60) for one in pair["processes"]] == [(framework, True)]
@@ -329,10 +315,7 @@ for level in ("kernel", "module"):
 def test_everything_is_undone(tmp_path: Path, framework: str) -> None:
     _text(framework)
     program = written(tmp_path / "project", UNDONE[framework])
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(
-        [sys.executable, program.name], cwd=program.parent, env=environment, capture_output=True, text=True, check=False
-    )
+    done = server(IMPORTS[framework], **QUIET).run(program.read_text(), cwd=program.parent)
     assert done.returncode == 0, done.stderr
 
 

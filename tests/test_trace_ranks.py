@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 import socket
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("torch.distributed")
 
-from traced import compared, line, shell, written
+from forks import server
+from traced import IMPORTS, QUIET, compared, line, shell, written
 
 PROGRAM = """\
-import ctypes, os, sys
+import ctypes, sys
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+fault = sys.argv[2]
 library = torch.library.Library("several", "DEF")
 library.define("noisy(Tensor x) -> Tensor")
 
 
 def noisy(x):
-    return x + int.from_bytes(os.urandom(4), "little") * 2.0**-34
+    return x + 2.0**-10 * (fault == "kernel")
 
 
 library.impl("noisy", noisy, "CPU")
 
 
 def main(rank, port):
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{{port}}", rank=rank, world_size=2)
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
     torch.manual_seed(rank)
     net = DistributedDataParallel(nn.Linear(4, 2))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for step in range(2):
         x = torch.randn(3, 4)
-        {fault}
+        x = torch.ops.several.noisy(x) if rank == 1 else x  # kernel
         optimizer.zero_grad()
         net(x).square().sum().backward()
         total = torch.ones(3)
         work = dist.all_reduce(total, async_op=True)  # reduce
         work.wait()
-        {after}
+        ctypes.memmove(total.data_ptr(), bytes([fault == "collective"]), 1)
         total.mul(2)  # use
         optimizer.step()
     del net  # before the group: to end both at once, PyTorch 2.13 may wait for itself forever
@@ -63,36 +63,36 @@ def _port() -> str:
         return str(made.getsockname()[1])
 
 
-def _pair(tmp_path: Path, fault: str = "pass", after: str = "pass") -> tuple[dict[str, Any], str]:
-    text = PROGRAM.format(fault=fault, after=after)
-    project = tmp_path / "project"
-    written(project, text)
-    for name in "ab":
-        done = shell("trace", tmp_path / name, "train.py", _port(), cwd=project)
-        assert done.returncode == 0, done.stderr
-    return compared(tmp_path / "a", tmp_path / "b"), text
+def _trace(folder: Path, *options: str | Path, arguments: tuple[str, ...]) -> Path:
+    python = server(IMPORTS["torch"], **QUIET).python
+    done = shell(
+        "trace", *options, folder, *arguments, cwd=folder.parent / "project", python=python, PYTHON_EXEC=python
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
-def test_clean_ranks_are_equal(tmp_path: Path) -> None:
-    told, _ = _pair(tmp_path)
+def test_ranks_are_compared(tmp_path: Path) -> None:
+    written(tmp_path / "project", PROGRAM)
+    first, same, noisy, sent = (
+        _trace(tmp_path / f"{number}", arguments=("train.py", _port(), fault))
+        for number, fault in enumerate(("", "", "kernel", "collective"))
+    )
+
+    told = compared(first, same)
     assert told["equal"]
     assert [process["rank"] for process in told["processes"]] == [0, 1]
 
-
-def test_the_rank_that_parts_first_is_named(tmp_path: Path) -> None:
-    told, text = _pair(tmp_path, fault="x = torch.ops.several.noisy(x) if rank == 1 else x  # fault")
+    told = compared(first, noisy)
     story = told["story"]
     assert (story["rank"], story["cause"], story["operator"]) == (1, "kernel", "several.noisy.default")
-    assert story["stack"][0]["line"] == line(text, "fault")
+    assert story["stack"][0]["line"] == line(PROGRAM, "kernel")
     assert [process["cause"] for process in told["processes"]] == ["collective", "kernel"]
 
-
-def test_communication_is_blamed_where_all_gave_the_same(tmp_path: Path) -> None:
-    told, text = _pair(tmp_path, after="ctypes.memmove(total.data_ptr(), os.urandom(2), 2)")
-    story = told["story"]
+    story = compared(first, sent)["story"]
     assert (story["cause"], story["code"]) == ("collective", "DET605")
     assert story["operator"].startswith("c10d.allreduce_")
-    assert story["stack"][0]["line"] == line(text, "reduce")
+    assert story["stack"][0]["line"] == line(PROGRAM, "reduce")
 
 
 def test_a_run_under_torchrun_has_a_file_for_each_rank(tmp_path: Path) -> None:
@@ -100,8 +100,7 @@ def test_a_run_under_torchrun_has_a_file_for_each_rank(tmp_path: Path) -> None:
     project = tmp_path / "project"
     written(project, text + "dist.destroy_process_group()\n")
     arguments = ("torch.distributed.run", "--nproc-per-node=2", "--master-port", _port(), "train.py")
-    done = shell("trace", "-m", tmp_path / "a", *arguments, cwd=project, PYTHON_EXEC=sys.executable)
-    assert done.returncode == 0, done.stderr
+    _trace(tmp_path / "a", "-m", arguments=arguments)
     names = {path.name for path in (tmp_path / "a").iterdir()}
     assert {"rank0.trace", "rank1.trace"} <= names
     told = compared(tmp_path / "a", tmp_path / "a")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from traced import line, model, shell, written
+from forks import server
+from traced import IMPORTS, QUIET, line, model, shell, written
 
 NOISY = """\
 import os, torch
@@ -48,16 +50,25 @@ def _noisy(noise: str, forward: str = "x * 1", backward: str = "gradient * 1") -
     return NOISY.format(noise=noise, forward=forward, backward=backward) + model(layer="Noisy.apply(x)")
 
 
-def _verified(tmp_path: Path, text: str, *options: str | Path, code: int = 0) -> dict[str, Any]:
+def _verified(
+    tmp_path: Path, text: str, *options: str | Path, code: int = 0, python: str | None = None
+) -> dict[str, Any]:
+    """What is told of a program.
+
+    Args:
+        python: what runs it, and detlint; None: processes that have imported PyTorch.
+    """
     written(tmp_path / "project", text)
-    done = shell("verify", "--output-format", "json", *options, "train.py", cwd=tmp_path / "project")
+    command = ("verify", "--output-format", "json", *options, "train.py")
+    python = python or server(IMPORTS["torch"], **QUIET).python
+    done = shell(*command, cwd=tmp_path / "project", python=python)
     assert done.returncode == code, done.stdout + done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
 
 def test_a_program_that_repeats_is_equal(tmp_path: Path) -> None:
-    told = _verified(tmp_path, model(steps=50, after="assert step < 2"), "--as-is")
+    told = _verified(tmp_path, model(steps=50, after="assert step < 2"), "--as-is", python=sys.executable)
     assert told["outcome"] == "equal"
     assert (told["forward"], told["backward"]) == ("bits", "bits")
     assert [[loss["iteration"] for loss in run["main"]] for run in told["losses"]] == [[0, 1], [0, 1]]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
-from traced import line, shell, written
+from forks import server
+from traced import IMPORTS, QUIET, line, shell, written
 
 PROGRAMS = {
     "mindspore": """\
@@ -54,23 +57,54 @@ for i in range(50):
 CAUSES = {"mindspore": "random", "keras": "random", "tensorflow": "data"}
 
 
+def _verified(
+    tmp_path: Path, name: str, text: str, *options: str, arguments: tuple[str, ...] = (), fresh: bool = False
+) -> dict[str, Any]:
+    """What is told of a program as it is.
+
+    Args:
+        fresh: it imports its framework as it runs; else it is run where that has been imported.
+    """
+    framework = "tensorflow" if name == "keras" else name
+    if find_spec(framework) is None:
+        pytest.skip(f"{framework} isn't installed")
+    written(tmp_path / "project", text)
+    told_apart = ("--atol", "0")  # losses that are drawn at random may be near each other
+    command = ("verify", "--as-is", *told_apart, *options, "--output-format", "json", "train.py", *arguments)
+    python = sys.executable if fresh else server(IMPORTS[framework], **QUIET).python
+    done = shell(*command, cwd=tmp_path / "project", python=python)
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == {"equal": 0, "diverged": 1}[told["outcome"]], told["said"]
+    return told
+
+
+def _program(name: str, varies: bool) -> str:
+    return PROGRAMS[name].replace("SEED", "None" if varies else "1").replace("FIXED", str(not varies))
+
+
 @pytest.mark.parametrize("varies", [False, True], ids=["fixed", "varies"])
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_losses_are_read(tmp_path: Path, name: str, varies: bool) -> None:
-    needed = "tensorflow" if name == "keras" else name
-    if find_spec(needed) is None:
-        pytest.skip(f"{needed} isn't installed")
-    text = PROGRAMS[name].replace("SEED", "None" if varies else "1").replace("FIXED", str(not varies))
-    written(tmp_path / "project", text)
-    done = shell("verify", "--as-is", "--output-format", "json", "train.py", cwd=tmp_path / "project")
-    told = json.loads(done.stdout)
+    text = _program(name, varies)
+    told = _verified(tmp_path, name, text)
     assert told["outcome"] == ("diverged" if varies else "equal"), told["said"]
     assert [loss["iteration"] for loss in told["losses"][0]["main"]] == [0, 1]
-    assert done.returncode == int(varies)
     assert (told["trace"] is not None) is varies
     if varies:
         story = told["trace"]["story"]
         assert (story["cause"], story["stack"][0]["line"]) == (CAUSES[name], line(text, "varies")), story
+
+
+@pytest.mark.parametrize(
+    "name, sources", [("mindspore", ["TrainOneStepCell"] * 2), ("tensorflow", ["GradientTape", "fit"])]
+)
+def test_losses_are_read_from_the_import_on(tmp_path: Path, name: str, sources: list[str]) -> None:
+    text = _program(name, varies=False)
+    if name == "tensorflow":
+        text = text.replace("range(50)", "range(1)") + _program("keras", varies=False)
+    told = _verified(tmp_path, name, text, fresh=True)
+    assert told["outcome"] == "equal", told["said"]
+    assert [loss["source"] for loss in told["losses"][0]["main"]] == sources
 
 
 MINDSPORE = """\
@@ -119,14 +153,9 @@ for i in range(50):
 WAYS = ["value_and_grad", "ops.value_and_grad", "grad", "GradOperation", "graph value_and_grad", "jit", "Model"]
 
 
-@pytest.mark.skipif(find_spec("mindspore") is None, reason="MindSpore isn't installed")
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_to_train_with_mindspore_has_a_loss(tmp_path: Path, way: str) -> None:
-    written(tmp_path / "project", MINDSPORE)
-    done = shell(
-        "verify", "--as-is", "--no-trace", "--output-format", "json", "train.py", way, cwd=tmp_path / "project"
-    )
-    told = json.loads(done.stdout)
+    told = _verified(tmp_path, "mindspore", MINDSPORE, "--no-trace", arguments=(way,))
     assert told["outcome"] == "equal", told["said"]
     first, second = told["losses"][0]["main"]
     assert (first["iteration"], second["iteration"]) == (0, 1)

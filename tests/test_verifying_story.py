@@ -20,8 +20,8 @@ PROGRAM = Path(__file__).parent / "data" / "verifying" / "train.py"
 NOISY = ("msda.backward", "aten.grid_sampler_2d_backward")
 
 
-def _verified(*arguments: str, code: int) -> dict[str, Any]:
-    command = [sys.executable, "-W", "ignore", "-m", "detlint", "verify", "--output-format", "json", *arguments]
+def _verified(*arguments: str, code: int, python: str = sys.executable) -> dict[str, Any]:
+    command = [python, "-W", "ignore", "-m", "detlint", "verify", "--output-format", "json", *arguments]
     done = subprocess.run(
         command, cwd=PROGRAM.parent, env=npu_double.environment(NOISY), capture_output=True, text=True, check=False
     )
@@ -38,7 +38,7 @@ def _verified(*arguments: str, code: int) -> dict[str, Any]:
     ],
 )
 def test_the_kernel_that_varies_is_named(arguments: tuple[str, ...], code: str, api: str, mark: str) -> None:
-    told = _verified("--as-is", *arguments, code=1)
+    told = _verified("--as-is", *arguments, code=1, python=npu_double.process().python)
     assert told["forward"] == "bits"
     assert told["first"]["iteration"] == 1
     story = told["trace"]["story"]

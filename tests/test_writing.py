@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import detlint, notebook
+from conftest import CHECKING, detlint, notebook
+from forks import server
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -275,8 +276,7 @@ FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 def process(start: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process that begins with some code."""
-    code = f"{start}from detlint.cli import main; main()"
-    command = [sys.executable, "-c", code, *arguments]
+    command = [server(CHECKING).python, "-c", f"{start}main()", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 

@@ -94,6 +94,24 @@ for step in range({steps}):
 """
 
 
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_v": "3", "OMP_NUM_THREADS": "1"}
+"""What frameworks are told to keep them from telling."""
+IMPORTS = {
+    "torch": "import torch, torch._dynamo, torch.distributed, torch.multiprocessing, torch.nn.parallel, detlint.tracing.torch_session",
+    "mindspore": "import mindspore, mindspore.dataset, detlint.tracing.mindspore_session",
+    "tensorflow": "import tensorflow, keras, detlint.tracing.tensorflow_session",
+}
+"""What servers have imported. (PyTorch's optimizers import the compiler as they step.)"""
+TRACED = """\
+import runpy, sys
+from detlint.runtime import trace
+
+with trace(sys.argv.pop(1), **globals().get("OPTIONS", {})):
+    runpy.run_path("train.py", run_name="__main__")
+"""
+"""Traces `train.py` in a process that has imported the framework: the folder is the first argument."""
+
+
 def model(layer: str = "x", data: str = "torch.randn(2, 3, 8, 8)", steps: int = 2, after: str = "pass") -> str:
     """A program that trains, with what may vary put in."""
     return MODEL.format(layer=layer, data=data, steps=steps, after=after)
@@ -139,8 +157,10 @@ def line(text: str, mark: str) -> int:
     return next(i for i, row in enumerate(text.splitlines(), 1) if row.endswith(f"# {mark}"))
 
 
-def shell(*arguments: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    *arguments: str | Path, cwd: Path, python: str = sys.executable, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """detlint in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1", **variables}
-    command = [sys.executable, "-m", "detlint", *map(str, arguments)]
+    command = [python, "-m", "detlint", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)

@@ -167,9 +167,15 @@ class Catalog:
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
-        entries = (entry for entry in self.entries if entry.rule in codes and entry.kind != "order")
-        names = (name for e in entries for name in (*e.names, *e.registry, *e.sections, *e.copies))
-        return self._last(names)
+        return frozenset().union(*(words for code, words in self._words_by_code.items() if code in codes))
+
+    @cached_property
+    def _words_by_code(self) -> dict[str, frozenset[str]]:
+        names: dict[str, set[str]] = {}
+        for entry in self.entries:
+            if entry.rule and entry.kind != "order":
+                names.setdefault(entry.rule, set()).update(entry.names, entry.registry, entry.sections, entry.copies)
+        return {code: self._last(own) for code, own in names.items()}
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -270,7 +276,15 @@ class Catalog:
 
     def with_context(self, context: str) -> frozenset[str]:
         """The names of all that a context is said of."""
-        return frozenset(name for entry in self.entries if context in entry.contexts for name in entry.names)
+        return self._by_context.get(context, frozenset())
+
+    @cached_property
+    def _by_context(self) -> dict[str, frozenset[str]]:
+        names: dict[str, set[str]] = {}
+        for entry in self.entries:
+            for context in entry.contexts:
+                names.setdefault(context, set()).update(entry.names)
+        return {context: frozenset(own) for context, own in names.items()}
 
     def words_with(self, context: str) -> frozenset[str]:
         """The last components of these names; their aliases aren't among them."""

@@ -1,10 +1,13 @@
-"""Loads the catalog that is shipped, and the user's own; a compiled copy is kept in the cache."""
+"""Loads the catalog that is shipped, and the user's own. A compiled copy is kept in the cache; one of what is shipped, beside the
+code, as Python keeps what it has compiled."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from functools import cache as remembered
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import msgspec
@@ -38,10 +41,9 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         CatalogError: a file can't be read or is wrong.
     """
     shipped = _states(directory(), ".toml")
-    code = _states(Path(__file__).parent.parent, ".py")  # it made what the cache keeps
     own = [(str(file), _read(file)) for file in extra or []]
     digest = xxhash.xxh3_128(f"{__version__} {sys.version_info[:2]}".encode())
-    digest.update(repr((shipped, code)).encode())
+    digest.update(repr((shipped, _code())).encode())
     for path, data in own:
         digest.update(b"\0" + path.encode() + b"\0" + data)
     fingerprint = digest.hexdigest()
@@ -53,10 +55,15 @@ def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
         compiled = cache / f"catalog-{fingerprint}.msgpack" if cache else None
         known = _read_compiled(compiled) if compiled else None
         if known is None:
-            if fingerprint not in _made:
+            beside = _beside() if not own and fingerprint not in _made else None
+            if beside and (known := _read_compiled(beside, fingerprint)):
+                _made[fingerprint] = msgspec.msgpack.encode(known)
+            elif fingerprint not in _made:
                 made = _compile([*((_shown(file), _read(Path(file))) for file, _, _ in shipped), *own])
                 _made[fingerprint] = msgspec.msgpack.encode(made)
-            known = msgspec.msgpack.decode(_made[fingerprint], type=Compiled)
+                if beside and beside.parent.is_dir() and not sys.dont_write_bytecode:
+                    write_whole(beside, _made[fingerprint], fingerprint)
+            known = known or msgspec.msgpack.decode(_made[fingerprint], type=Compiled)
             if compiled:
                 write_whole(compiled, _made[fingerprint])
         catalog = _loaded[fingerprint] = Catalog(known, fingerprint)
@@ -106,8 +113,23 @@ def _states(folder: Path, ending: str) -> list[tuple[str, int, int]]:
     return sorted(found)
 
 
-def _read_compiled(path: Path) -> Compiled | None:
-    kept = read_whole(path)
+@remembered
+def _code() -> list[tuple[str, int, int]]:
+    """The state of the code that makes what a cache keeps: a process goes on with what it has loaded."""
+    return _states(Path(__file__).parent.parent, ".py")
+
+
+def _beside() -> Path | None:
+    """Where what is shipped is kept compiled: in the folder in which Python keeps this file compiled. Another state of the files takes the
+    place of the one before."""
+    try:
+        return Path(cache_from_source(__file__)).with_suffix(".msgpack")
+    except NotImplementedError:  # this Python keeps nothing
+        return None
+
+
+def _read_compiled(path: Path, name: str = "") -> Compiled | None:
+    kept = read_whole(path, name)
     try:
         return msgspec.msgpack.decode(kept, type=Compiled) if kept is not None else None
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog
@@ -16,12 +17,16 @@ class Mended:
 
     def __init__(self, catalog: Catalog, texts: Texts) -> None:
         self._texts = texts
-        owners = {name.rpartition(".")[0].rpartition(".")[2].encode() for name in catalog.raising}
-        self._owners = owners | {*catalog.raising_roots}
+        self._catalog = catalog
         libraries = sorted(name.encode() for framework in catalog.frameworks for name in framework.mends)
         self._imports = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:%s)\b" % (b"|".join(libraries) or rb"(?!)"), re.M)
         self._aliases = re.compile(_ALIAS % b"|".join(catalog.raising_roots))
         self._known: dict[str, bool] = {}
+
+    @cached_property
+    def _owners(self) -> set[bytes]:
+        owners = {name.rpartition(".")[0].rpartition(".")[2].encode() for name in self._catalog.raising}
+        return owners.union(self._catalog.raising_roots)
 
     def may(self, path: str) -> bool:
         """Whether a file may give a framework something that it lacks."""

@@ -31,14 +31,7 @@ class Gate:
     """
 
     def __init__(self, catalog: Catalog, own: frozenset[str]) -> None:
-        roots = set(catalog.roots)
-        roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
-        roots |= {alias.partition(".")[0] for alias in catalog.aliases}
-        unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
-        roots |= {name for table in unimported for name in table}
-        roots |= {"__main__", *_telling(catalog)}
-        self._words = frozenset(_encoded(root for root in roots if root.isidentifier()))
-        self._phrases = [MARK, *_encoded(sorted(root for root in roots if not root.isidentifier()))]
+        self._words, self._phrases = _named(catalog)
         self._catalog = catalog
         self._own = frozenset({b".", *_encoded(own)})
 
@@ -58,6 +51,19 @@ class Gate:
             or b"detlint" in data
             or any(d.codes for d in directives(data))
         )
+
+
+@lru_cache(maxsize=4)
+def _named(catalog: Catalog) -> tuple[frozenset[bytes], list[bytes]]:
+    """What lets a file of any program pass: words, and what is none."""
+    roots = set(catalog.roots)
+    roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
+    roots |= {alias.partition(".")[0] for alias in catalog.aliases}
+    unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
+    roots |= {name for table in unimported for name in table}
+    roots |= {"__main__", *_telling(catalog)}
+    phrases = _encoded(sorted(root for root in roots if not root.isidentifier()))
+    return frozenset(_encoded(root for root in roots if root.isidentifier())), [MARK, *phrases]
 
 
 def _built_in(catalog: Catalog) -> set[str]:

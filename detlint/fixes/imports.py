@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections import Counter
@@ -12,6 +13,7 @@ from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
 from detlint import counters
+from detlint.facts.parse import module_of
 from detlint.fixes.file import File
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.removal import comments, has_lines, on_lines, without_lines
@@ -36,13 +38,27 @@ def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:
             AddImportsVisitor.add_needed_import(context, name, rest[-1])
         else:
             AddImportsVisitor.add_needed_import(context, name, asname=rest[-1] if rest else None)
-    plain = re.sub(r"\r(?!\n)", "\n", text)  # LibCST loses one at the end of a file
+    plain = _top(re.sub(r"\r(?!\n)", "\n", text))  # LibCST loses one at the end of a file
     try:
         new = AddImportsVisitor(context).transform_module(_module(plain)).code
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise NoFix(f"the file can't be parsed: {error}") from None
     newline = Text(text).newline
     return [Edit(e.start, e.end, re.sub(r"\r\n|\r|\n", newline, e.text)) for e in _inserted(plain, new)]
+
+
+def _top(text: str) -> str:
+    """A module without what comes behind the statement that follows its first imports, and that as short as can be: what new imports
+    are put before, or above, is all that LibCST looks for, and it takes long to look through the rest."""
+    try:
+        body = module_of(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+    for node in body[1:]:
+        if node.col_offset == 0 and not isinstance(node, ast.Import | ast.ImportFrom):
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            return f"{text[: Text(text).starts[first - 1]]}pass\n"
+    return text
 
 
 def without_imports(file: File, gone: Collection[Imported]) -> list[Edit]:
@@ -116,8 +132,10 @@ def _module(text: str) -> cst.Module:
     return cst.parse_module(text)
 
 
-def _inserted(old: str, new: str) -> Iterable[Edit]:
+def _inserted(old: str, new: str) -> Iterator[Edit]:
     """The lines that one text has more than the other."""
+    if old == new:
+        return
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in before:

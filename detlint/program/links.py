@@ -21,7 +21,7 @@ class Links(msgspec.Struct):
     """The import graph of a program, by absolute path."""
 
     imports: dict[str, tuple[str, ...]] = {}
-    _importers: dict[str, list[str]] = {}
+    _importers: dict[str, list[str]] | None = None
 
     def add(self, path: str, head: Head, modules: Modules) -> Iterable[str]:
         """Note what a file imports inside the program, the packages around it included; the files that it leads to."""
@@ -46,7 +46,7 @@ class Links(msgspec.Struct):
 
     def _backwards(self) -> dict[str, list[str]]:
         """File -> those that import it, sorted."""
-        if not self._importers:
+        if self._importers is None:
             found: defaultdict[str, list[str]] = defaultdict(list)
             for importer in sorted(self.imports):
                 for imported in self.imports[importer]:

@@ -1,8 +1,8 @@
 """Programs that train differently in every run, and bit for bit alike once `detlint --fix` has gone over them, or under
 `detlint run`.
 
-Each folder beside this file is a program as people write them. It is run in processes of its own, each with a hash seed of its
-own, before and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
+Each folder beside this file is a program as people write them. It is run in processes of its own, with two hash seeds, before
+and after; what it prints (losses in full, digests of weights) must differ before and agree after. Nobody edits it
 in between. The processes are forked from one that has imported the framework, and take new random states as a fresh one does, or
 have those that it got from what `detlint run` prepares.
 """
@@ -140,20 +140,19 @@ def difference(before: Path, after: Path) -> str:
 
 
 BEGINNING = {
-    "torch": "import numpy, torch",
+    "torch": "import numpy, torch, torch._dynamo",
     "mindspore": "import mindspore, mindspore.dataset, numpy",
     "tensorflow": "import keras, numpy, tensorflow",
     "sklearn": "import numpy, sklearn.ensemble, sklearn.model_selection",
 }
 """What is imported before the fork, by framework."""
-RUN = """\
-import os, runpy, sys
-numpy.random.seed()
-if "torch" in sys.modules:
-    torch.seed()
-sys.argv.pop(0)
-sys.path.insert(0, "")
-runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")  # for those that it spawns
+FRESH = """
+import sys
+
+def begin():
+    numpy.random.seed()
+    if "torch" in sys.modules:
+        torch.seed()
 """
 QUIET = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -168,13 +167,21 @@ def run(program: Program, folder: Path, number: int, arguments: Sequence[str]) -
     Args:
         number: which run it is.
     """
-    process = server(BEGINNING[program.needs], **QUIET, PYTHONHASHSEED=str(number + 1))
-    return printed(lambda: process.run(RUN, program.script, *arguments, cwd=folder))
+    process = server(BEGINNING[program.needs] + FRESH, **QUIET, PYTHONHASHSEED=str(number % 2 + 1))
+    command = [process.python, program.script, *arguments]
+    environment = {**os.environ, **QUIET}
+    return printed(lambda: subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True))
 
 
-KEPT = "import random\nbegun = random.getstate()"
-RAN = RUN.replace("numpy.random.seed()", "random.setstate(begun)").replace("torch.seed()", "pass")
-"""The same for what has random states already, those that `detlint run` gives. (A fork gives Python's own a new one.)"""
+KEPT = "import random\nbegun = random.getstate()\n"
+RAN = """\
+import os, runpy, sys
+random.setstate(begun)  # which a fork makes anew
+sys.argv.pop(0)
+sys.path.insert(0, "")
+runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")  # for those that it spawns
+"""
+"""What has random states already, those that `detlint run` gives, runs a program."""
 TELL = "import json, os\nprint(json.dumps(dict(os.environ)))\n"
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from forks import server
+from forks import Server, server
 
 HERE = Path(__file__).parent
 END = """
@@ -49,6 +49,11 @@ def environment(noisy: Iterable[str] = (), switched: Iterable[str] = ()) -> dict
     }
 
 
+def process() -> Server:
+    """The process that programs are forked from."""
+    return server("import torch, torch._dynamo", PYTHONPATH=environment()["PYTHONPATH"], PYTHONWARNINGS="ignore")
+
+
 def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -> str:
     """What a program prints.
 
@@ -56,8 +61,7 @@ def run(program: str, noisy: Iterable[str] = (), switched: Iterable[str] = ()) -
         AssertionError: it fails; with what it wrote to standard error.
     """
     variables = environment(noisy, switched)
-    process = server("import torch", PYTHONPATH=variables["PYTHONPATH"], PYTHONWARNINGS="ignore")
     kernels = {name: variables[name] for name in ("NPU_DOUBLE_NOISY", "NPU_DOUBLE_SWITCHED")}
-    done = process.run(program + END, cwd=None, **kernels)
+    done = process().run(program + END, cwd=None, **kernels)
     assert done.returncode == 0, done.stderr
     return done.stdout
