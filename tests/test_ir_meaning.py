@@ -531,8 +531,10 @@ class A[T]:
 type B[T] = undefined[T]
 T = 3
 tell(f(1), T)
-def g():
-    return A().method()
+tell(A().method())
+def g[T: int, *U, **P](): return lambda: (T.__name__, U.__name__, P.__name__)
+tell(g()())
+tell(B.__name__ if False else T)
 """
 
 
