@@ -9,6 +9,7 @@ import builtins
 import importlib
 import inspect
 import types
+import typing
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -499,7 +500,7 @@ class Machine:
             case op.LOAD, [slot]:
                 return self.load(frame, slot)
             case op.STORE, [slot, value]:
-                return self.store(frame, slot, values[value])
+                return self.store(frame, slot, values.get(value))  # a `type` has none: it isn't run
             case op.DELETE, [slot]:
                 return self.delete(frame, slot)
             case op.ATTR, [value, text]:
@@ -568,6 +569,8 @@ class Machine:
                 raise values[error]
             case op.ASSERT, [_, message]:
                 raise AssertionError(*([values[message]] if message >= 0 else []))
+            case op.TYPE_PARAMETER, [kind, _, _]:
+                return getattr(typing, strings[kind])(strings[frame.code.body.names[frame.code.ops[at + 1][1]].text])
             case ((op.ANNOTATE | op.ANNOTATE_ATTR), _):
                 return None
         raise AssertionError(op.NAMES[code])

@@ -3,29 +3,57 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from ir_machine import run
+from ir_programs import Maker
 
 from detlint.ir.lower import lower
 
 
-def traced(work: Any) -> list[str]:
-    """What a program tells, and the exception that it ends with."""
-    trace: list[str] = []
+class Tell:
+    """Notes what a program tells."""
 
-    def tell(*values: object) -> Any:
-        trace.append(repr(values))
-        assert len(trace) < 10_000
+    def __init__(self) -> None:
+        self.trace: list[str] = []
+        self.at: Any = None
+
+    def __repr__(self) -> str:
+        return "tell"
+
+    def __call__(self, *values: object) -> Any:
+        self.trace.append(re.sub(r" at 0x\w+|<function \S+|(?<=Error)\([^()]*\)", "", repr(values)).replace('"', "'"))
+        if len(self.trace) > 1000:
+            raise KeyboardInterrupt
         return values[0] if values else None
 
+    @contextmanager
+    def manager(self, value: object) -> Iterator[object]:
+        self("enter", value)
+        try:
+            yield value
+        except KeyError:
+            self("held")
+        finally:
+            self("exit")
+
+
+def traced(work: Any) -> list[str]:
+    """What a program tells, and the exception that it ends with."""
+    tell = Tell()
     try:
         work({"tell": tell, "__name__": "program"})
-    except Exception as error:
-        trace.append(type(error).__name__)
-    return trace
+    except (Exception, KeyboardInterrupt) as error:
+        tell.trace.append(type(error).__name__)
+    return tell.trace
 
 
 def assert_means_the_same(source: str) -> list[str]:
@@ -503,11 +531,25 @@ class A[T]:
 type B[T] = undefined[T]
 T = 3
 tell(f(1), T)
-def g():
-    return A().method()
+tell(A().method())
+def g[T: int, *U, **P](): return lambda: (T.__name__, U.__name__, P.__name__)
+tell(g()())
+tell(B.__name__ if False else T)
 """
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_does_what_its_lowered_form_does(name: str) -> None:
     assert len(assert_means_the_same(PROGRAMS[name])) > 3
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_so_does_any_program(seed: int) -> None:
+    source = Maker(Random(seed)).program()
+    try:
+        compile(source, "program.py", "exec")
+    except SyntaxError:
+        assume(False)
+    assert_means_the_same(source)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import symtable
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from ir_machine import comprehended
+from ir_programs import Maker
 
 from detlint.ir import ops as op
 from detlint.ir.lower import lower
@@ -17,6 +22,9 @@ from detlint.ir.records import CLASS, KIND, FileIR
 from detlint.ir.storage import body_of
 
 ROOT = Path(__file__).parent.parent
+SAYS_ALL = pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="the table tells of a comprehension what it is compiled to, inline"
+)
 COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 Path_ = tuple[tuple[str, int], ...]
 """The functions and classes around something, outermost first: name and line."""
@@ -228,10 +236,12 @@ def g():
 """
 
 
+@SAYS_ALL
 def test_of_names_written_by_hand() -> None:
     assert_as_python_says(SCOPES)
 
 
+@SAYS_ALL
 @pytest.mark.parametrize("folder", ["detlint", "tests", "benchmarks", "tools", "fixtures/programs", "fixtures/rules"])
 def test_of_our_own_files(folder: str) -> None:
     count = 0
@@ -248,3 +258,43 @@ def test_of_our_own_files(folder: str) -> None:
         assert_as_python_says(source)
         count += 1
     assert count
+
+
+@SAYS_ALL
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_of_any_program(seed: int) -> None:
+    source = Maker(Random(seed)).program()
+    try:
+        symtable.symtable(source, "file.py", "exec")
+    except SyntaxError:
+        assume(False)
+    assert_as_python_says(source)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters")
+def test_of_type_parameters() -> None:
+    ir = lower(ast.parse(TYPE_PARAMETERS))
+    found = of_ir(ir)
+    lines = {text: number for number, text in enumerate(TYPE_PARAMETERS.split("\n"), 1)}
+    first = ("f", lines["def f[T: (int, T), *Ts, **P](x: T, y=T) -> [T, P]:"])
+    method = ("method", lines["    def method[U](self, x: T) -> U: return T, U"])
+    inside = ("A", lines["class A[T: B](Base[T], x=T):"])
+    assert ((first, ("<lambda>", first[1] + 2)), "T", ()) in found
+    assert ((inside, method), "U", (inside,)) in found
+    assert ((inside, method), "T", ()) in found
+    assert ((), "T", "global") in found
+
+
+def test_what_a_function_declares_global_is_of_the_module() -> None:
+    ir = lower(ast.parse("def f():\n    global x\n    x = 1\ndef g(): return x"))
+    assert {name.slot for number in (1, 2) for name in body_of(ir, number).names} == {2}
+    assert ir.strings[body_of(ir, 0).names[2].text] == "x"
+    assert [ir.strings[export.name] for export in ir.exports] == ["f", "g", "x"]
+
+
+def test_a_private_name_stands_as_it_is_written() -> None:
+    ir = lower(ast.parse("_A__x = 1\nclass A:\n    def f(self): return __x, _A__x"))
+    names = body_of(ir, 2).names
+    assert [(ir.strings[name.text], name.owner, name.slot) for name in names[1:]] == [("__x", 0, 0)]
