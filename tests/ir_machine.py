@@ -542,8 +542,16 @@ class Machine:
                 return values[mark]
             case op.PART, [value, number, count]:
                 return self.part(frame, at, value, number, count)
-            case op.MATCHES, [subject, kind, *rest]:
-                return self.matches(frame, values[subject], strings[kind], rest)
+            case (
+                op.MATCHES_VALUE
+                | op.MATCHES_SINGLETON
+                | op.MATCHES_SEQUENCE
+                | op.MATCHES_MAPPING
+                | op.MATCHES_CLASS
+                | op.WITHOUT as kind,
+                [subject, *rest],
+            ):
+                return self.matches(frame, values[subject], kind, rest)
             case op.IMPORT, [text, level, first]:
                 assert level == 0
                 made_module = importlib.import_module(strings[text])
@@ -614,21 +622,21 @@ class Machine:
             frame.parts[value] = taking_apart(count, stars)(frame.values[value])
         return frame.parts[value][number if number >= 0 else -1 - number]
 
-    def matches(self, frame: Frame, subject: Any, kind: str, rest: list[int]) -> Any:
+    def matches(self, frame: Frame, subject: Any, kind: int, rest: list[int]) -> Any:
         values = frame.values
-        if kind == "value":
+        if kind == op.MATCHES_VALUE:
             return subject == values[rest[0]]
-        if kind == "singleton":
+        if kind == op.MATCHES_SINGLETON:
             return subject is values[rest[0]]
-        if kind == "sequence":
+        if kind == op.MATCHES_SEQUENCE:
             if not isinstance(subject, Sequence) or isinstance(subject, str | bytes | bytearray):
                 return False
             return len(subject) >= rest[0] if rest[1] else len(subject) == rest[0]
-        if kind == "mapping":
+        if kind == op.MATCHES_MAPPING:
             return isinstance(subject, Mapping) and all(values[key] in subject for key in rest)
-        if kind == "rest":
+        if kind == op.WITHOUT:
             return {key: value for key, value in subject.items() if key not in [values[key] for key in rest]}
-        assert kind == "class"
+        assert kind == op.MATCHES_CLASS
         made, count, *names = values[rest[0]], rest[1], *(self.ir.strings[row] for row in rest[2:])
         if not isinstance(subject, made):
             return False

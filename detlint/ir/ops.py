@@ -71,17 +71,26 @@ MEMBER: Final = 25
 """value (an `IMPORT`), string: `from module import name`"""
 AUGMENT: Final = 26
 """string (`+`), value, value: what `a += b` gives"""
-MATCHES: Final = 27
-"""value, string, ...: whether the subject of a pattern is so; what goes on inside it follows in an `IF` of this. `value`, `singleton`:
-value. `sequence`: number, number: a sequence of so many, or (1) of at least so many. `mapping`: values: one that has these keys. `class`:
-value, number, strings...: an instance that has so many attributes by position, and these by name. `rest` isn't a test: values: the
-mapping without these keys"""
+MATCHES_VALUE: Final = 27
+"""value, value: whether the subject of a pattern, which is the first operand of all these, equals another value. What goes on inside the
+subject follows in an `IF` of this"""
 CAUGHT: Final = 28
 """value (the class, or -1): the exception that an `EXCEPT` begins with"""
 TEMPLATE: Final = 29
 """values...: a template string. Its `FORMAT`s are what it holds, not text"""
 TYPE_PARAMETER: Final = 30
 """string (`TypeVar`, `ParamSpec`, `TypeVarTuple`), value (its bound, or -1), value (its default, or -1)"""
+
+MATCHES_SINGLETON: Final = 31
+"""value, value: whether it is that"""
+MATCHES_SEQUENCE: Final = 32
+"""value, number, number: whether it is a sequence of so many, or (1) of at least so many"""
+MATCHES_MAPPING: Final = 33
+"""value, values...: whether it is a mapping that has these keys"""
+MATCHES_CLASS: Final = 34
+"""value, value, number, strings...: whether it is an instance that has so many attributes by position, and these by name"""
+WITHOUT: Final = 35
+"""value, values...: a mapping without these keys"""
 
 # -- what stores, and what leaves -----------------------------------------------------------------------------------------
 

@@ -30,8 +30,8 @@ def matches(f: Builder, node: ast.pattern, subject: int) -> Matched:
     return _PATTERNS[node.__class__](f, node, subject)
 
 
-def _test(f: Builder, node: ast.pattern, subject: int, kind: str, *parts: int) -> int:
-    return f.put((op.MATCHES, subject, f.file.string(kind), *parts), node)
+def _test(f: Builder, node: ast.pattern, subject: int, code: int, *parts: int) -> int:
+    return f.put((code, subject, *parts), node)
 
 
 def _and(f: Builder, node: ast.pattern, test: int, parts: Iterable[Part]) -> Matched:
@@ -54,16 +54,16 @@ def _and(f: Builder, node: ast.pattern, test: int, parts: Iterable[Part]) -> Mat
 
 
 def _value(f: Builder, node: ast.MatchValue, subject: int) -> Matched:
-    return _test(f, node, subject, "value", value_of(f, node.value)), []
+    return _test(f, node, subject, op.MATCHES_VALUE, value_of(f, node.value)), []
 
 
 def _singleton(f: Builder, node: ast.MatchSingleton, subject: int) -> Matched:
-    return _test(f, node, subject, "singleton", f.put((op.CONST, f.file.constant(node.value)), node)), []
+    return _test(f, node, subject, op.MATCHES_SINGLETON, f.put((op.CONST, f.file.constant(node.value)), node)), []
 
 
 def _sequence(f: Builder, node: ast.MatchSequence, subject: int) -> Matched:
     starred = any(isinstance(part, ast.MatchStar) for part in node.patterns)
-    test = _test(f, node, subject, "sequence", len(node.patterns) - starred, int(starred))
+    test = _test(f, node, subject, op.MATCHES_SEQUENCE, len(node.patterns) - starred, int(starred))
 
     def part(number: int, pattern: ast.pattern) -> Matched:
         place = -1 - number if isinstance(pattern, ast.MatchStar) else number
@@ -74,13 +74,13 @@ def _sequence(f: Builder, node: ast.MatchSequence, subject: int) -> Matched:
 
 def _mapping(f: Builder, node: ast.MatchMapping, subject: int) -> Matched:
     keys = [value_of(f, key) for key in node.keys]
-    test = _test(f, node, subject, "mapping", *keys)
+    test = _test(f, node, subject, op.MATCHES_MAPPING, *keys)
 
     def part(key: int, pattern: ast.pattern) -> Matched:
         return matches(f, pattern, f.put((op.ITEM, subject, key), pattern))
 
     def rest(name: str) -> Matched:
-        return -1, [Capture(name, _test(f, node, subject, "rest", *keys), node)]
+        return -1, [Capture(name, _test(f, node, subject, op.WITHOUT, *keys), node)]
 
     parts: list[Part] = [partial(part, *pair) for pair in zip(keys, node.patterns, strict=True)]
     if node.rest:
@@ -91,7 +91,7 @@ def _mapping(f: Builder, node: ast.MatchMapping, subject: int) -> Matched:
 def _instance(f: Builder, node: ast.MatchClass, subject: int) -> Matched:
     kind = value_of(f, node.cls)
     attributes = [f.file.string(attribute) for attribute in node.kwd_attrs]
-    test = _test(f, node, subject, "class", kind, len(node.patterns), *attributes)
+    test = _test(f, node, subject, op.MATCHES_CLASS, kind, len(node.patterns), *attributes)
 
     def part(get: tuple[int, ...], pattern: ast.pattern) -> Matched:
         return matches(f, pattern, f.put(get, pattern))

@@ -10,14 +10,17 @@ from detlint.ir import ops as op
 Op = tuple[int, ...]
 
 _FIXED: Final[dict[int, tuple[int, ...]]] = {
-    op.ATTR: (1,), op.ITEM: (1, 2), op.BINARY: (2, 3), op.UNARY: (2,), op.CHOICE: (2, 3), op.FORMAT: (1, 2), op.SLICE: (1, 2, 3),
-    op.STAR: (1,), op.AWAIT: (1,), op.YIELD: (1,), op.YIELD_FROM: (1,), op.PART: (1,), op.MEMBER: (1,), op.AUGMENT: (2, 3),
-    op.CAUGHT: (1,), op.COMPARE: (1, 3), op.MATCHES: (1,), op.TYPE_PARAMETER: (2, 3), op.STORE: (2,), op.SET_ATTR: (1, 3), op.SET_ITEM: (1, 2, 3), op.DELETE_ATTR: (1,), op.DELETE_ITEM: (1, 2),
-    op.STAR_IMPORT: (1,), op.RETURN: (1,), op.RAISE: (1, 2), op.ASSERT: (1, 2), op.ANNOTATE: (2,), op.ANNOTATE_ATTR: (1, 3),
-    op.GIVE: (1, 2), op.IF: (1,), op.FOR: (1,), op.UNTIL: (1,), op.WITH: (1,),
+    op.ATTR: (1,), op.ITEM: (1, 2), op.BINARY: (2, 3), op.UNARY: (2,), op.COMPARE: (1, 3), op.CHOICE: (2, 3), op.FORMAT: (1, 2),
+    op.SLICE: (1, 2, 3), op.STAR: (1,), op.AWAIT: (1,), op.YIELD: (1,), op.YIELD_FROM: (1,), op.PART: (1,), op.MEMBER: (1,),
+    op.AUGMENT: (2, 3), op.CAUGHT: (1,), op.TYPE_PARAMETER: (2, 3), op.MATCHES_VALUE: (1, 2), op.MATCHES_SINGLETON: (1, 2),
+    op.MATCHES_SEQUENCE: (1,), op.MATCHES_CLASS: (1, 2), op.STORE: (2,), op.SET_ATTR: (1, 3), op.SET_ITEM: (1, 2, 3),
+    op.DELETE_ATTR: (1,), op.DELETE_ITEM: (1, 2), op.STAR_IMPORT: (1,), op.RETURN: (1,), op.RAISE: (1, 2), op.ASSERT: (1, 2),
+    op.ANNOTATE: (2,), op.ANNOTATE_ATTR: (1, 3), op.GIVE: (1, 2), op.IF: (1,), op.FOR: (1,), op.UNTIL: (1,), op.WITH: (1,),
 }  # fmt: skip
 """Code -> where in an op its values stand."""
-_ALL: Final = frozenset({op.LIST, op.TUPLE, op.SET, op.DICT, op.TEXT, op.TEMPLATE})
+_ALL: Final = frozenset({
+    op.LIST, op.TUPLE, op.SET, op.DICT, op.TEXT, op.TEMPLATE, op.MATCHES_MAPPING, op.WITHOUT,
+})  # fmt: skip
 """Codes of ops whose operands are all values."""
 
 

@@ -1,7 +1,7 @@
 """By what a file may come to what is defined, in itself or elsewhere, without saying its name.
 
-What it may assume: who hands a name on as a value does so to have it called with names that aren't known; a value whose class is known is no
-module; an object asks itself for its own parts.
+What it may assume: who hands a name on as a value does so to have it called with names that aren't known; a value whose class is known is
+no module; an object asks itself for its own parts.
 """
 
 from __future__ import annotations
@@ -129,10 +129,10 @@ class Dynamic:
         for place, name in self.named(FINDS):
             call, around = _call_of(place), place.function.outermost
             given = place.function.call(call).positional if call is not None else ()
-            asks = name in LOCATES or any(asking.function.outermost is around for asking in self.asking)
-            if asks and (name in LOCATES or not (given and isinstance(place.function.constant(given[0]), str))):
-                if name in LOCATES or not self.only_splits(around):
-                    return True
+            asks = any(asking.function.outermost is around for asking in self.asking)
+            is_named = bool(given) and isinstance(place.function.constant(given[0]), str)
+            if name in LOCATES or (asks and not is_named and not self.only_splits(around)):
+                return True
         return False
 
     def may_be_module(self, function: Function, value: int) -> bool:

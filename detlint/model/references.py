@@ -108,8 +108,8 @@ def elsewhere(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[Place]:
                 if _is_attribute(meaning, function, at, wanted):
                     yield Place(function, at)
             elif code_of == op.LOAD and function.text(operation[1]) == name and function.names[operation[1]].slot < 0:
-                if meaning.value(function, at) == wanted.ref:  # by `*`
-                    yield Place(function, at)
+                by_star = meaning.value(function, at) == wanted.ref
+                yield from [Place(function, at)] if by_star else ()
 
 
 def renamed(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[str]:
@@ -230,9 +230,9 @@ def replaced(code: Code) -> frozenset[int]:
     top, found, last = code.module, set[int](), dict[int, int]()
     for at, operation in enumerate(top.ops):
         kind = operation[0]
-        if kind in (op.CALL, op.IMPORT) or (kind in (op.FUNCTION, op.CLASS) and operation[2]):
-            last.clear()
-        elif kind == op.CLASS and _calls_own(code.function(operation[1])):
+        defines = kind in (op.FUNCTION, op.CLASS)
+        calls = kind == op.CLASS and _calls_own(code.function(operation[1]))
+        if kind in (op.CALL, op.IMPORT) or (defines and operation[2]) or calls:
             last.clear()
         elif kind == op.LOAD:
             last.pop(operation[1], None)
