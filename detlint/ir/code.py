@@ -24,6 +24,9 @@ VALUES: Final = tuple(range(op.STORE))
 """The codes of ops that give a value."""
 
 
+_NOTHING: Final = ((), ())
+
+
 class Unknown:
     """What isn't known."""
 
@@ -233,6 +236,31 @@ class Function:
         """The names with attributes that it reads, dotted, each of their beginnings too: `os`, `os.path`, `os.path.join`."""
         return (text for at, _ in self.each(op.ATTR) if (text := self.dotted(at)))
 
+    def external(self, value: int) -> str:
+        """The full name of what a value is by the imports of its file: `argparse.ArgumentParser`; "" where it is none, or may be
+        something else."""
+        root, attributes = self.chain(value)
+        function: Function = self
+        if self.ops[root][0] == op.LOAD:
+            home = self.binding(self.ops[root][1])
+            stored = self.code.stores(home) if home.slot >= 0 else ()
+            if len(stored) != 1:
+                return ""
+            function, at = stored[0]
+            root = function.ops[at][2] if function.ops[at][0] == op.STORE else at
+        name = function._imported(root)
+        return ".".join((name, *attributes)) if name else ""
+
+    def _imported(self, at: int) -> str:
+        """What an import gives, by its dotted name; "" for any other op, and for what is relative."""
+        operation, strings = self.ops[at], self.code.strings
+        if operation[0] == op.MEMBER:
+            source = self._imported(operation[1])
+            return f"{source}.{strings[operation[2]]}" if source else ""
+        if operation[0] != op.IMPORT or operation[2]:
+            return ""
+        return strings[operation[1]].partition(".")[0] if operation[3] else strings[operation[1]]
+
     def call(self, at: int) -> Call:
         """What a `CALL` calls and hands over, or a `CLASS` is made of."""
         operation, strings = self.ops[at], self.code.strings
@@ -419,18 +447,21 @@ class Code:
                 if operation[2] == row:
                     yield function, at
 
-    def stores(self, binding: Binding) -> Iterator[tuple[Function, int]]:
-        """The ops that bind a variable, or delete it, in whichever function."""
+    @cached_property
+    def _variables(self) -> Mapping[Binding, tuple[list[tuple[Function, int]], list[tuple[Function, int]]]]:
+        """Variables -> the ops that bind or delete them, and those that read them."""
+        found: dict[Binding, tuple[list[tuple[Function, int]], list[tuple[Function, int]]]] = {}
         for function in self.functions():
-            slots = {slot for slot in range(len(function.names)) if function.binding(slot) == binding}
-            for at, operation in function.each(op.STORE, op.DELETE):
-                if operation[1] in slots:
-                    yield function, at
+            bindings = [*map(function.binding, range(len(function.names)))]
+            for at, operation in function.each(op.LOAD, op.STORE, op.DELETE):
+                uses = found.setdefault(bindings[operation[1]], ([], []))
+                uses[operation[0] == op.LOAD].append((function, at))
+        return found
 
-    def reads(self, binding: Binding) -> Iterator[tuple[Function, int]]:
+    def stores(self, binding: Binding) -> Sequence[tuple[Function, int]]:
+        """The ops that bind a variable, or delete it, in whichever function."""
+        return self._variables.get(binding, _NOTHING)[0]
+
+    def reads(self, binding: Binding) -> Sequence[tuple[Function, int]]:
         """The ops that read a variable, in whichever function."""
-        for function in self.functions():
-            slots = {slot for slot in range(len(function.names)) if function.binding(slot) == binding}
-            for at, operation in function.each(op.LOAD):
-                if operation[1] in slots:
-                    yield function, at
+        return self._variables.get(binding, _NOTHING)[1]

@@ -99,7 +99,7 @@ class Meaning:
                 return join([self.value(function, value, depth + 1) for value in stored])
             return self._of_module(text) if owner == 0 else None
         if owner:
-            found = [*self.code.stores(function.binding(slot))]
+            found = self.code.stores(function.binding(slot))
             if len(found) == 1 and found[0][0].ops[found[0][1]][0] == op.STORE:
                 return self.value(found[0][0], found[0][0].ops[found[0][1]][2], depth + 1)
             around = self.code.function(owner)

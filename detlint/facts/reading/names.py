@@ -194,7 +194,7 @@ class Names(Tests):
         """Note that an option is read which the command line doesn't have, at the root of a chain of attributes."""
         while isinstance(node.value, ast.Attribute):
             node = node.value
-        if node in self.lacking:
+        if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) in self.lacking:
             self.steps.append(Branch("raise", Const(node.attr), ()))
 
     def read(self, root: Value | None, path: str, base: Value, attr: str) -> None:

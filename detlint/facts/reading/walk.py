@@ -188,7 +188,7 @@ class Walk:
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
         self.excerpt: bool | None = None
         """Whether it leaves out much of what it reads, once its top level misses a name."""
-        self.lacking: set[ast.Attribute] = set()
+        self.lacking: frozenset[tuple[int, int, int | None, int | None]] = frozenset()
         """Options that are read of a command line which surely doesn't have them."""
         self.unsure = 0
         """Above 0 in parts of expressions that may not be evaluated."""
