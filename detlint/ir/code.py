@@ -111,6 +111,20 @@ class Function:
         return spans_of(self.code.ir, self.number)
 
     @cached_property
+    def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
+        """Lines and columns -> the ops that begin there, in order."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for at, span in enumerate(self.spans):
+            found.setdefault((span[0], span[1]), []).append(at)
+        return found
+
+    @cached_property
+    def definition(self) -> int:
+        """The op of the function around it that defines it; -1 for the module."""
+        around = self.parent.each(op.FUNCTION, op.CLASS) if self.parent is not None else ()
+        return next((at for at, operation in around if operation[1] == self.number), -1)
+
+    @cached_property
     def flow(self) -> Flow:
         """What holds at each op."""
         return flow(self.ops, self.code.constants)
@@ -160,6 +174,33 @@ class Function:
         if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
             return -1
         return slot if self.names[slot].owner == self.number else -1
+
+    def given(self, at: int) -> tuple[Function, int] | None:
+        """The parameter, of this function or of one around, whose value a `LOAD` surely gives, by its position; None for none."""
+        operation = self.ops[at]
+        if operation[0] != op.LOAD:
+            return None
+        owner, slot = self.binding(operation[1])
+        if owner == self.number:
+            own = self.parameter(at)
+            return (self, own) if own >= 0 else None
+        around = self.code.function(owner)
+        takes = owner > 0 and 0 <= slot < len(around.header.parameters)
+        return (around, slot) if takes and not any(self.code.stores(Binding(owner, slot))) else None
+
+    def is_self(self, at: int) -> bool:
+        """Whether a value is the object, or class, whose method this is, or the method around."""
+        method, position = self.given(at) or (self, -1)
+        around = method.parent
+        if position != 0 or around is None or not around.is_class:
+            return False
+        definition = around.ops[method.definition]
+        return "staticmethod" not in map(around.dotted, definition[3 : 3 + definition[2]])
+
+    def own(self, at: int) -> str:
+        """The attribute of the object itself that a value is read of: `self.encoder`; "" for any other value."""
+        operation = self.ops[at]
+        return self.code.strings[operation[2]] if operation[0] == op.ATTR and self.is_self(operation[1]) else ""
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
@@ -289,15 +330,33 @@ class Code:
         """All names that its code has: of variables, attributes, keywords, modules by their parts. Not what its texts say."""
         return frozenset(part for text in self.strings for part in text.split("."))
 
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All texts that are written out in its code."""
+        return frozenset(constant for constant in self.constants if isinstance(constant, str))
+
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
-        """The op of some codes that stands at a place; None for none."""
-        for function in self.functions():
+        """The op of some codes, or of any, that stands at a place; None for none."""
+        for function in self._latest_first:
             if function.number and function.header.line > span[0]:
                 continue
-            for at, place in enumerate(function.spans):
-                if place == span and function.ops[at][0] in codes:
+            for at in function.begins.get(span[:2], ()):
+                if function.spans[at] == span and (not codes or function.ops[at][0] in codes):
                     return function, at
         return None
+
+    def first(self, line: int, column: int) -> tuple[Function, int] | None:
+        """The first op that begins at a place, in the innermost function that has one."""
+        for function in self._latest_first:
+            found = function.begins.get((line, column)) if not function.number or function.header.line <= line else None
+            if found:
+                return function, found[0]
+        return None
+
+    @cached_property
+    def _latest_first(self) -> Sequence[Function]:
+        """All functions, those that begin later before the others."""
+        return sorted(self.functions(), key=lambda function: (function.header.line, function.number), reverse=True)
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""

@@ -1,0 +1,62 @@
+"""Where sites stand in the IR, and which tests are passed on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from detlint.facts.model import Site, plain
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.records import KIND, LAMBDA
+from detlint.program.resolve import Module, Resolver
+
+
+class Test(NamedTuple):
+    """A test on the way to a place, and what it has to be."""
+
+    function: Function
+    value: int
+    wanted: bool
+
+
+class Point(NamedTuple):
+    """An op of a function."""
+
+    function: Function
+    at: int
+
+    @property
+    def around(self) -> Function:
+        """The innermost function around it that has a name."""
+        return named(self.function)
+
+    def tests(self) -> Iterator[Test]:
+        """The tests that were passed on the way to it, from the beginning of the function around it that has a name: the innermost
+        first. A lambda is only there where its definition is come to."""
+        function, at = self
+        while True:
+            for guard in function.guards(at):
+                yield Test(function, guard.test, guard.holds)
+            around = function.parent
+            if function.header.kind & KIND != LAMBDA or around is None:
+                return
+            function, at = around, function.definition
+
+
+def named(function: Function) -> Function:
+    """The innermost function around a lambda that is none; itself for any other."""
+    while function.header.kind & KIND == LAMBDA and function.parent is not None:
+        function = function.parent
+    return function
+
+
+def point_of(resolver: Resolver, module: Module, site: Site) -> Point | None:
+    """The op of a site, of a call the call; None where there is none, and where it stands in another function than the site."""
+    code, span = resolver.code(module.path), site.span
+    if code is None:
+        return None
+    place = (span.line, span.column, span.end_line, span.end_column)
+    found = code.at(place, op.CALL) or code.at(place) or code.first(*place[:2])
+    around = plain(module.function_of(site).name)
+    return Point(*found) if found is not None and named(found[0]).qualified == around else None
