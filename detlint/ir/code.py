@@ -108,7 +108,8 @@ class Function:
     @cached_property
     def spans(self) -> Sequence[Span]:
         """Where each op stands."""
-        return spans_of(self.code.ir, self.number)
+        found: Sequence[Span] = spans_of(self.code.ir, self.number)
+        return found
 
     @cached_property
     def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
@@ -144,6 +145,27 @@ class Function:
                 found.setdefault(key, []).append(load)
         return found
 
+    @cached_property
+    def shared(self) -> frozenset[int]:
+        """The slots of variables that functions inside of it use, too."""
+        inside = (function for function in self.code.inside(self.number) if function is not self)
+        return frozenset(name.slot for function in inside for name in function.names if name.owner == self.number)
+
+    @cached_property
+    def rebound(self) -> frozenset[int]:
+        """Those that functions inside of it may bind: they are whatever these make of them."""
+        bound: set[int] = set()
+        for function in self.code.inside(self.number) if self.shared else ():
+            stored = {operation[1] for _, operation in function.each(op.STORE, op.DELETE)} if function is not self else ()
+            bound.update(function.names[slot].slot for slot in stored if function.names[slot].owner == self.number)
+        return frozenset(bound)
+
+    @cached_property
+    def defaults(self) -> frozenset[int]:
+        """The values that parameters of functions which are defined in it have by default."""
+        headers = (header for header in self.code.ir.functions if header.parent == self.number)
+        return frozenset(known.default for header in headers for known in header.parameters if known.default >= 0)
+
     def each(self, *codes: int) -> Iterator[tuple[int, Op]]:
         """The ops of some codes, with their positions."""
         return ((at, operation) for at, operation in enumerate(self.ops) if operation[0] in codes)
@@ -173,7 +195,7 @@ class Function:
         slot = operation[1] if operation[0] == op.LOAD else -1
         if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
             return -1
-        return slot if self.names[slot].owner == self.number else -1
+        return slot if self.names[slot].owner == self.number and slot not in self.rebound else -1
 
     def given(self, at: int) -> tuple[Function, int] | None:
         """The parameter, of this function or of one around, whose value a `LOAD` surely gives, by its position; None for none."""
@@ -256,7 +278,9 @@ class Function:
             if definition == BEFORE or self.ops[definition][0] != op.STORE:
                 return None
             found.append(self.ops[definition][2])
-        return found if self.names[self.ops[at][1]].owner == self.number else None
+        slot = self.ops[at][1]
+        own = self.names[slot].owner == self.number and not (self.number and slot in self.rebound)
+        return found if own else None
 
     def meant(self, value: int) -> int:
         """A value through the names under which this function keeps it, as long as there is one that it surely is."""
@@ -345,12 +369,15 @@ class Code:
                     return function, at
         return None
 
-    def first(self, line: int, column: int) -> tuple[Function, int] | None:
-        """The first op that begins at a place, in the innermost function that has one."""
+    def covering(self, line: int, column: int) -> tuple[Function, int] | None:
+        """The smallest op that holds a place, in the innermost function that has one."""
         for function in self._latest_first:
-            found = function.begins.get((line, column)) if not function.number or function.header.line <= line else None
-            if found:
-                return function, found[0]
+            if function.number and function.header.line > line:
+                continue
+            spans = function.spans
+            holding = [n for n, span in enumerate(spans) if span[:2] <= (line, column) < span[2:]]
+            if holding:
+                return function, min(holding, key=lambda n: (spans[n][2] - spans[n][0], spans[n][3] - spans[n][1]))
         return None
 
     @cached_property

@@ -57,6 +57,6 @@ def point_of(resolver: Resolver, module: Module, site: Site) -> Point | None:
     if code is None:
         return None
     place = (span.line, span.column, span.end_line, span.end_column)
-    found = code.at(place, op.CALL) or code.at(place) or code.first(*place[:2])
+    found = code.at(place, op.CALL) or code.at(place) or code.covering(*place[:2])
     around = plain(module.function_of(site).name)
     return Point(*found) if found is not None and named(found[0]).qualified == around else None
