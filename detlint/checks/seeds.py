@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
-from detlint.checks.expressions import parse, value_of
+from detlint.checks.expressions import value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
@@ -37,6 +36,10 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
+from detlint.ir import ops as op
+from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.expression import in_ir
+from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
@@ -95,55 +98,48 @@ def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot 
     that decides."""
     if not isinstance(test, Expression):
         return None, None
-    node = parse(test.text)
-    negated = False
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, negated = node.operand, not negated
-    if node is None:
+    function, at = in_ir(test.text) or (None, -1)
+    if function is None:
         return None, None
-    verdict, spot = _holds(frame, node, test.names, values)
+    negated = False
+    while (inner := denied(function, at)) >= 0:
+        at, negated = inner, not negated
+    verdict, spot = _holds(frame, function, at, test.names, values)
     return (None if verdict is None else verdict is not negated), spot
 
 
 _Names = dict[str, Value | None]
 
 
-def _holds(frame: Frame, node: ast.expr, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
-    if isinstance(node, ast.BoolOp):
-        known: bool | None = None
-        spot: Spot | None = None
-        for part in node.values:
-            known, spot = _holds(frame, part, names, values)
-            if known is None or known is isinstance(node.op, ast.Or):
-                return known, spot  # `False and ...`, `True or ...`
-        return known, spot
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left = _operand(frame, node.left, names, values)
-        right = _operand(frame, node.comparators[0], names, values)
-        return _compared(node.ops[0], left.value, right.value), left.default or right.default
-    value = _operand(frame, node, names, values)
+def _holds(
+    frame: Frame, function: Function, at: int, names: _Names, values: Values
+) -> tuple[bool | None, Spot | None]:
+    operation = function.ops[at]
+    word = function.code.strings[operation[1]] if operation[0] == op.CHOICE else ""
+    if word in ("and", "or"):
+        known, spot = _holds(frame, function, operation[2], names, values)
+        if known is None or known is (word == "or"):
+            return known, spot  # `False and ...`, `True or ...`
+        return _holds(frame, function, operation[3], names, values)
+    if (asked := comparison(function, at)) is not None:
+        left, right = (_operand(frame, function, side, names, values) for side in (asked.left, asked.right))
+        return _compared(asked.word, left.value, right.value), left.default or right.default
+    value = _operand(frame, function, at, names, values)
     return (bool(value.value.value) if isinstance(value.value, Const) else None), value.default
 
 
-def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> bool | None:
-    if isinstance(operator, (ast.In, ast.NotIn)):
-        return _among(left, right, isinstance(operator, ast.In))
+def _compared(word: str, left: Value | None, right: Value | None) -> bool | None:
+    if word in ("in", "not in"):
+        return _among(left, right, word == "in")
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
     a, b = left.value, right.value
-    if isinstance(operator, (ast.Is, ast.Eq)):
+    if word in ("is", "=="):
         return a == b
-    if isinstance(operator, (ast.IsNot, ast.NotEq)):
+    if word in ("is not", "!="):
         return a != b
-    if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
-        return None
-    if isinstance(operator, ast.Gt):
-        return a > b
-    if isinstance(operator, ast.GtE):
-        return a >= b
-    if isinstance(operator, ast.Lt):
-        return a < b
-    return a <= b if isinstance(operator, ast.LtE) else None
+    numbers = isinstance(a, (int, float)) and isinstance(b, (int, float))
+    return COMPARISONS[word](a, b) if numbers else None
 
 
 def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
@@ -155,29 +151,22 @@ def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
     return (left in right.values) is among
 
 
-def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Origin:
+def _operand(frame: Frame, function: Function, at: int, names: _Names, values: Values) -> Origin:
     """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
-    if isinstance(node, ast.Attribute):
-        chain: list[str] = []
-        base: ast.expr = node
-        while isinstance(base, ast.Attribute):
-            chain.append(base.attr)
-            base = base.value
-        value = names.get(base.id) if isinstance(base, ast.Name) else None
-        for attr in reversed(chain):
+    operation, strings = function.ops[at], function.code.strings
+    if operation[0] in (op.LOAD, op.ATTR):
+        root, attributes = function.chain(at)
+        value = names.get(function.dotted(root))
+        for attr in attributes:
             value = member(value, attr)
         return values.look(frame, value)
-    if isinstance(node, ast.Name):
-        return values.look(frame, names.get(node.id))
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "get"
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Constant)
-    ):
-        return Origin(Const(None))  # an option of a configuration that may be left out
-    return Origin(value_of(node, {}))
+    call = function.call(at) if operation[0] == op.CALL else None
+    callee = function.ops[call.callee] if call is not None else (op.END,)
+    if call is not None and callee[0] == op.ATTR and strings[callee[2]] == "get" and not (call.named or call.unpacked):
+        key = function.constant(call.positional[0]) if len(call.positional) == 1 else UNKNOWN
+        if key is not UNKNOWN:
+            return Origin(Const(None))  # an option of a configuration that may be left out
+    return Origin(value_of(function, at, {}))
 
 
 class SeedRules:

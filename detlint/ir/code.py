@@ -231,6 +231,10 @@ class Function:
         operation = self.ops[value] if value >= 0 else (op.END,)
         return self.code.constants[operation[1]] if operation[0] == op.CONST else UNKNOWN
 
+    def condition(self, choice: int) -> int:
+        """The test that decides which arm a `CHOICE` gives."""
+        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == choice - 1)][1]
+
     def chain(self, value: int) -> Chain:
         """A value as a name with attributes."""
         attributes: list[str] = []
