@@ -233,7 +233,8 @@ class Function:
 
     def condition(self, choice: int) -> int:
         """The test that decides which arm a `CHOICE` gives."""
-        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == choice - 1)][1]
+        end = next(at for at in range(choice, -1, -1) if self.ops[at][0] == op.END)
+        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == end)][1]
 
     def chain(self, value: int) -> Chain:
         """A value as a name with attributes."""

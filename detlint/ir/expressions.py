@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from detlint.ir import ops as op
-from detlint.ir.builder import Builder, Pending
+from detlint.ir.builder import Builder, Pending, Shadowed, constant_key
 from detlint.ir.operators import BINARY, COMPARISONS, UNARY
-from detlint.ir.records import EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST, CLASS, Parameter
+from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST
 
 CONST, LOAD, ATTR, ITEM, CALL = op.CONST, op.LOAD, op.ATTR, op.ITEM, op.CALL
 
 
 def name(f: Builder, node: ast.Name) -> int:
-    text = node.id
-    slot = f.slots.get(text)
+    slot = f.slots.get(node.id)
     if slot is None:
-        slot = f.slot(text)
+        slot = f.first(node.id)
     ops = f.ops
     ops.append((LOAD, slot))
     f.nodes.append(node)
@@ -26,8 +25,8 @@ def name(f: Builder, node: ast.Name) -> int:
 
 
 def constant(f: Builder, node: ast.Constant) -> int:
-    ops = f.ops
-    ops.append((CONST, f.file.constant(node.value)))
+    value, constants, ops = node.value, f.constants, f.ops
+    ops.append((CONST, constants.setdefault(value if value.__class__ is str else constant_key(value), len(constants))))
     f.nodes.append(node)
     return len(ops) - 1
 
@@ -35,8 +34,7 @@ def constant(f: Builder, node: ast.Constant) -> int:
 def attribute(f: Builder, node: ast.Attribute) -> int:
     inner = node.value
     value = LOWER[inner.__class__](f, inner)
-    ops = f.ops
-    strings = f.file.strings
+    ops, strings = f.ops, f.strings
     ops.append((ATTR, value, strings.setdefault(node.attr, len(strings))))
     f.nodes.append(node)
     return len(ops) - 1
@@ -53,17 +51,17 @@ def item(f: Builder, node: ast.Subscript) -> int:
     return len(ops) - 1
 
 
-def values(f: Builder, nodes: Sequence[ast.expr]) -> list[int]:
-    return [LOWER[node.__class__](f, node) for node in nodes]
+def values(f: Builder, nodes: Sequence[ast.expr]) -> Sequence[int]:
+    return [LOWER[node.__class__](f, node) for node in nodes] if nodes else ()
 
 
 def arguments(f: Builder, node: ast.Call | ast.ClassDef, positional: Sequence[ast.expr]) -> list[int]:
     """The operands from the count of the positional arguments on."""
     found = [len(positional)]
     for part in positional:
-        found.append(LOWER[part.__class__](f, part))
+        found.append(LOWER[part.__class__](f, part))  # noqa: PERF401  # a comprehension is a call of its own up to Python 3.11
     if node.keywords:
-        strings = f.file.strings
+        strings = f.strings
         for keyword in node.keywords:
             part = keyword.value
             value = LOWER[part.__class__](f, part)
@@ -87,8 +85,8 @@ def binary(f: Builder, node: ast.BinOp) -> int:
     """The left side in a loop: what is put together of thousands of terms is that deep."""
     spine, left = [node], node.left
     while left.__class__ is ast.BinOp:
-        spine.append(left)  # type: ignore[arg-type]
-        left = left.left  # type: ignore[attr-defined]
+        spine.append(left)
+        left = left.left
     value = LOWER[left.__class__](f, left)
     for part in reversed(spine):
         other = part.right
@@ -99,16 +97,23 @@ def binary(f: Builder, node: ast.BinOp) -> int:
 
 def unary(f: Builder, node: ast.UnaryOp) -> int:
     operand = node.operand
-    if operand.__class__ is ast.Constant and node.op.__class__ is ast.USub and operand.value.__class__ in (int, float):  # type: ignore[attr-defined]
-        return f.put((CONST, f.file.constant(-operand.value)), node)  # type: ignore[attr-defined]
+    if operand.__class__ is ast.Constant and node.op.__class__ is ast.USub and operand.value.__class__ in (int, float):
+        return f.put((CONST, f.file.constant(-operand.value)), node)
     return f.put((op.UNARY, f.file.string(UNARY[node.op.__class__]), LOWER[operand.__class__](f, operand)), node)
 
 
 def compare(f: Builder, node: ast.Compare) -> int:
-    found = [op.COMPARE, value_of(f, node.left)]
-    for kind, part in zip(node.ops, node.comparators):
-        found += f.file.string(COMPARISONS[kind.__class__]), LOWER[part.__class__](f, part)
-    return f.put(tuple(found), node)
+    left, inner = node.left, node.comparators[0]
+    before = LOWER[left.__class__](f, left)
+    after = LOWER[inner.__class__](f, inner)
+    value = f.put((op.COMPARE, before, f.file.string(COMPARISONS[node.ops[0].__class__]), after), node)
+    for kind, part in zip(node.ops[1:], node.comparators[1:], strict=True):
+        f.put((op.IF, value), node)
+        before, after = after, value_of(f, part)
+        other = f.put((op.COMPARE, before, f.file.string(COMPARISONS[kind.__class__]), after), node)
+        f.put((op.END,), node)
+        value = f.put((op.CHOICE, f.file.string("and"), value, other), node)
+    return value
 
 
 def value_of(f: Builder, node: ast.expr) -> int:
@@ -134,12 +139,20 @@ def boolean(f: Builder, node: ast.BoolOp) -> int:
 
 
 def either(f: Builder, node: ast.IfExp) -> int:
-    f.put((op.IF, value_of(f, node.test)), node)
-    first = value_of(f, node.body)
-    f.put((op.ELSE,), node)
-    other = value_of(f, node.orelse)
-    f.put((op.END,), node)
-    return f.put((op.CHOICE, f.file.string("if"), first, other), node)
+    """What stands behind `else` in a loop, as in a long `elif`."""
+    arms: list[tuple[ast.IfExp, int]] = []
+    while True:
+        f.put((op.IF, value_of(f, node.test)), node)
+        arms.append((node, value_of(f, node.body)))
+        f.put((op.ELSE,), node)
+        if not isinstance(node.orelse, ast.IfExp):
+            break
+        node = node.orelse
+    value = value_of(f, node.orelse)
+    for place, first in reversed(arms):
+        f.put((op.END,), place)
+        value = f.put((op.CHOICE, f.file.string("if"), first, value), place)
+    return value
 
 
 def display(f: Builder, node: ast.List | ast.Tuple | ast.Set) -> int:
@@ -151,9 +164,13 @@ _DISPLAYS: Final = {ast.List: op.LIST, ast.Tuple: op.TUPLE, ast.Set: op.SET}
 
 def mapping(f: Builder, node: ast.Dict) -> int:
     found = [op.DICT]
-    for key, value in zip(node.keys, node.values):
+    for key, value in zip(node.keys, node.values, strict=True):
         found += optional(f, key), value_of(f, value)
     return f.put(tuple(found), node)
+
+
+def template(f: Builder, node: Any) -> int:
+    return f.put((op.TEMPLATE, *values(f, node.values)), node)
 
 
 def text(f: Builder, node: ast.JoinedStr) -> int:
@@ -192,76 +209,109 @@ def walrus(f: Builder, node: ast.NamedExpr) -> int:
     return value
 
 
-def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, kind: int, name: str, decorators: int) -> Builder:
-    """A function's parameters; its defaults and annotations are evaluated in what is around it."""
-    made = Builder(f.file, kind, name, f, visible(f))
+def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, kind: int, name: str) -> Builder:
+    """A function with its parameters. Its defaults and annotations are values in what is around it: first the defaults, in Python's order,
+    then the type parameters, which those don't see and the rest does."""
     given = node.args
-    without = len(given.posonlyargs) + len(given.args) - len(given.defaults)
-    defaults = [-1] * without + [value_of(f, default) for default in given.defaults]
-    listed: list[tuple[int, ast.arg | None, int]] = []
-    for number, argument in enumerate(given.posonlyargs):
-        listed.append((POSITIONAL, argument, defaults[number]))
-    for number, argument in enumerate(given.args, len(given.posonlyargs)):
-        listed.append((EITHER, argument, defaults[number]))
-    listed.append((REST, given.vararg, -1))
-    for argument, default in zip(given.kwonlyargs, given.kw_defaults):
-        listed.append((KEYWORD, argument, optional(f, default)))
-    listed.append((OTHERS, given.kwarg, -1))
-    for way, argument, default_value in listed:
-        if argument is not None:
-            made.bind(argument.arg)
-            made.parameters.append(Parameter(way, default_value, optional(f, argument.annotation)))
+    positional = given.posonlyargs + given.args if given.posonlyargs else given.args
+    defaults = [-1] * (len(positional) - len(given.defaults))
+    defaults += values(f, given.defaults)
+    of_keywords = [optional(f, default) for default in given.kw_defaults] if given.kw_defaults else ()
+    before = type_parameters(f, node)
+    made = Builder(f.file, kind, name, node.lineno, f)
+    # the mark stands only where it has something to open for
+    start = f.put((op.QUOTE,), node)
+    add = made.parameter
+    only = len(given.posonlyargs)
+    for number, argument in enumerate(positional):
+        add(argument.arg, POSITIONAL if number < only else EITHER, defaults[number], optional(f, argument.annotation))
+    if given.vararg is not None:
+        add(given.vararg.arg, REST, -1, optional(f, given.vararg.annotation))
+    for argument, default in zip(given.kwonlyargs, of_keywords, strict=True):
+        add(argument.arg, KEYWORD, default, optional(f, argument.annotation))
+    if given.kwarg is not None:
+        add(given.kwarg.arg, OTHERS, -1, optional(f, given.kwarg.annotation))
+    if not isinstance(node, ast.Lambda):
+        made.returns = optional(f, node.returns)
+    if len(f.ops) > start + 1:
+        f.put((op.END,), node)
+    else:
+        f.ops.pop()
+        f.nodes.pop()
+    f.restore(before)
     return made
 
 
-def visible(f: Builder) -> dict[str, tuple[int, int]] | None:
-    return {**(f.visible or {}), **f.inner} if f.inner or f.visible else None
+def type_parameters(f: Builder, node: Any) -> Shadowed:
+    """`def f[T]`, `class A[T]`, `type A[T] = ...`: names that are seen inside alone, up to `restore`."""
+    parameters = getattr(node, "type_params", None)
+    if not parameters:
+        return []
+    before = f.shadow(parameter.name for parameter in parameters)
+    for parameter in parameters:
+        f.put((op.QUOTE,), parameter)
+        bound = optional(f, getattr(parameter, "bound", None))
+        default = optional(f, getattr(parameter, "default_value", None))
+        f.put((op.END,), parameter)
+        f.store(
+            parameter.name,
+            f.put((op.TYPE_PARAMETER, f.file.string(parameter.__class__.__name__), bound, default), parameter),
+            parameter,
+        )
+    return before
 
 
 def anonymous(f: Builder, node: ast.Lambda) -> int:
-    made = function(f, node, LAMBDA, "<lambda>", 0)
-    made.node = node
+    made = function(f, node, LAMBDA, "<lambda>")
     f.file.waiting.append(Pending(made, node.body))
     return f.put((op.FUNCTION, made.number, 0), node)
 
 
-def comprehension(f: Builder, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> int:
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def comprehension(f: Builder, node: Comprehension) -> int:
     """Inline, with what it binds in slots of its own. Only the first of what it goes through is evaluated outside of it."""
     first = value_of(f, node.generators[0].iter)
-    kept_slots, kept_inner = f.slots, f.inner
     mark = f.put((op.COMPREHEND,), node)
-    blocks = 1
+    slots = f.slots
     if f.kind & KIND == CLASS:  # what a class binds isn't seen inside
-        f.slots = {}
-    else:
-        f.slots = kept_slots.copy()
-    f.inner = kept_inner.copy()
-    for generator in node.generators:
-        for target in ast.walk(generator.target):
-            if target.__class__ is ast.Name and target.ctx.__class__ is ast.Store:  # type: ignore[attr-defined]
-                text = target.id  # type: ignore[attr-defined]
-                f.slots.pop(text, None)
-                f.inner[text] = (f.number, f.bind(text))
+        f.slots = f.beyond
+    before = f.shadow(_targets(node))
+    blocks = 1
     for number, generator in enumerate(node.generators):
+        target = generator.target
         source = value_of(f, generator.iter) if number else first
-        element = f.put((op.FOR, source, generator.is_async), generator.target)
-        STORING[generator.target.__class__](f, generator.target, element)
+        STORING[target.__class__](f, target, f.put((op.FOR, source, generator.is_async), target))
         blocks += 1
         for test in generator.ifs:
             f.put((op.IF, value_of(f, test)), test)
             blocks += 1
-    if node.__class__ is ast.DictComp:
-        given = value_of(f, node.key), value_of(f, node.value)  # type: ignore[union-attr]
-    else:
-        given = value_of(f, node.elt), -1  # type: ignore[union-attr]
+    given = (
+        (value_of(f, node.key), value_of(f, node.value))
+        if isinstance(node, ast.DictComp)
+        else (value_of(f, node.elt), -1)
+    )
     f.put((op.GIVE, *given), node)
     for _ in range(blocks):
         f.put((op.END,), node)
-    inside, f.slots, f.inner = f.slots, kept_slots, kept_inner
-    if f.kind & KIND != CLASS:
-        for text, slot in inside.items():  # names that were first seen inside
-            kept_slots.setdefault(text, slot) if text not in f.inner and slot not in f.bound else None
+    f.restore(before)
+    f.slots = slots
     return f.put((op.COLLECT, f.file.string(_COLLECTS[node.__class__]), mark), node)
+
+
+def _targets(node: Comprehension) -> list[str]:
+    """The names that a comprehension binds, once each."""
+    waiting: list[ast.expr] = [generator.target for generator in node.generators]
+    found: dict[str, None] = {}
+    for target in waiting:
+        if isinstance(target, ast.Name):
+            found[target.id] = None
+        elif isinstance(target, ast.Starred):
+            waiting.append(target.value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            waiting += target.elts
+    return list(found)
 
 
 _COLLECTS: Final = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict", ast.GeneratorExp: "generator"}
@@ -271,7 +321,12 @@ _COLLECTS: Final = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dic
 
 
 def store_name(f: Builder, node: ast.Name, value: int) -> None:
-    f.bound.add(slot := f.slot(node.id))
+    slot = f.slots.get(node.id)
+    if slot is None:
+        slot = f.first(node.id)
+    f.bound.add(slot)
+    if f.declared:
+        f.bind(node.id)
     f.ops.append((op.STORE, slot, value))
     f.nodes.append(node)
 
@@ -290,7 +345,7 @@ def store_parts(f: Builder, node: ast.Tuple | ast.List, value: int) -> None:
     count = len(node.elts)
     for number, target in enumerate(node.elts):
         if target.__class__ is ast.Starred:
-            target, number = target.value, -1 - number  # type: ignore[attr-defined]  # noqa: PLW2901
+            target, number = target.value, -1 - number
         part = f.put((op.PART, value, number, count), target)
         STORING[target.__class__](f, target, part)
 
@@ -331,4 +386,9 @@ LOWER: Final[dict[type, Callable[..., int]]] = {
     ast.SetComp: comprehension,
     ast.DictComp: comprehension,
     ast.GeneratorExp: comprehension,
+    **{
+        getattr(ast, kind): lower
+        for kind, lower in (("TemplateStr", template), ("Interpolation", formatted))
+        if hasattr(ast, kind)
+    },
 }

@@ -3,79 +3,107 @@
 from __future__ import annotations
 
 import ast
-from operator import attrgetter
+import gc
+from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-import msgspec
-
-from detlint.ir.builder import Builder, File
-from detlint.ir.expressions import LOWER
 from detlint.ir import ops as op
-from detlint.ir.records import CLASS, KIND, MODULE, FileIR, FnIR, Header, Name
+from detlint.ir.builder import Builder, File
+from detlint.ir.depth import at_any_depth
+from detlint.ir.expressions import value_of
+from detlint.ir.records import (
+    MODULE,
+    OF_CLASS,
+    OF_FUNCTION,
+    OF_IMPORT,
+    OF_VALUE,
+    SEVERAL,
+    Class,
+    Export,
+    FileIR,
+    Header,
+    Import,
+)
 from detlint.ir.statements import block
-
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_PLACE: Final = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset")
+from detlint.ir.storage import encoded_body, encoded_spans
 
 
 def lower(tree: ast.Module) -> FileIR:
-    """The IR of a file."""
+    """The IR of a file, whose tree may be as deep as Python builds one."""
+    collects = gc.isenabled()
+    gc.disable()  # what is made here lives to the end, and there is nothing to find
+    try:
+        return at_any_depth(partial(_lowered, tree))
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _lowered(tree: ast.Module) -> FileIR:
     file = File()
-    module = Builder(file, MODULE, "", None)
-    block(module, tree.body)
+    block(Builder(file, MODULE, "", 1, None), tree.body)
     while file.waiting:
         f, body = file.waiting.popleft()
         if isinstance(body, list):
             block(f, body)
         else:
-            f.put((op.RETURN, LOWER[body.__class__](f, body)), body)
-    names = [resolved(f) for f in file.functions]
-    encode = _ENCODER.encode
-    headers, bodies, spans = [], [], []
-    for f, found in zip(file.functions, names):
-        place = f.node.lineno if f.number else 1
-        headers.append(Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, place, tuple(f.parameters)))
-        bodies.append(msgspec.Raw(encode((found, f.ops))))
-        spans.append(msgspec.Raw(encode([*map(_PLACE, f.nodes)])))
-    constants = [key if key.__class__ is str else key[1] for key in file.constants]
-    return FileIR(tuple(file.strings), tuple(map(kept, constants)), tuple(headers), tuple(bodies), tuple(spans))
+            f.put((op.RETURN, value_of(f, body)), body)
+    functions = file.functions
+    names = [f.resolved() for f in reversed(functions)][::-1]
+    headers = [
+        Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, f.line, tuple(f.parameters), f.returns)
+        for f in functions
+    ]
+    imports = tuple(
+        Import(function, module, level, file.optional(member), file.optional(name))
+        for function, module, level, member, name in file.imports
+    )
+    exports, classes = tuple(_exports(file)), tuple(_classes(file))
+    return FileIR(
+        tuple(file.strings),
+        tuple(key if key.__class__ is str else key[-1] for key in file.constants),  # type: ignore[index]
+        tuple(headers),
+        imports,
+        exports,
+        classes,
+        tuple(encoded_body(found, f.ops) for f, found in zip(functions, names, strict=True)),
+        encoded_spans([f.nodes for f in functions]),
+    )
 
-def kept(value):
-    if value.__class__ is int and not -2**63 <= value < 2**63: return ["i", str(value)]
-    if value is Ellipsis: return ["..."]
-    return value
 
-def resolved(f: Builder) -> list[Name]:
-    """What the names of a function mean."""
-    file = f.file
+_KINDS: Final = {op.FUNCTION: OF_FUNCTION, op.CLASS: OF_CLASS, op.IMPORT: OF_IMPORT, op.MEMBER: OF_IMPORT}
+_BINDING: Final = frozenset({op.STORE, op.DELETE, op.STAR_IMPORT})
+
+
+def _exports(file: File) -> Iterator[Export]:
+    """What the module binds, in the order of its slots. Those are its imports that come first: it is lowered before all others."""
     module = file.functions[0]
-    found = []
-    own = set(f.bound)
-    for slot, text in enumerate(f.names):
-        row = file.string(text)
-        if slot in own and text not in f.declared:
-            found.append(Name(row, f.number, slot))
+    binding, imports = _BINDING, 0
+    seen: dict[int, tuple[int, int]] = {}
+    for part in [part for part in module.ops if part[0] in binding]:
+        if part[0] == op.STAR_IMPORT:
+            imports += 1
             continue
-        if f.declared.get(text) == 0:
-            module.bound.add(module.slot(text)) if slot in own else None
-            home = None
-        else:
-            home = binding(f, text)
-        if home is None:
-            top = module.slots.get(text)
-            home = (0, top if top is not None and top in module.bound else -1)
-        found.append(Name(row, *home))
-    return found
+        found = SEVERAL, -1
+        if part[0] == op.STORE:
+            made = module.ops[part[2]]
+            kind = _KINDS.get(made[0], OF_VALUE)
+            number = imports if kind == OF_IMPORT else made[1] if kind != OF_VALUE else -1
+            imports += kind == OF_IMPORT
+            if part[1] not in seen:
+                found = kind, number
+        seen[part[1]] = found
+    for slot in sorted(module.bound - module.private):
+        yield Export(file.string(module.names[slot]), *seen.get(slot, (SEVERAL, -1)))
 
 
-def binding(f: Builder, text: str) -> tuple[int, int] | None:
-    """The function around it that binds a name, and its slot there."""
-    if f.visible and text in f.visible:
-        return f.visible[text]
-    around = f.parent
-    while around is not None and around.parent is not None:
-        slot = around.slots.get(text)
-        if around.kind & KIND != CLASS and slot is not None and slot in around.bound and text not in around.declared:
-            return around.number, slot
-        around = around.parent
-    return None
+def _classes(file: File) -> Iterator[Class]:
+    for number, bases in file.bases.items():
+        body = file.functions[number]
+        methods = tuple(
+            (file.string(body.names[part[1]]), body.ops[part[2]][1])
+            for part in body.ops
+            if part[0] == op.STORE and body.ops[part[2]][0] == op.FUNCTION
+        )
+        yield Class(number, tuple(map(file.optional, bases)), methods)

@@ -2,8 +2,8 @@
 
 Every function, class body and module top level is a list of **ops** in the order in which Python evaluates them. An op is a tuple: its
 code, then its operands. Its position is its name: an operand of kind *value* is the position of an earlier op whose result it takes. The
-others are a *slot* (a row of `FnIR.names`), a *string* or a *constant* (a row of those tables of the file), a *function*, or a plain number;
--1 stands for what isn't there.
+others are a *slot* (a row of `FnIR.names`), a *string* or a *constant* (a row of those tables of the file), a *function*, or a plain
+number; -1 stands for what isn't there.
 
 Control flow keeps its structure: some ops are **marks** that open a block, divide it, or close it, and nest like brackets.
 """
@@ -29,9 +29,11 @@ BINARY: Final = 5
 UNARY: Final = 6
 """string (`not`), value"""
 COMPARE: Final = 7
-"""value, then string (`is not`) and value for each comparison"""
+"""value, string (`is not`), value: one comparison; `a < b < c` is `a < b and b < c` with one value for `b`"""
 CHOICE: Final = 8
-"""string (`and`, `or`, `if`), value, value: what one of two arms gives; stands behind the `END` of their `IF`"""
+"""string (`and`, `or`, `if`), value, value: what one of two arms gives; stands behind the `END` of their `IF`, where other `CHOICE`s may
+stand as well. `and`: the first value where that is false, else the second; `or`: the other way round; `if`: the first where the arm of
+the `IF` was gone through, else the second. Of a pattern's alternatives none may have come to its value; nothing takes it then"""
 LIST: Final = 9
 """values..."""
 TUPLE: Final = 10
@@ -49,7 +51,7 @@ SLICE: Final = 15
 STAR: Final = 16
 """value: `*value`"""
 FUNCTION: Final = 17
-"""function, count of the decorators, values...: a `def` or `lambda`. Its defaults are in `FnIR.params`"""
+"""function, count of the decorators, values...: a `def` or `lambda`. Its defaults are in `Header.parameters`"""
 CLASS: Final = 18
 """function (its body), count of the decorators, values..., then as in `CALL`"""
 AWAIT: Final = 19
@@ -59,7 +61,8 @@ YIELD: Final = 20
 YIELD_FROM: Final = 21
 """value"""
 PART: Final = 22
-"""value, number, number: one of several into which a value is taken apart: which, and of how many; `*rest`: as -1 - which"""
+"""value, number, number: one of several into which a value is taken apart: which, and of how many; `*rest`: as -1 - which. Of how many
+-1: the attribute that a class pattern names by its position"""
 COLLECT: Final = 23
 """string (`list`, `set`, `dict`, `generator`), mark: what the comprehension gives that began at that `COMPREHEND`"""
 IMPORT: Final = 24
@@ -69,9 +72,16 @@ MEMBER: Final = 25
 AUGMENT: Final = 26
 """string (`+`), value, value: what `a += b` gives"""
 MATCHES: Final = 27
-"""value, string (kind of pattern), values...: whether a subject is so"""
+"""value, string, ...: whether the subject of a pattern is so; what goes on inside it follows in an `IF` of this. `value`, `singleton`:
+value. `sequence`: number, number: a sequence of so many, or (1) of at least so many. `mapping`: values: one that has these keys. `class`:
+value, number, strings...: an instance that has so many attributes by position, and these by name. `rest` isn't a test: values: the
+mapping without these keys"""
 CAUGHT: Final = 28
 """value (the class, or -1): the exception that an `EXCEPT` begins with"""
+TEMPLATE: Final = 29
+"""values...: a template string. Its `FORMAT`s are what it holds, not text"""
+TYPE_PARAMETER: Final = 30
+"""string (`TypeVar`, `ParamSpec`, `TypeVarTuple`), value (its bound, or -1), value (its default, or -1)"""
 
 # -- what stores, and what leaves -----------------------------------------------------------------------------------------
 
@@ -82,7 +92,8 @@ SET_ATTR: Final = 41
 SET_ITEM: Final = 42
 """value, value, value"""
 DELETE: Final = 43
-"""slot"""
+"""slot. An `EXCEPT` that stores its exception ends with one of that name, which takes effect however the block is left, and also where the
+name is gone already"""
 DELETE_ATTR: Final = 44
 """value, string"""
 DELETE_ITEM: Final = 45
@@ -94,7 +105,7 @@ RETURN: Final = 47
 RAISE: Final = 48
 """value, value (each may be -1)"""
 ASSERT: Final = 49
-"""value, value (may be -1)"""
+"""value, value (the message, or -1): the first was false. Stands in the other arm of an `IF` of it"""
 BREAK: Final = 50
 CONTINUE: Final = 51
 ANNOTATE: Final = 52
@@ -124,8 +135,10 @@ WITH: Final = 68
 """value, number (1: async): as a value it is what was entered"""
 COMPREHEND: Final = 69
 END: Final = 70
+QUOTE: Final = 71
+"""what isn't run here, or isn't known to be: annotations, bounds and defaults of type parameters, `type` aliases"""
 
-OPENING: Final = frozenset({IF, FOR, WHILE, TRY, WITH, COMPREHEND})
+OPENING: Final = frozenset({IF, FOR, WHILE, TRY, WITH, COMPREHEND, QUOTE})
 """Marks that open a block."""
 OF_A_BLOCK: Final = frozenset({ELSE, UNTIL, EXCEPT, FINALLY})
 """Marks that divide one."""

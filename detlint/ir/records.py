@@ -31,7 +31,7 @@ class Name(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A slot: what one name means in one function."""
 
     text: int
-    """The name, as a string of the file."""
+    """The name, as a string of the file, as it is written: not `_Class__name`, though that is what is looked for."""
     owner: int
     """The function that binds it: itself, one around it, or 0: the module."""
     slot: int
@@ -57,8 +57,54 @@ class Header(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parent: int
     """The function around it; -1 for the module."""
     line: int
-    """Where it begins."""
+    """Where it begins, from 1."""
     parameters: tuple[Parameter, ...]
+    returns: int
+    """The annotation of what it gives, a value in the function around; -1: it has none."""
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One name of an import statement."""
+
+    function: int
+    """What it stands in."""
+    module: int
+    """A string, dotted; empty for `from . import`."""
+    level: int
+    """How many dots stand before."""
+    member: int
+    """A string; `*`: all; -1: the module itself."""
+    name: int
+    """The string that it is bound to; -1 for `*`."""
+
+
+OF_IMPORT: Final = 0
+OF_FUNCTION: Final = 1
+OF_CLASS: Final = 2
+OF_VALUE: Final = 3
+SEVERAL: Final = 4
+
+
+class Export(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a name of the module's top level is bound to."""
+
+    name: int
+    """A string."""
+    kind: int
+    """`OF_IMPORT` etc.; `SEVERAL`: it is bound more than once, or deleted, or by a function that declares it global."""
+    number: int
+    """The row of the import, or the function (a class: its body); else -1."""
+
+
+class Class(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A class without its body."""
+
+    function: int
+    """Its body."""
+    bases: tuple[int, ...]
+    """Strings, dotted as they are written; -1: not a dotted name."""
+    methods: tuple[tuple[int, int], ...]
+    """The functions that its body binds, in their order: name (a string) and function. A name may stand here twice: properties."""
 
 
 class FnIR(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -69,10 +115,15 @@ class FnIR(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileIR(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file."""
+    """A file. Its functions are in the order in which a walk in breadth comes to them; the first is the module's top level."""
 
     strings: tuple[str, ...]
     constants: tuple[Any, ...]
     functions: tuple[Header, ...]
+    imports: tuple[Import, ...]
+    exports: tuple[Export, ...]
+    classes: tuple[Class, ...]
     bodies: tuple[msgspec.Raw, ...]
-    spans: tuple[msgspec.Raw, ...]
+    """Of each function its `FnIR`: ask `body_of`."""
+    spans: bytes
+    """Where ops stand: ask `spans_of`."""

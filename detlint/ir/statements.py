@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from detlint.ir import ops as op
-from detlint.ir.builder import Builder, Pending
-from detlint.ir.expressions import LOWER, STORING, arguments, function, optional, value_of, values, visible
+from detlint.ir.builder import GLOBAL, NONLOCAL, Builder, Pending
+from detlint.ir.expressions import LOWER, STORING, arguments, function, optional, type_parameters, value_of, values
 from detlint.ir.operators import BINARY
 from detlint.ir.patterns import matches
 from detlint.ir.records import ASYNC, CLASS, FUNCTION
@@ -54,13 +54,23 @@ def augment(f: Builder, node: ast.AugAssign) -> None:
 
 def annotate(f: Builder, node: ast.AnnAssign) -> None:
     target = node.target
+    base = -1
     if node.value is not None:
         STORING[target.__class__](f, target, value_of(f, node.value))
+    elif isinstance(target, ast.Attribute | ast.Subscript):
+        base = value_of(f, target.value)
+        if isinstance(target, ast.Subscript):
+            value_of(f, target.slice)
+    f.put((op.QUOTE,), node.annotation)
     annotation = value_of(f, node.annotation)
+    if base < 0 and isinstance(target, ast.Attribute):  # it was evaluated, and isn't a second time
+        base = value_of(f, target.value)
+    f.put((op.END,), node.annotation)
     if isinstance(target, ast.Name):
-        f.put((op.ANNOTATE, f.bind(target.id), annotation), node)
+        if node.simple or node.value is not None:
+            f.put((op.ANNOTATE, f.bind(target.id), annotation), node)
     elif isinstance(target, ast.Attribute):
-        f.put((op.ANNOTATE_ATTR, value_of(f, target.value), f.file.string(target.attr), annotation), node)
+        f.put((op.ANNOTATE_ATTR, base, f.file.string(target.attr), annotation), node)
 
 
 def returns(f: Builder, node: ast.Return) -> None:
@@ -89,7 +99,7 @@ def nothing(f: Builder, node: ast.stmt) -> None:
 
 def declare(f: Builder, node: ast.Global | ast.Nonlocal) -> None:
     for name in node.names:
-        f.declared[name] = int(node.__class__ is ast.Nonlocal)
+        f.declare(name, NONLOCAL if node.__class__ is ast.Nonlocal else GLOBAL)
 
 
 def delete(f: Builder, node: ast.Delete) -> None:
@@ -108,20 +118,27 @@ def delete(f: Builder, node: ast.Delete) -> None:
 
 
 def imports(f: Builder, node: ast.Import) -> None:
+    string = f.file.string
     for alias in node.names:
         first = alias.asname is None and "." in alias.name
-        module = f.put((op.IMPORT, f.file.string(alias.name), 0, int(first)), alias)
-        f.store(alias.asname or alias.name.partition(".")[0], module, alias)
+        name = string(alias.name)
+        module = f.put((op.IMPORT, name, 0, int(first)), alias)
+        bound = alias.asname or alias.name.partition(".")[0]
+        f.store(bound, module, alias)
+        f.file.imports.append((f.number, name, 0, None, bound))
 
 
 def imports_from(f: Builder, node: ast.ImportFrom) -> None:
-    module = f.put((op.IMPORT, f.file.string(node.module or ""), node.level, 0), node)
+    string = f.file.string
+    name = string(node.module or "")
+    module = f.put((op.IMPORT, name, node.level, 0), node)
     for alias in node.names:
-        if alias.name == "*":
+        bound = None if alias.name == "*" else alias.asname or alias.name
+        if bound is None:
             f.put((op.STAR_IMPORT, module), alias)
         else:
-            member = f.put((op.MEMBER, module, f.file.string(alias.name)), alias)
-            f.store(alias.asname or alias.name, member, alias)
+            f.store(bound, f.put((op.MEMBER, module, string(alias.name)), alias), alias)
+        f.file.imports.append((f.number, name, node.level, alias.name, bound))
 
 
 # -- blocks -----------------------------------------------------------------------------------------------------------------
@@ -187,7 +204,9 @@ def attempt(f: Builder, node: ast.Try) -> None:
 
 def manage(f: Builder, node: ast.With | ast.AsyncWith) -> None:
     for item in node.items:
-        entered = f.put((op.WITH, value_of(f, item.context_expr), int(node.__class__ is ast.AsyncWith)), item.context_expr)
+        entered = f.put(
+            (op.WITH, value_of(f, item.context_expr), int(node.__class__ is ast.AsyncWith)), item.context_expr
+        )
         if item.optional_vars is not None:
             STORING[item.optional_vars.__class__](f, item.optional_vars, entered)
     block(f, node.body)
@@ -197,17 +216,27 @@ def manage(f: Builder, node: ast.With | ast.AsyncWith) -> None:
 
 def match(f: Builder, node: ast.Match) -> None:
     subject = value_of(f, node.subject)
+    blocks = 0
     for case in node.cases:
-        test = matches(f, case.pattern, subject)
-        if case.guard is not None:
-            f.put((op.IF, test), case.guard)
-            guard = value_of(f, case.guard)
-            f.put((op.END,), case.guard)
-            test = f.put((op.CHOICE, f.file.string("and"), test, guard), case.guard)
-        f.put((op.IF, test), case.pattern)
+        pattern, guard = case.pattern, case.guard
+        test, captures = matches(f, pattern, subject)
+        opened = guard is not None and test >= 0 and f.put((op.IF, test), guard) >= 0
+        if test >= 0 and not opened:
+            f.put((op.IF, test), pattern)
+        for capture in captures:
+            f.store(*capture)
+        if guard is not None:
+            guarded = value_of(f, guard)
+            if opened:
+                f.put((op.END,), guard)
+                guarded = f.put((op.CHOICE, f.file.string("and"), test, guarded), guard)
+            f.put((op.IF, guarded), pattern)
         block(f, case.body)
-        f.put((op.ELSE,), case.pattern)
-    for _ in node.cases:
+        if test < 0 and guard is None:
+            break
+        f.put((op.ELSE,), pattern)
+        blocks += 1
+    for _ in range(blocks):
         f.put((op.END,), node)
 
 
@@ -216,37 +245,39 @@ def match(f: Builder, node: ast.Match) -> None:
 
 def define(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = values(f, node.decorator_list)
-    kind = FUNCTION | (ASYNC if node.__class__ is ast.AsyncFunctionDef else 0)
-    made = function(f, node, kind, node.name, len(decorators))
-    made.node = node
-    type_parameters(made, node)
+    made = function(f, node, FUNCTION | (ASYNC if node.__class__ is ast.AsyncFunctionDef else 0), node.name)
     f.file.waiting.append(Pending(made, node.body))
-    if node.returns is not None:
-        value_of(f, node.returns)
-    value = f.put((op.FUNCTION, made.number, len(decorators), *decorators), node)
-    f.store(node.name, value, node)
+    f.store(node.name, f.put((op.FUNCTION, made.number, len(decorators), *decorators), node), node)
 
 
 def define_class(f: Builder, node: ast.ClassDef) -> None:
     decorators = values(f, node.decorator_list)
-    made = Builder(f.file, CLASS, node.name, f, visible(f))
-    made.node = node
-    type_parameters(made, node)
+    before = type_parameters(f, node)
+    made = Builder(f.file, CLASS, node.name, node.lineno, f)
     given = arguments(f, node, node.bases)
+    f.restore(before)
+    f.file.bases[made.number] = [*map(dotted, node.bases)]
     f.file.waiting.append(Pending(made, node.body))
-    value = f.put((op.CLASS, made.number, len(decorators), *decorators, *given), node)
-    f.store(node.name, value, node)
+    f.store(node.name, f.put((op.CLASS, made.number, len(decorators), *decorators, *given), node), node)
 
 
-def type_parameters(f: Builder, node: ast.AST) -> None:
-    """`def f[T]`: seen inside alone."""
-    for parameter in getattr(node, "type_params", ()):
-        f.bind(parameter.name)
+def dotted(node: ast.expr) -> str | None:
+    """A dotted name as it is written, or None."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
-def alias(f: Builder, node: ast.stmt) -> None:
+def alias(f: Builder, node: Any) -> None:
     """`type Name = value`, which is evaluated when it is asked for."""
-    f.store(node.name.id, value_of(f, node.value), node)  # type: ignore[attr-defined]
+    before = type_parameters(f, node)
+    f.put((op.QUOTE,), node)
+    value = value_of(f, node.value)
+    f.put((op.END,), node)
+    f.restore(before)
+    f.store(node.name.id, value, node)
 
 
 STATEMENTS: Final[dict[type, Callable[..., None]]] = {

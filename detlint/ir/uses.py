@@ -12,12 +12,12 @@ Op = tuple[int, ...]
 _FIXED: Final[dict[int, tuple[int, ...]]] = {
     op.ATTR: (1,), op.ITEM: (1, 2), op.BINARY: (2, 3), op.UNARY: (2,), op.CHOICE: (2, 3), op.FORMAT: (1, 2), op.SLICE: (1, 2, 3),
     op.STAR: (1,), op.AWAIT: (1,), op.YIELD: (1,), op.YIELD_FROM: (1,), op.PART: (1,), op.MEMBER: (1,), op.AUGMENT: (2, 3),
-    op.CAUGHT: (1,), op.STORE: (2,), op.SET_ATTR: (1, 3), op.SET_ITEM: (1, 2, 3), op.DELETE_ATTR: (1,), op.DELETE_ITEM: (1, 2),
+    op.CAUGHT: (1,), op.COMPARE: (1, 3), op.MATCHES: (1,), op.TYPE_PARAMETER: (2, 3), op.STORE: (2,), op.SET_ATTR: (1, 3), op.SET_ITEM: (1, 2, 3), op.DELETE_ATTR: (1,), op.DELETE_ITEM: (1, 2),
     op.STAR_IMPORT: (1,), op.RETURN: (1,), op.RAISE: (1, 2), op.ASSERT: (1, 2), op.ANNOTATE: (2,), op.ANNOTATE_ATTR: (1, 3),
     op.GIVE: (1, 2), op.IF: (1,), op.FOR: (1,), op.UNTIL: (1,), op.WITH: (1,),
 }  # fmt: skip
 """Code -> where in an op its values stand."""
-_ALL: Final = frozenset({op.LIST, op.TUPLE, op.SET, op.DICT, op.TEXT})
+_ALL: Final = frozenset({op.LIST, op.TUPLE, op.SET, op.DICT, op.TEXT, op.TEMPLATE})
 """Codes of ops whose operands are all values."""
 
 
@@ -41,10 +41,6 @@ def places(operation: Op) -> Sequence[int]:
     if code == op.CALL:
         named = 3 + operation[2]
         return (1, *range(3, named), *range(named + 1, len(operation), 2))
-    if code == op.COMPARE:
-        return (1, *range(3, len(operation), 2))
-    if code == op.MATCHES:
-        return (1, *range(3, len(operation)))
     if code == op.FUNCTION:
         return range(3, len(operation))
     if code == op.CLASS:
