@@ -32,6 +32,8 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
+from detlint.ir import ops as op
+from detlint.model.places import point_of
 from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -239,14 +241,12 @@ class Verdicts:
         return ""
 
     def _differ(self, module: Module, index: int) -> bool:
-        """Whether the indices of a call surely differ, as the text of its function has them."""
+        """Whether the indices of a call surely differ."""
         site = module.sites[index]
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
-        name = module.function_of(site).name.partition(".")[0]
-        position = (
-            1 if isinstance(site.target, Member) else 2
-        )  # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
-        return text is not None and bool(name) and differ(text, name, site.span, position)
+        point = point_of(self._resolver, module, site) if site.kind == "call" else None
+        # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
+        position = 1 if isinstance(site.target, Member) else 2
+        return point is not None and point.function.ops[point.at][0] == op.CALL and differ(point, position)
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
