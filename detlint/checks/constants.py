@@ -158,9 +158,9 @@ class Constants:
             return False
         line, begin = text.count(b"\n", 0, start + at) + 1, text.rfind(b"\n", 0, start + at) + 1
         found = code.covering(line, start + at - begin)
-        return found is not None and self.keep_from_point(module, Point(*found))
+        return found is not None and self.keep_from_there(module, Point(*found))
 
-    def keep_from_point(self, module: Module, point: Point) -> bool:
+    def keep_from_there(self, module: Module, point: Point) -> bool:
         """Whether the flow never comes to an op, in its function, by what the calls of that always give."""
         function = module.functions.get(point.around.qualified) if point.around.number else None
         return function is not None and any(

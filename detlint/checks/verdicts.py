@@ -84,7 +84,7 @@ class Verdicts:
         self._never: Answers[bool] = Answers(users)
         self._always: Answers[bool] = Answers(users)
         self._steady: Answers[bool] = Answers(users)
-        self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
+        self._unread = UnreadObjects(self._resolver, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
             settings,
@@ -210,7 +210,7 @@ class Verdicts:
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
         if not computes or match.name.endswith(IN_PLACE):
             return False
-        return is_unread(self._users.texts, module, module.sites[index], computes=self._computes, ignores=ignores)
+        return is_unread(self._resolver, module, module.sites[index], computes=self._computes, ignores=ignores)
 
     def _computes(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name makes a tensor of others, and does nothing else."""

@@ -346,13 +346,20 @@ class Code:
             found.setdefault(function.qualified, []).append(function)
         return found
 
+    @cached_property
+    def _children(self) -> Mapping[int, Sequence[int]]:
+        """The functions that stand directly in each."""
+        found: dict[int, list[int]] = {}
+        for number, header in enumerate(self.ir.functions):
+            found.setdefault(header.parent, []).append(number)
+        return found
+
     def inside(self, number: int) -> Iterator[Function]:
         """A function with those that stand in it."""
-        below = {number}
-        for function in self.functions():
-            if function.number in below or function.header.parent in below:
-                below.add(function.number)
-                yield function
+        found = [number]
+        for other in found:
+            found += self._children.get(other, ())
+        return map(self.function, sorted(found))
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
