@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
@@ -17,7 +16,7 @@ from detlint.checks.factors import is_cancelled
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
-from detlint.checks.kin import IMPORTED, Kin
+from detlint.checks.kin import Kin
 from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -49,6 +48,7 @@ from detlint.facts.model import (
     plain,
 )
 from detlint.ir import ops as op
+from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
@@ -69,10 +69,6 @@ DRAWS: Final = ("DET10", "DET50")
 """The rules of what draws, also where no seed reaches that."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
-_WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
-_ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
-"""By what a class is built without its name."""
-
 
 class Constants:
     """Finds what parameters always are, over all calls of the program.
@@ -768,8 +764,8 @@ class Constants:
         """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
         make of it (`super().__init__(...)`); None where there may be others."""
         calls = self._only_called(module, owner, handed=True)
-        word = f"{owner.rpartition('.')[2]}.__init__"
-        if calls is None or any(self._users.mentions(home.path, word) for home in self._kin.saying(module, owner)):
+        codes = (self._resolver.code(home.path) for home in self._kin.saying(module, owner) if calls is not None)
+        if calls is None or any(code is None or _asks_for_made(code, owner.rpartition(".")[2]) for code in codes):
             return None
         for home, heir in self._kin.heirs(module, owner):
             if f"{module.path}::{owner}" not in self._resolver.bases(f"{home.path}::{heir}"):
@@ -789,8 +785,11 @@ class Constants:
             for number, site in enumerate(home.sites)
             if site.kind == "call" and _is_of_super(site.target, home, heir)
         ]
-        text = self._kin.text(home, heir)
-        if text.count(b"__init__(") - text.count(b"def __init__(") != len(calls):
+        code = self._resolver.code(home.path)
+        bodies = code.by_name.get(plain(heir), ()) if code is not None else ()
+        inside = [f for body in bodies for f in body.code.inside(body.number)]
+        asked = sum(f.code.strings[operation[2]] == "__init__" for f in inside for _, operation in f.each(op.ATTR))
+        if not bodies or asked != len(calls):
             return None
         if f"{heir}.__init__" in home.functions:
             return calls
@@ -799,11 +798,10 @@ class Constants:
 
     def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
         """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
-        body, text = module.classes.get(owner), self._text(module)
-        if body is None or text is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
+        body, code = module.classes.get(owner), self._resolver.code(module.path)
+        if body is None or code is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
             return False
-        built = any(way in text for way in _WAYS_ANEW) and _ANEW.search(text)  # searching for literals is fast
-        return not (built or self._is_given_out(module, owner))
+        return not (any(map(_builds_anew, code.functions())) or self._is_given_out(module, owner))
 
     def _is_registered_in_vain(self, module: Module, owner: str) -> bool:
         """Whether a decorator only puts a class into a registry under names by which nobody chooses it."""
@@ -881,9 +879,13 @@ class Constants:
 
     def _only_spells(self, module: Module, name: str) -> bool:
         """Whether a file says a name in imports, and as texts, alone."""
-        rest = IMPORTED.sub(b"", self._text(module) or b"")
-        said, word = len(re.findall(rb"\b%s\b" % name.encode(), rest)), name.encode()
-        return bool(rest) and said == len(re.findall(rb"(?<=[\"'])%s(?=[\"'])" % word, rest))
+        code = self._resolver.code(module.path)
+        if code is None:
+            return False
+        functions = [*code.functions()]
+        read = any(code.strings[o[2]] == name for f in functions for _, o in f.each(op.ATTR, op.SET_ATTR))
+        loaded = any(o[1] in f.slots[name] for f in functions if name in f.slots for _, o in f.each(op.LOAD))
+        return not (read or loaded or any(f.name == name for f in functions))
 
     def _is_never_come_to(self, path: str, name: str) -> bool:
         """Whether a function of the top level is only called, and the flow comes to none of its calls."""
@@ -919,8 +921,35 @@ class Constants:
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 
-def _is_of_self(target: Value) -> bool:
-    return isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name
+def _asks_for_made(code: Code, name: str) -> bool:
+    """Whether a file asks a class of a name for its constructor: `Net.__init__(self)`."""
+    if "__init__" not in code.identifiers:
+        return False
+    asked = (f.dotted(at) for f in code.functions() for at, o in f.each(op.ATTR) if code.strings[o[2]] == "__init__")
+    return any(f".{text}".endswith(f".{name}.__init__") for text in asked)
+
+
+def _builds_anew(body: Body) -> bool:
+    """Whether a function builds an object of a class without its name: `cls()`, `self.__class__()`, `type(self)()`."""
+    for _, operation in body.each(op.CALL):
+        callee = body.ops[operation[1]]
+        if callee[0] == op.ATTR and body.code.strings[callee[2]] == "__class__":
+            return True
+        of_type = callee[0] == op.CALL and body.dotted(callee[1]) == "type"
+        if of_type and any(body.is_self(value) for value in body.call(operation[1]).positional):
+            return True
+        method = body.given(operation[1])
+        if method is not None and body.is_self(operation[1]) and _takes_class(method[0]):
+            return True
+    return False
+
+
+def _takes_class(method: Body) -> bool:
+    """Whether a method is handed its class, not an object of that."""
+    around = method.parent
+    definition = around.ops[method.definition] if around is not None else (op.FUNCTION, 0, 0)
+    decorators = definition[3 : 3 + definition[2]]
+    return method.name == "__new__" or (around is not None and "classmethod" in map(around.dotted, decorators))
 
 
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
