@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.ir import ops as op
-from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.places import Point
 
@@ -69,16 +69,7 @@ def _is_single(function: Function, indices: int, along: int) -> bool:
     call = function.call(indices)
     keeps = last in _CHOOSE and function.constant(call.named.get("keepdim", -1)) is True
     dimension = call.named.get("dim", next(iter(call.positional), -1))
-    return (keeps or last == "unsqueeze") and dimension >= 0 and _same(function, dimension, along)
-
-
-def _same(function: Function, one: int, other: int) -> bool:
-    """Whether two values are the same constant, or what one name surely is."""
-    one, other = function.meant(one), function.meant(other)
-    if function.constant(one) is not UNKNOWN:
-        return function.constant(one) == function.constant(other)
-    loads = function.ops[one][0] == function.ops[other][0] == op.LOAD and function.ops[one] == function.ops[other]
-    return one == other or (loads and function.flow.reaching.get(one) == function.flow.reaching.get(other))
+    return (keeps or last == "unsqueeze") and dimension >= 0 and function.same(dimension, along)
 
 
 def _element(function: Function, value: int, item: int, count: int) -> int:

@@ -77,7 +77,7 @@ class Verdicts:
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
         constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users))
         self._constants = constants()
-        self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
+        self._exact = Exact(matcher, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
         self._device_tests = device_tests

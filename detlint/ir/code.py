@@ -298,6 +298,14 @@ class Function:
             seen.add(value)
         return value
 
+    def same(self, one: int, other: int) -> bool:
+        """Whether two values are surely the same: one constant, or what one name is in both places."""
+        one, other = self.meant(one), self.meant(other)
+        if self.constant(one) is not UNKNOWN:
+            return self.constant(one) == self.constant(other)
+        loads = self.ops[one][0] == op.LOAD and self.ops[one] == self.ops[other]
+        return one == other or (loads and self.flow.reaching.get(one) == self.flow.reaching.get(other))
+
     # -- the way to an op -----------------------------------------------------------------------------------------------
 
     def guards(self, at: int) -> Iterator[Guard]:

@@ -6,9 +6,9 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 
 
-def set_once(code: Code, owner: str, attribute: str) -> tuple[Function, int] | None:
-    """The only op of a class that sets an attribute, of whatever object, or deletes one, if its constructor sets that of the object
-    itself; None for any other. What other classes and files do isn't asked.
+def only_setter(code: Code, owner: str, attribute: str) -> tuple[Function, int] | None:
+    """The only op of a class that sets an attribute, of whatever object, or deletes one, if it sets that of the object itself; None for
+    any other. What other classes and files do isn't asked.
 
     Args:
         owner: the class, as a name inside its file.
@@ -18,11 +18,17 @@ def set_once(code: Code, owner: str, attribute: str) -> tuple[Function, int] | N
         return None
     inside = {function.number for function in code.inside(bodies[0].number)}
     found = [(function, at) for function, at in code.setters(attribute) if function.number in inside]
-    if len(found) != 1 or len(code.by_name.get(f"{owner}.__init__", ())) != 1:
+    if len(found) != 1:
         return None
-    made, at = found[0]
-    own = made.qualified == f"{owner}.__init__" and made.ops[at][0] == op.SET_ATTR and made.is_self(made.ops[at][1])
-    return found[0] if own else None
+    function, at = found[0]
+    return found[0] if function.ops[at][0] == op.SET_ATTR and function.is_self(function.ops[at][1]) else None
+
+
+def set_once(code: Code, owner: str, attribute: str) -> tuple[Function, int] | None:
+    """The same, if it stands in the constructor, of which the class has one."""
+    found = only_setter(code, owner, attribute)
+    made = code.by_name.get(f"{owner}.__init__", ())
+    return found if found is not None and len(made) == 1 and found[0] is made[0] else None
 
 
 def always_set_to(code: Code, owner: str, attribute: str) -> tuple[Function, int] | None:
