@@ -45,7 +45,7 @@ class Leftover:
         if not any(map(_calls_parts, forward)):
             return False  # what it does stands elsewhere
         parts = _Parts(self._resolver, self._attributes, module, owner, partial(self._always, module, index))
-        return parts.end(*point)
+        return bool(point.function.users[point.at]) and parts.end(*point)  # else it is the object itself that is set up
 
 
 def _calls_parts(function: Function) -> bool:
