@@ -36,6 +36,11 @@ def written(function: Function, at: int, depth: int = 0) -> str:
     if code == op.BINARY or (code == op.CHOICE and strings[operation[1]] != "if"):
         left, right = (_part(function, side, depth) for side in operation[2:])
         return f"{left} {strings[operation[1]]} {right}"
+    if code == op.CHOICE:
+        first, other = (_part(function, side, depth) for side in operation[2:])
+        return f"{first} if {_part(function, function.condition(at), depth)} else {other}"
+    if code == op.STAR:
+        return f"*{_part(function, operation[1], depth)}"
     if code == op.COMPARE:
         pairs = zip(operation[2::2], operation[3::2], strict=True)
         others = (f" {strings[word]} {_part(function, side, depth)}" for word, side in pairs)
