@@ -70,6 +70,7 @@ DRAWS: Final = ("DET10", "DET50")
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
 
+
 class Constants:
     """Finds what parameters always are, over all calls of the program.
 
@@ -467,7 +468,9 @@ class Constants:
         """
         code = self._resolver.code(module.path) if self._settled is not None and name != TRAINING else None
         kept = always_set_to(code, plain(owner), name) if code is not None else None
-        return self._settled.written(module, *kept, respelled) if self._settled is not None and kept is not None else None
+        return (
+            self._settled.written(module, *kept, respelled) if self._settled is not None and kept is not None else None
+        )
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
@@ -645,9 +648,7 @@ class Constants:
         if not library or default is None or may_say(self._resolver.code(module.path), name, own=True):
             return None
         saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
-        said = any(
-            not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying
-        )
+        said = any(not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying)
         return None if said else Argument(default, False)
 
     def _taken(self, use: Use, own: str) -> frozenset[str] | None:
@@ -961,7 +962,11 @@ def _asks_for_type(body: Body, test: int, leaf: Leaf) -> bool:
     """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
     for at in body.within(test):
         asked = comparison(body, at)
-        if asked is not None and asked.word in ("is", "is not") and isinstance(wanted := body.constant(asked.right), bool):
+        if (
+            asked is not None
+            and asked.word in ("is", "is not")
+            and isinstance(wanted := body.constant(asked.right), bool)
+        ):
             value = Truth(leaf).result(body, asked.left) if wanted else None
             if value is None or value.value:
                 return True

@@ -117,7 +117,9 @@ class Documented:
         point = point_of(self._matcher.resolver, module, module.sites[index])
         tests = point.tests() if point is not None and point.around.number else ()
         asked = ((test.function, test.function.chain(test.value)) for test in tests if test.wanted)
-        return {chain.attributes[-1] for function, chain in asked if chain.attributes and not function.is_self(chain.root)}
+        return {
+            chain.attributes[-1] for function, chain in asked if chain.attributes and not function.is_self(chain.root)
+        }
 
     def names_gpu(self, script: Module, behind: Sequence[Module] = ()) -> bool:
         """Whether the documents around a script name a GPU as what it is for, and no other accelerator.

@@ -98,7 +98,9 @@ class Exact:
         """Whether a layer of a file only ever gives whole numbers."""
         framework = self.matcher.resolver.layer(f"{module.path}::{name}") if name in module.classes else None
         code = self.matcher.resolver.code(module.path)
-        bodies = code.by_name.get(f"{name}.{framework.forward}", ()) if code is not None and framework is not None else ()
+        bodies = (
+            code.by_name.get(f"{name}.{framework.forward}", ()) if code is not None and framework is not None else ()
+        )
         if len(bodies) != 1 or name in self._asked:
             return False
         self._asked.add(name)

@@ -35,7 +35,9 @@ def device_prefix(expression: Expression) -> str | None:
     """The text that a formatted string begins with (`"cuda:"`), None for any other expression."""
     function, at = in_ir(expression.text) or (None, -1)
     operation = function.ops[at] if function is not None else (op.END,)
-    first = function.constant(operation[1]) if function is not None and operation[0] == op.TEXT and operation[1:] else None
+    first = (
+        function.constant(operation[1]) if function is not None and operation[0] == op.TEXT and operation[1:] else None
+    )
     return first if isinstance(first, str) else None
 
 
@@ -58,7 +60,9 @@ def value_of(function: Function, at: int, names: Names) -> Value | None:
     if code == op.CALL:
         call = function.call(at)
         alone = len(call.positional) == 1 and not (call.named or call.unpacked)
-        return _converted(function.dotted(call.callee), value_of(function, call.positional[0], names)) if alone else None
+        return (
+            _converted(function.dotted(call.callee), value_of(function, call.positional[0], names)) if alone else None
+        )
     if code == op.ATTR:
         base = value_of(function, operation[1], names)
         return Ref(f"{base.name}.{strings[operation[2]]}") if isinstance(base, Ref) else None

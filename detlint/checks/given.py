@@ -148,7 +148,9 @@ class Writes:
             goes_over = first[0] == op.LOAD and function.text(first[1]) in _KEYS
             return use.place == 1 or not goes_over
         if operation[0] in _COLLECTIONS:
-            return any(function.ops[more.op][0] == op.COMPARE and self._asks(function, more) for more in function.users[use.op])
+            return any(
+                function.ops[more.op][0] == op.COMPARE and self._asks(function, more) for more in function.users[use.op]
+            )
         return operation[0] == op.DICT or (operation[0] in (op.ITEM, op.SET_ITEM, op.DELETE_ITEM) and use.place == 2)
 
     def _is_bound_anew(self, function: Function) -> bool:
@@ -158,7 +160,8 @@ class Writes:
         stores = (operation for _, operation in function.each(op.STORE, op.DELETE) if slots and operation[1] in slots)
         values = [store[2] if store[0] == op.STORE else -1 for store in stores]
         return any(
-            value < 0 or (function.ops[value][0] not in _DEFINES and not self._reads(function, value)) for value in values
+            value < 0 or (function.ops[value][0] not in _DEFINES and not self._reads(function, value))
+            for value in values
         )
 
     def _declares(self, function: Function, at: int) -> bool:

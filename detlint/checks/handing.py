@@ -104,7 +104,9 @@ def _uses(function: Body, parameter: int) -> tuple[int, int] | None:
         if taking[0] == op.CALL:
             called += use.place == 1
             passed += use.place > 1
-        elif taking[0] != op.ATTR or any(function.ops[m.op][0] == op.CALL and m.place == 1 for m in function.users[use.op]):
+        elif taking[0] != op.ATTR or any(
+            function.ops[m.op][0] == op.CALL and m.place == 1 for m in function.users[use.op]
+        ):
             return None
     return called, passed
 

@@ -335,7 +335,9 @@ class Numbers(Objects):
         if code != op.BINARY or self.function.code.strings[operands[0]] != "*":
             return False
         left, right = operands[1:]
-        return any(self._is_masked(mask) and self._repeats_row(row, mask) for mask, row in ((left, right), (right, left)))
+        return any(
+            self._is_masked(mask) and self._repeats_row(row, mask) for mask, row in ((left, right), (right, left))
+        )
 
     def _repeats_row(self, at: int, mask: int) -> bool:
         """Whether an expression repeats one row for each of a mask's: `weights.unsqueeze(0).tile((mask.shape[0], 1))`."""

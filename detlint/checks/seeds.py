@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
@@ -52,10 +51,8 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
-_WRITES: Final = re.compile(
-    rb"\b(?:dump|im(?:save|write)|save\w*|to_(?:csv|json|pickle)|write\w*)\(|\bopen\([^()]*[\"'][wax]"
-)
-"""What writes files."""
+_WRITES: Final = frozenset({"dump", "imsave", "imwrite", "to_csv", "to_json", "to_pickle"})
+"""What writes files, beside what is called `save...` or `write...`."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -85,6 +82,19 @@ def _start_method(settings: Settings) -> str:
     return ""
 
 
+def _writes(function: Function) -> bool:
+    """Whether a function calls what writes files."""
+    for at, operation in function.each(op.CALL):
+        callee, call = function.ops[operation[1]], function.call(at)
+        name = function.code.strings[callee[2]] if callee[0] == op.ATTR else function.dotted(operation[1])
+        if name in _WRITES or name.startswith(("save", "write")):
+            return True
+        mode = call.named.get("mode", next(iter(call.positional[1:2]), -1))
+        if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
+            return True
+    return False
+
+
 def switch(match: Match, value: Scalar) -> Scalar:
     """The value that a call gives a switch: a literal, or `=name` for that argument's."""
     if isinstance(value, str) and value.startswith("="):
@@ -111,9 +121,7 @@ def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot 
 _Names = dict[str, Value | None]
 
 
-def _holds(
-    frame: Frame, function: Function, at: int, names: _Names, values: Values
-) -> tuple[bool | None, Spot | None]:
+def _holds(frame: Frame, function: Function, at: int, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
     operation = function.ops[at]
     word = function.code.strings[operation[1]] if operation[0] == op.CHOICE else ""
     if word in ("and", "or"):
@@ -227,10 +235,12 @@ class SeedRules:
         owners = {module.function_of(site).owner for site in sites}
         if not owners or not all(f"{owner}.__getitem__" in module.functions for owner in owners):
             return False
-        parts = (block.text for block in self.users.texts.blocks(module.path) if block.name in owners)
+        code = self.users.resolver.code(module.path)
+        bodies = [body for owner in owners for body in (code.by_name.get(owner, ()) if code is not None else ())]
         return (
             _main_block(entry.module) in (PRINTS, LOOKS)
-            and not any(map(_WRITES.search, parts))
+            and bool(bodies)
+            and not any(_writes(function) for body in bodies for function in body.code.inside(body.number))
             and self.users.is_imported(entry.module)
         )
 

@@ -112,7 +112,11 @@ class Settled:
         if passed < 0:
             return None
         found = self.written(module, function, passed)
-        if found is None and function.ops[passed][0] == op.LOAD and (bound := self._only_bound(module, function, passed)) >= 0:
+        if (
+            found is None
+            and function.ops[passed][0] == op.LOAD
+            and (bound := self._only_bound(module, function, passed)) >= 0
+        ):
             return self.written(module, function, bound) or self.member(module, function, bound)
         return found
 

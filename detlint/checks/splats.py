@@ -166,7 +166,9 @@ def _told(function: Function, named: dict[str, int], unpacked: Sequence[int]) ->
     rest = False
     for table in unpacked:
         if function.parameter(table) >= 0:
-            if function.parameter(table) != _taking(function, OTHERS) or not _is_left(function, function.parameter(table)):
+            if function.parameter(table) != _taking(function, OTHERS) or not _is_left(
+                function, function.parameter(table)
+            ):
                 return None
             rest = True
             continue
@@ -200,7 +202,9 @@ def _made(function: Function, table: int) -> tuple[dict[str, int], Sequence[int]
 def _is_left(function: Function, slot: int) -> bool:
     """Whether a dictionary under a name is only unpacked in a function, or asked for one of its items, wherever it is read."""
     loads = (at for at, operation in function.each(op.LOAD) if operation[1] == slot)
-    return slot not in function.shared and all(_is_harmless(function, use) for at in loads for use in function.users[at])
+    return slot not in function.shared and all(
+        _is_harmless(function, use) for at in loads for use in function.users[at]
+    )
 
 
 def _is_harmless(function: Function, use: Use) -> bool:

@@ -123,7 +123,9 @@ class Ignored:
         call, span = body.call(at), body.spans[at]
         if any(body.ops[given][0] == op.STAR for given in call.positional):
             return False
-        sites = (site for site in module.sites if (site.span.line, site.span.column) == span[:2] and site.kind == "call")
+        sites = (
+            site for site in module.sites if (site.span.line, site.span.column) == span[:2] and site.kind == "call"
+        )
         ends = (site for site in sites if (site.span.end_line, site.span.end_column) == span[2:])
         site = next((site for site in ends if isinstance(site.target, Member)), None)
         taken = self._taking(module, site) if site is not None else None

@@ -156,7 +156,9 @@ class Function:
         """Those that functions inside of it may bind: they are whatever these make of them."""
         bound: set[int] = set()
         for function in self.code.inside(self.number) if self.shared else ():
-            stored = {operation[1] for _, operation in function.each(op.STORE, op.DELETE)} if function is not self else ()
+            stored = (
+                {operation[1] for _, operation in function.each(op.STORE, op.DELETE)} if function is not self else ()
+            )
             bound.update(function.names[slot].slot for slot in stored if function.names[slot].owner == self.number)
         return frozenset(bound)
 

@@ -128,7 +128,9 @@ class Unused:
         function = self._function
         callee = function.ops[function.ops[call][1]]
         made = function.stored(callee[1]) if callee[0] == op.ATTR and function.ops[callee[1]][0] == op.LOAD else None
-        calls = [maker for maker in made or () if function.ops[maker][0] == op.CALL and self._role(maker, maker) == "ends"]
+        calls = [
+            maker for maker in made or () if function.ops[maker][0] == op.CALL and self._role(maker, maker) == "ends"
+        ]
         return bool(made) and len(calls) == len(made or ())
 
     def _filled(self, call: int) -> int:
