@@ -72,9 +72,8 @@ class DeviceTests:
         if operation[0] == op.ITEM:
             return function.constant(operation[2]) in self._names
         if operation[0] == op.CALL:
-            callee = function.chain(operation[1])
-            if callee.attributes[-1:] and callee.attributes[-1] in _SPELL:
-                return self._tells(function, function.ops[operation[1]][1])
+            if function.called(at) in _SPELL and function.called_on(at) >= 0:
+                return self._tells(function, function.called_on(at))
             given = function.call(at).values()
             return bool(given) and function.constant(given[-1]) in self._names
         meant = function.meant(at)

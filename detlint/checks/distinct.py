@@ -36,32 +36,17 @@ def differ(point: Point, position: int) -> bool:
     indices = function.meant(indices)
     if along >= 0 and _is_single(function, indices, along):
         return True
-    while _last(function, indices) in _MAKES and function.call(indices).positional:
+    while function.called(indices) in _MAKES and function.call(indices).positional:
         indices = function.meant(function.call(indices).positional[0])
     groups = _groups(function, indices)
     return groups >= 0 and _is_filled_once(function, groups)
 
 
-def _last(function: Function, at: int) -> str:
-    """The last name of what a call calls; "" for any other value."""
-    operation = function.ops[at]
-    callee = function.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
-    if callee[0] == op.ATTR:
-        return function.code.strings[callee[2]]
-    return function.text(callee[1]) if callee[0] == op.LOAD else ""
-
-
-def _of(function: Function, call: int) -> int:
-    """What a method is called on; -1 for any other call."""
-    callee = function.ops[function.ops[call][1]]
-    return callee[1] if callee[0] == op.ATTR else -1
-
-
 def _is_single(function: Function, indices: int, along: int) -> bool:
     """Whether there is one index along a dimension: it is made for it, `chosen.unsqueeze(-1)`, or it was kept,
     `scores.argmax(-1, keepdim=True)`."""
-    last = _last(function, indices)
-    base = function.meant(_of(function, indices)) if last and _of(function, indices) >= 0 else -1
+    last = function.called(indices)
+    base = function.meant(function.called_on(indices)) if last and function.called_on(indices) >= 0 else -1
     if base < 0:
         return False
     if last in _KEEP:
@@ -85,8 +70,8 @@ def _groups(function: Function, value: int) -> int:
     for item, count, asked in ((0, 1, "values"), (1, 2, "items")):
         loop = _element(function, value, item, count)
         source = function.ops[loop][1] if loop >= 0 else -1
-        if source >= 0 and _last(function, source) == asked and _of(function, source) >= 0:
-            return function.meant(_of(function, source))
+        if source >= 0 and function.called(source) == asked and function.called_on(source) >= 0:
+            return function.meant(function.called_on(source))
     return -1
 
 
@@ -123,8 +108,8 @@ def _added(function: Function, use: Use) -> int:
         return -1
     method = _only_use(function, at)
     call = _only_use(function, method)
-    positional = function.call(call).positional if call >= 0 and _last(function, call) == "append" else ()
-    return positional[0] if len(positional) == 1 and _of(function, call) == at else -1
+    positional = function.call(call).positional if call >= 0 and function.called(call) == "append" else ()
+    return positional[0] if len(positional) == 1 and function.called_on(call) == at else -1
 
 
 def _only_use(function: Function, at: int) -> int:
@@ -139,7 +124,7 @@ def _is_made_empty(function: Function, at: int) -> bool:
         return function.ops[at] == (op.DICT,)
     call = function.call(at)
     given = [function.dotted(value) for value in call.values()]
-    return _last(function, at) in _DICTIONARIES and given in ([], ["list"])
+    return function.called(at) in _DICTIONARIES and given in ([], ["list"])
 
 
 def _counter(function: Function, value: int) -> int:

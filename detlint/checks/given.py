@@ -138,7 +138,7 @@ class Writes:
         """Whether a use of a text only asks for the key, or is the value of something else."""
         operation, strings = function.ops[use.op], function.code.strings
         if operation[0] == op.CALL:
-            last = _last(function, use.op)
+            last = function.called(use.op)
             if use.place > 2 + operation[2]:
                 naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
                 return strings[operation[use.place - 1]] not in naming
@@ -166,7 +166,7 @@ class Writes:
 
     def _declares(self, function: Function, at: int) -> bool:
         """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
-        if function.chain(function.ops[at][1]).attributes[-1:] != ("add_argument",):
+        if function.called(at) != "add_argument" or function.called_on(at) < 0:
             return False
         names = [text_of(function, value) for value in function.call(at).positional]
         return all(name.startswith("-") for name in names) and any(
@@ -175,7 +175,7 @@ class Writes:
 
     def _hands_on(self, function: Function, at: int, value: int) -> bool:
         """Whether a keyword of a call hands on what the key of some table is, or a variable of that name, to what makes no settings."""
-        last, callee = _last(function, at), function.dotted(function.ops[at][1])
+        last, callee = function.called(at), function.dotted(function.ops[at][1])
         if last in _MAKES or SETTINGS.search(last) or _TABLES.search(last):
             return False
         if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, value):
@@ -196,7 +196,12 @@ class Writes:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
         is_call = value >= 0 and function.ops[value][0] == op.CALL
         positional = function.call(value).positional if is_call else ()
-        if is_call and _callee(function, value) == "bool" and any(self._reads(function, one) for one in positional):
+        if (
+            is_call
+            and function.called(value) == "bool"
+            and function.called_on(value) < 0
+            and any(self._reads(function, one) for one in positional)
+        ):
             yield TRUTH
         elif value >= 0 and (text := self._compared(function, value)):
             yield Const(f"{IS}{text}")
@@ -215,8 +220,10 @@ class Writes:
         """Whether a value is the key of some table."""
         operation, strings = function.ops[value], function.code.strings
         if operation[0] == op.CALL:
-            call, callee = function.call(value), function.ops[operation[1]]
-            asks = callee[0] == op.ATTR and strings[callee[2]] == "get" and not (call.named or call.unpacked)
+            call = function.call(value)
+            asks = (
+                function.called(value) == "get" and function.called_on(value) >= 0 and not (call.named or call.unpacked)
+            )
             return asks and bool(call.positional) and text_of(function, call.positional[0]) == self._key
         if operation[0] == op.ATTR:
             return strings[operation[2]] == self._key
@@ -264,15 +271,6 @@ def _named(function: Function, at: int) -> str:
     """The last name of a value, also of what calls give: `named_config` of `experiment().named_config`."""
     operation = function.ops[at]
     return function.dotted(at) if operation[0] != op.ATTR else function.code.strings[operation[2]]
-
-
-def _callee(function: Function, at: int) -> str:
-    return function.dotted(function.ops[at][1])
-
-
-def _last(function: Function, at: int) -> str:
-    """The last name of what a call calls."""
-    return _named(function, function.ops[at][1])
 
 
 def _usual(function: Function, at: int) -> Const | None:

@@ -62,25 +62,23 @@ def looked_up(function: Function, at: int, depth: int = 0) -> Lookup | None:
 
 def respells(function: Function, at: int) -> str:
     """The method by which an expression writes a text otherwise; "" for any other."""
-    plain = function.ops[at][0] == op.CALL and not function.call(at).values()
-    called = function.ops[function.ops[at][1]] if plain else (op.END,)
-    method = function.code.strings[called[2]] if called[0] == op.ATTR else ""
+    method = function.called(at) if function.called_on(at) >= 0 and not function.call(at).values() else ""
     return method if method in _RESPELLS else ""
 
 
 def text_in(function: Function, at: int) -> int:
     """What an expression writes otherwise; itself where it does not."""
-    return function.ops[function.ops[at][1]][1] if respells(function, at) else at
+    return function.called_on(at) if respells(function, at) else at
 
 
 def _called(function: Function, at: int) -> Lookup | None:
     """`config.get(key, default)`, `getattr(config, key, default)`, `hasattr(config, key)`."""
     call = function.call(at)
-    callee, args, name = function.ops[call.callee], call.positional, function.dotted(call.callee)
+    args, name = call.positional, function.dotted(call.callee)
     if call.named or call.unpacked:
         return None
-    if callee[0] == op.ATTR and function.code.strings[callee[2]] == "get":
-        holder = callee[1]
+    if function.called(at) == "get" and function.called_on(at) >= 0:
+        holder = function.called_on(at)
     elif name in ("getattr", "hasattr") and args:
         holder, args = args[0], args[1:]
     else:

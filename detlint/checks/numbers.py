@@ -150,15 +150,10 @@ class Numbers(Objects):
         call = self.function.call(at)
         if self._is(call.callee, op.LOAD):
             return self.function.dotted(call.callee) == "len"
-        if self._method(at) == "astype":
+        if self.function.called(at) == "astype":
             return len(call.positional) == 1 and self.name(call.positional[0]) in _OF_NUMPY
         alone = len(call.values()) == len(call.positional) == 1
         return self.name(call.callee) == "numpy.array" and alone and self._is_number(call.positional[0])
-
-    def _method(self, call: int) -> str:
-        """The last name of what is called as an attribute of something; "" for any other call."""
-        callee = self.function.ops[self.function.ops[call][1]]
-        return self.function.code.strings[callee[2]] if callee[0] == op.ATTR else ""
 
     def _is_changed(self, load: int) -> bool:
         """Whether the numbers of a tensor under a name may become others: `totals[0] = 0.5`, `totals.mul_(0.5)`."""
@@ -188,8 +183,8 @@ class Numbers(Objects):
         catalog = self._matcher.catalog
         if self._called(operation[1]) in catalog.reshapes:
             return first(self.function, at)
-        shapes = self._method(at) in SAME_NUMBERS - catalog.casting_methods
-        return self.function.ops[operation[1]][1] if shapes else -1
+        shapes = self.function.called_on(at) >= 0 and self.function.called(at) in SAME_NUMBERS - catalog.casting_methods
+        return self.function.called_on(at) if shapes else -1
 
     def _cast(self, at: int, *, like_others: bool = False) -> int:
         """What an expression casts to a type that holds sums of counts; -1 where it doesn't.
@@ -202,9 +197,9 @@ class Numbers(Objects):
         catalog, call = self._matcher.catalog, self.function.call(at)
         given = [*call.values()]
         if self._called(call.callee) not in catalog.casts:
-            if self._method(at) not in catalog.casting_methods:
+            if self.function.called_on(at) < 0 or self.function.called(at) not in catalog.casting_methods:
                 return -1
-            given = [self.function.ops[call.callee][1], *given]
+            given = [self.function.called_on(at), *given]
         kinds = set[str]()
         for kind in given[1:]:
             like = self._is(kind, op.ATTR) and self.function.code.strings[self.function.ops[kind][2]] == "dtype"
@@ -341,15 +336,15 @@ class Numbers(Objects):
 
     def _repeats_row(self, at: int, mask: int) -> bool:
         """Whether an expression repeats one row for each of a mask's: `weights.unsqueeze(0).tile((mask.shape[0], 1))`."""
-        if not self._is(at, op.CALL) or self._method(at) != "tile":
+        if self.function.called_on(at) < 0 or self.function.called(at) != "tile":
             return False
         function, call = self.function, self.function.call(at)
         of_tensor = self._called(call.callee) not in self._matcher.catalog.reshapes
-        given = [*([function.ops[call.callee][1]] if of_tensor else []), *call.positional]
+        given = [*([function.called_on(at)] if of_tensor else []), *call.positional]
         if len(given) != 2 or len(function.ops[given[1]]) != 3 or not self._is(given[1], op.TUPLE):
             return False
         row, times = function.meant(given[0]), function.ops[given[1]][1:]
-        if not self._is(row, op.CALL) or self._method(row) not in _NEW_AXIS:
+        if not self._is(row, op.CALL) or function.called(row) not in _NEW_AXIS:
             return False
         axis = function.call(row).positional[-1:]
         is_row = bool(axis) and literal(function, axis[0]) == 0

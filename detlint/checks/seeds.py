@@ -84,9 +84,8 @@ def _start_method(settings: Settings) -> str:
 
 def _writes(function: Function) -> bool:
     """Whether a function calls what writes files."""
-    for at, operation in function.each(op.CALL):
-        callee, call = function.ops[operation[1]], function.call(at)
-        name = function.code.strings[callee[2]] if callee[0] == op.ATTR else function.dotted(operation[1])
+    for at, _ in function.each(op.CALL):
+        name, call = function.called(at), function.call(at)
         if name in _WRITES or name.startswith(("save", "write")):
             return True
         mode = call.named.get("mode", next(iter(call.positional[1:2]), -1))
@@ -161,7 +160,7 @@ def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
 
 def _operand(frame: Frame, function: Function, at: int, names: _Names, values: Values) -> Origin:
     """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
-    operation, strings = function.ops[at], function.code.strings
+    operation = function.ops[at]
     if operation[0] in (op.LOAD, op.ATTR):
         root, attributes = function.chain(at)
         value = names.get(function.dotted(root))
@@ -169,8 +168,8 @@ def _operand(frame: Frame, function: Function, at: int, names: _Names, values: V
             value = member(value, attr)
         return values.look(frame, value)
     call = function.call(at) if operation[0] == op.CALL else None
-    callee = function.ops[call.callee] if call is not None else (op.END,)
-    if call is not None and callee[0] == op.ATTR and strings[callee[2]] == "get" and not (call.named or call.unpacked):
+    is_get = function.called(at) == "get" and function.called_on(at) >= 0
+    if call is not None and is_get and not (call.named or call.unpacked):
         key = function.constant(call.positional[0]) if len(call.positional) == 1 else UNKNOWN
         if key is not UNKNOWN:
             return Origin(Const(None))  # an option of a configuration that may be left out

@@ -265,6 +265,20 @@ class Function:
             [value for word, value in pairs if word < 0],
         )
 
+    def called(self, at: int) -> str:
+        """The last name of what a `CALL` calls, `item` of `x.item()`; "" for any other value."""
+        operation = self.ops[at]
+        callee = self.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
+        if callee[0] == op.ATTR:
+            return self.code.strings[callee[2]]
+        return self.text(callee[1]) if callee[0] == op.LOAD else ""
+
+    def called_on(self, at: int) -> int:
+        """The value whose method a `CALL` calls; -1 where it calls no attribute, and for any other value."""
+        operation = self.ops[at]
+        callee = self.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
+        return callee[1] if callee[0] == op.ATTR else -1
+
     def values(self, at: int) -> list[int]:
         """The values that an op takes."""
         operation = self.ops[at]

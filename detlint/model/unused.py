@@ -126,8 +126,8 @@ class Unused:
     def _is_of_ended(self, call: int) -> bool:
         """Whether a call is of a method of an object that somebody made who makes nothing of what he is handed."""
         function = self._function
-        callee = function.ops[function.ops[call][1]]
-        made = function.stored(callee[1]) if callee[0] == op.ATTR and function.ops[callee[1]][0] == op.LOAD else None
+        base = function.called_on(call)
+        made = function.stored(base) if base >= 0 and function.ops[base][0] == op.LOAD else None
         calls = [
             maker for maker in made or () if function.ops[maker][0] == op.CALL and self._role(maker, maker) == "ends"
         ]
@@ -136,13 +136,13 @@ class Unused:
     def _filled(self, call: int) -> int:
         """What reads the list that a call only hands something to keep, if it was made in this function; -1 for none."""
         function = self._function
-        callee = function.ops[function.ops[call][1]]
-        method = function.code.strings[callee[2]] if callee[0] == op.ATTR else ""
-        if method not in self._fills or function.users[call] or function.ops[callee[1]][0] != op.LOAD:
+        base = function.called_on(call)
+        fills = base >= 0 and function.called(call) in self._fills and not function.users[call]
+        if not fills or function.ops[base][0] != op.LOAD:
             return -1
-        made = function.stored(callee[1])
+        made = function.stored(base)
         new = bool(made) and all(function.ops[value][0] == op.LIST for value in made or ())
-        return callee[1] if new and function.ops[callee[1]][1] not in function.shared else -1
+        return base if new and function.ops[base][1] not in function.shared else -1
 
     def _is_put_aside(self, table: int) -> bool:
         """Whether a table was made in this function, and nobody reads it."""
