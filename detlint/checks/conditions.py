@@ -162,7 +162,7 @@ class Judge:
 
     def _each(self, value: Value | None, ask: Callable[[Value], Verdict]) -> Verdict:
         """The verdict over all alternatives of a value: undecided where they differ."""
-        if isinstance(value, Expression) and (prefix := _formatted(value)):
+        if isinstance(value, Expression) and (prefix := device_prefix(value)):
             value = Const(prefix)
         value = settle(value)
         options = value.options if isinstance(value, Either) else (value,)
@@ -184,7 +184,7 @@ class Judge:
 
     def _on_accelerator(self, value: Value | None) -> Verdict:
         """Whether a device, or the device of a tensor, may be an accelerator: one such alternative is enough."""
-        if isinstance(value, Expression) and (prefix := _formatted(value)):
+        if isinstance(value, Expression) and (prefix := device_prefix(value)):
             value = Const(prefix)
         value = settle(value)
         options = value.options if isinstance(value, Either) else (value,)
@@ -193,7 +193,7 @@ class Judge:
 
     def _device(self, value: Value | None) -> str:
         """The kind of device that a value names for sure: "cuda" for `torch.device("cuda:0")`; "" where that isn't known."""
-        if isinstance(value, Expression) and (prefix := _formatted(value)):
+        if isinstance(value, Expression) and (prefix := device_prefix(value)):
             value = Const(prefix)
         value = settle(value)
         if isinstance(value, Result) and value.of == Ref("torch.device"):
@@ -283,10 +283,6 @@ class Judge:
         if found in self.tensors:
             return kind == "tensor"
         return found == "builtins.str" if kind == "str" else False if kind == "tensor" else None
-
-
-def _formatted(value: Expression) -> str | None:
-    return device_prefix(value) if value.text.startswith(("f", "F")) else None
 
 
 def _among(value: Value, choices: tuple[Scalar, ...]) -> Verdict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
@@ -16,9 +15,8 @@ from detlint.checks.expressions import settle
 from detlint.checks.factors import is_cancelled
 from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
-from detlint.checks.guards import Guarded, call_in, class_in, guarded, keeps_once, on_the_way, written_once
 from detlint.checks.handing import Handing
-from detlint.checks.kin import IMPORTED, Kin
+from detlint.checks.kin import Kin
 from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -29,7 +27,6 @@ from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import puts_names_together
 from detlint.checks.wholes import spelled
-from detlint.facts.loops import dotted
 from detlint.facts.model import (
     OPERATED,
     SCALED,
@@ -46,19 +43,25 @@ from detlint.facts.model import (
     Ref,
     Result,
     Site,
-    Span,
     Value,
     options,
+    plain,
 )
-from detlint.facts.nodes import walk
-from detlint.ir.code import Place
+from detlint.ir import ops as op
+from detlint.ir.code import Code
+from detlint.ir.code import Function as Body
+from detlint.ir.places import Place, Test, named
+from detlint.ir.records import KIND, LAMBDA
+from detlint.ir.written import written
+from detlint.model.kept import always_set_to, set_once
+from detlint.model.places import point_of
+from detlint.model.truth import Leaf, Truth, comparison
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
 from detlint.program.texts import Block
-from detlint.program.truth import Leaf, result, truth
 from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
@@ -67,9 +70,6 @@ DRAWS: Final = ("DET10", "DET50")
 """The rules of what draws, also where no seed reaches that."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
-_WAYS_ANEW: Final = (b"cls(", b"__class__(", b"type(self)(")
-_ANEW: Final = re.compile(rb"(?<![\w.])cls\(|__class__\(|type\(self\)\(")
-"""By what a class is built without its name."""
 
 
 class Constants:
@@ -109,7 +109,7 @@ class Constants:
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
-        self._handing = Handing(self._resolver, users.texts, kin.heirs)
+        self._handing = Handing(self._resolver, kin.heirs)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
         self._idle: Answers[bool] = Answers(users)
@@ -150,35 +150,26 @@ class Constants:
 
     def keep_from_place(self, module: Module, block: Block, at: int) -> bool:
         """Whether the flow never comes to a place in the text of a definition, in its function, by what the calls of that always give."""
-        line, begin = block.text.count(b"\n", 0, at) + 1, block.text.rfind(b"\n", 0, at) + 1
-        found = guarded(block.text, block.name, Span(line, at - begin, line, at - begin + 1))
-        if found is None or found.function is not found.outermost:
+        code, text = self._resolver.code(module.path), self._text(module) or b""
+        start = text.find(block.text)
+        if code is None or start < 0:
             return False
-        name = block.name if block.name in module.functions else f"{block.name}.{found.function.name}"
-        function = module.functions.get(name)
-        return function is not None and any(
-            self._truth(module, function, found, guard.test) is (not guard.wanted) for guard in found.guards
-        )
+        line, begin = text.count(b"\n", 0, start + at) + 1, text.rfind(b"\n", 0, start + at) + 1
+        found = code.covering(line, start + at - begin)
+        return found is not None and self.keep_from_there(module, Place(*found))
 
-    def keep_from_there(self, module: Module, place: Place) -> bool:
-        """The same of a place in the code of a definition, in its function."""
-        text, there = self._users.texts.code(module.path), Span(*place.function.spans[place.at])
-        found = guarded(text, place.function.outermost.name, there) if text is not None and place.function.number else None
-        function = module.functions.get(place.function.qualified)
-        return (
-            found is not None
-            and function is not None
-            and any(self._truth(module, function, found, g.test) is (not g.wanted) for g in found.guards)
+    def keep_from_there(self, module: Module, point: Place) -> bool:
+        """Whether the flow never comes to an op, in its function, by what the calls of that always give."""
+        function = module.functions.get(point.around.qualified) if point.around.number else None
+        return function is not None and any(
+            self._truth(module, function, test) is (not test.wanted) for test in point.tests()
         )
 
     def bring_to(self, module: Module, index: int) -> bool:
         """Whether all tests on the way to a site in its function always hold, of which there is one at least."""
-        function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
-        if found is None or found.function.name != function.name.rpartition(".")[2] or not found.guards:
-            return False
-        if any(isinstance(node, ast.Match) for node in walk(found.function)):
-            return False  # whose cases are no guards
-        return all(self._truth(module, function, found, guard.test) is guard.wanted for guard in found.guards)
+        function, point = module.function_of(module.sites[index]), self._point(module, index)
+        tests = [*point.tests()] if point is not None else []
+        return bool(tests) and all(self._truth(module, function, test) is test.wanted for test in tests)
 
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
@@ -287,28 +278,31 @@ class Constants:
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
-        found = on_the_way(self._users.texts, module, index)
-        if found is None or found.function.name != function.name.rpartition(".")[2]:
-            return ""
-        for guard in found.guards:
-            if self._truth(module, function, found, guard.test) is (not guard.wanted):
-                return ast.unparse(guard.test)
+        point = self._point(module, index)
+        for test in point.tests() if point is not None else ():
+            if self._truth(module, function, test) is (not test.wanted):
+                return written(test.function, test.value)
         return ""
 
-    def always(self, module: Module, index: int, test: ast.expr) -> bool:
+    def always(self, module: Module, index: int, test: Test) -> bool:
         """Whether a test always holds in the function of a site, by what every call gives."""
-        function, found = module.function_of(module.sites[index]), on_the_way(self._users.texts, module, index)
-        own = found is not None and found.function.name == function.name.rpartition(".")[2]
-        return own and found is not None and self._truth(module, function, found, test) is True
+        function, point = module.function_of(module.sites[index]), self._point(module, index)
+        own = point is not None and named(test.function) is point.around
+        return own and self._truth(module, function, test) is test.wanted
 
-    def _truth(self, module: Module, function: Function, found: Guarded, test: ast.expr) -> bool | None:
+    def _point(self, module: Module, index: int) -> Place | None:
+        """Where a site stands in a function; None at the top level."""
+        point = point_of(self._resolver, module, module.sites[index])
+        return point if point is not None and point.around.number else None
+
+    def _truth(self, module: Module, function: Function, test: Test) -> bool | None:
         """What a test in a function always comes to; None where that isn't known."""
-        attributes = set[str]()
-        leaf = partial(self._asked, module, function, found, attributes)
-        by_type = self._settled is not None and _asks_for_type(test, leaf)
-        holds = _differs(test, leaf) if by_type else truth(test, leaf)
+        attributes, body, at = set[str](), test.function, test.value
+        leaf = partial(self._asked, module, function, attributes)
+        by_type = self._settled is not None and _asks_for_type(body, at, leaf)
+        holds = _differs(body, at, leaf) if by_type else Truth(leaf).of(body, at)
         if holds is None and self._settled is not None:
-            return self._settled.holds(module, found.function, test)
+            return self._settled.holds(module, body, at)
         is_set = holds is not None and any(self._kin.is_set(module, function.owner, name) for name in attributes)
         return None if is_set else holds
 
@@ -326,96 +320,89 @@ class Constants:
 
     def _is_cancelled(self, module: Module, function: Function, index: int) -> bool:
         """Whether nothing is left of what a site gives, as it is only multiplied by what is always zero."""
-        text, top, span = self._text(module), function.name.partition(".")[0], module.sites[index].span
-        found = guarded(text, top, span) if text is not None else None
-        called = call_in(text, top, span) if text is not None else None
-        if found is None or called is None or found.function.name != function.name.rpartition(".")[2]:
+        point, attributes = self._point(module, index), set[str]()
+        if point is None or point.function.ops[point.at][0] != op.CALL:
             return False
-        attributes = set[str]()
-        cancelled = is_cancelled(called[0], called[1], partial(self._asked, module, function, found, attributes))
+        cancelled = is_cancelled(*point, partial(self._asked, module, function, attributes))
         return cancelled and not any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes)
 
     def _computed(self, module: Module, function: Function, index: int, name: str) -> Const | None:
         """What a site always gives a parameter by arithmetic: `keep_prob=1 - drop`."""
-        text, top, span = self._text(module), function.name.partition(".")[0], module.sites[index].span
-        found = guarded(text, top, span) if text is not None else None
-        called = call_in(text, top, span) if text is not None else None
-        if found is None or called is None or found.function.name != function.name.rpartition(".")[2]:
+        point, attributes = self._point(module, index), set[str]()
+        if point is None or point.function.ops[point.at][0] != op.CALL:
             return None
-        written = next((keyword.value for keyword in called[1].keywords if keyword.arg == name), None)
-        attributes = set[str]()
-        leaf = partial(self._asked, module, function, found, attributes)
-        value = result(written, leaf) if written is not None else None
+        said = point.function.call(point.at).named.get(name, -1)
+        truth = Truth(partial(self._asked, module, function, attributes))
+        value = truth.result(point.function, said) if said >= 0 else None
         return None if any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes) else value
 
-    def _asked(
-        self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.expr
-    ) -> Const | None:
+    def _asked(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Const | None:
         """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
 
         Args:
-            found: knows what the function binds itself.
             attributes: is told which of the object's own were asked for.
         """
         if self._settled is not None:
-            settled = self._settled.written(module, found.function, node) or self._settled.member(module, node)
+            settled = self._settled.written(module, body, at) or self._settled.member(module, body, at)
             if settled is not None:
                 return settled
-        if self._literal and not isinstance(node, ast.Name):
+        if self._literal and body.ops[at][0] != op.LOAD:
             return None
-        asked = text_in(node)
-        if isinstance(node, ast.Call) and asked is node:
-            return self._asked_for_class(module, function, found, attributes, node)
+        asked = text_in(body, at)
+        if body.ops[at][0] == op.CALL and asked == at:
+            return self._asked_for_class(module, function, attributes, body, at)
         value: Value | None = None
-        if (given := self._kept_parameter(module, function, found, node)) is not None:
+        name = self._own(module, function, body, asked)
+        if (given := self._kept_parameter(module, function, body, at)) is not None:
             value = self._parameter(module, *given)
-        elif isinstance(kept := self._kept(module, function, node), Const):
-            value = kept if self._sets_alone(module, function.owner, node) else None
-        elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, node):
+        elif isinstance(kept := self._kept(module, function, body, at), Const):
+            value = kept if self._sets_alone(module, function.owner, name) else None
+        elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, name):
             made = module.functions[f"{function.owner}.__init__"]
-            value = self._value(module, made, kept) if self._sets_alone(module, function.owner, node) else None
-        elif isinstance(asked, ast.Attribute) and dotted(asked.value) == "self":
-            value = self._kept_of_settings(module, function.owner, asked.attr, respells(node))
-        if isinstance(asked, ast.Attribute):
-            attributes.add(asked.attr)
-            if value is not None and not self._kin.is_own(module, function.owner, asked.attr):
+            value = self._value(module, made, kept) if self._sets_alone(module, function.owner, name) else None
+        elif name:
+            value = self._kept_of_settings(module, function.owner, name, respells(body, at))
+        if name:
+            attributes.add(name)
+            if value is not None and not self._kin.is_own(module, function.owner, name):
                 value = None
         return value if isinstance(value, Const) else None
 
-    def _kept_parameter(
-        self, module: Module, function: Function, found: Guarded, node: ast.expr
-    ) -> tuple[Function, str] | None:
+    @staticmethod
+    def _own(module: Module, function: Function, body: Body, at: int) -> str:
+        """The attribute of the object itself that a method reads; "" for any other value."""
+        return body.own(at) if function.owner in module.classes else ""
+
+    def _kept_parameter(self, module: Module, function: Function, body: Body, at: int) -> tuple[Function, str] | None:
         """The parameter that a name in a test is, or that the constructor keeps as an attribute; None for anything else."""
-        if isinstance(node, ast.Name):
-            return (function, node.id) if not found.may_rebind(node) else None
-        kept, made = self._kept(module, function, node), module.functions.get(f"{function.owner}.__init__")
+        if body.ops[at][0] == op.LOAD:
+            given = body.given(at)
+            of_function = given is not None and given[0].header.kind & KIND != LAMBDA
+            return (function, body.text(body.ops[at][1])) if of_function else None
+        kept, made = self._kept(module, function, body, at), module.functions.get(f"{function.owner}.__init__")
         # What is annotated is an object of its class, under the parameter's name.
         return (made, kept.name) if made is not None and isinstance(kept, (Param, Instance)) else None
 
-    @staticmethod
-    def _kept(module: Module, function: Function, node: ast.expr) -> Value | None:
+    def _kept(self, module: Module, function: Function, body: Body, at: int) -> Value | None:
         """What the constructor keeps as the attribute of the object itself that a method reads."""
-        own = module.detail(function).parameters[:1] if function.owner else ()
-        body, made = module.classes.get(function.owner), f"{function.owner}.__init__" in module.functions
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not own:
-            return None
-        if not made or body is None or own[0].name != node.value.id:
-            return None
-        return body.attributes.get(node.attr)
+        name = self._own(module, function, body, at)
+        made = f"{function.owner}.__init__" in module.functions
+        return module.classes[function.owner].attributes.get(name) if name and made else None
 
     def _asked_for_class(
-        self, module: Module, function: Function, found: Guarded, attributes: set[str], node: ast.Call
+        self, module: Module, function: Function, attributes: set[str], body: Body, at: int
     ) -> Const | None:
         """What `isinstance(optimizer, Wrapper)` always is: False where all calls give objects of other classes of libraries, in
         which nothing derives from that one."""
-        if dotted(node.func) != "isinstance" or len(node.args) != 2:
+        args = body.call(at).positional
+        if body.dotted(body.ops[at][1]) != "isinstance" or len(args) != 2:
             return None
-        asked = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        names = {self._resolver.meant(module, dotted(part)) for part in asked}
-        given = self._kept_parameter(module, function, found, node.args[0]) if names <= self._without_heirs else None
+        asked = body.ops[args[1]][1:] if body.ops[args[1]][0] == op.TUPLE else args[1:]
+        names = {self._resolver.meant(module, body.dotted(part)) for part in asked}
+        given = self._kept_parameter(module, function, body, args[0]) if names <= self._without_heirs else None
         made = self._made_by_calls(module, *given) if given is not None else None
-        if isinstance(node.args[0], ast.Attribute):
-            attributes.add(node.args[0].attr)
+        if name := self._own(module, function, body, args[0]):
+            attributes.add(name)
         return Const(False) if made and made.isdisjoint(names) else None
 
     def _made_by_calls(self, module: Module, function: Function, name: str, depth: int = 0) -> set[str] | None:
@@ -436,16 +423,15 @@ class Constants:
                     made.add(target.name)
         return made
 
-    def _sets_alone(self, module: Module, owner: str, node: ast.expr) -> bool:
+    def _sets_alone(self, module: Module, owner: str, name: str) -> bool:
         """Whether only a class's own text sets an attribute on its `self`, and no user of a library."""
         offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not offered and self._kin.is_own(module, owner, dotted(node).rpartition(".")[2])
+        return not offered and self._kin.is_own(module, owner, name)
 
-    def _keeps_once(self, module: Module, owner: str, node: ast.expr) -> bool:
+    def _keeps_once(self, module: Module, owner: str, name: str) -> bool:
         """Whether a class sets an attribute in its constructor alone, and once: what it is, is all of its parameters."""
-        text = self._text(module)
-        body = class_in(text, owner) if text is not None else None
-        return body is not None and keeps_once(body, dotted(node).rpartition(".")[2])
+        code = self._resolver.code(module.path)
+        return code is not None and set_once(code, plain(owner), name) is not None
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value in a function always is; None where that isn't known."""
@@ -481,14 +467,11 @@ class Constants:
         Args:
             respelled: the method that writes it otherwise before it counts; "" for none.
         """
-        text = self._text(module) if self._settled is not None and name != TRAINING else None
-        body = class_in(text, owner) if text is not None else None
-        written = written_once(body, name) if body is not None else None
-        if self._settled is None or written is None:
-            return None
-        made, value = written
-        value = ast.Call(ast.Attribute(value, respelled, ast.Load()), [], []) if respelled else value
-        return self._settled.written(module, made, value)
+        code = self._resolver.code(module.path) if self._settled is not None and name != TRAINING else None
+        kept = always_set_to(code, plain(owner), name) if code is not None else None
+        return (
+            self._settled.written(module, *kept, respelled) if self._settled is not None and kept is not None else None
+        )
 
     def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
         """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
@@ -605,8 +588,8 @@ class Constants:
             calls = self._calls(use.module, caller)
             if calls == []:
                 return  # nobody builds one
-            text = self._text(use.module)
-            if calls and text is not None and hands_on(text, caller.name, site.span):
+            point = self._called_at(use.module, caller, site)
+            if calls and point is not None and hands_on(point):
                 parameters = use.module.detail(caller).parameters
                 for call in calls:
                     through = opened(site, call.module.sites[call.site], parameters)
@@ -644,13 +627,14 @@ class Constants:
         Args:
             own: that class.
         """
-        site, text = use.module.sites[use.site], self._text(use.module)
+        site = use.module.sites[use.site]
         if not use.called and name in (self._taken(use, own) or ()):
             return None
         written = next((argument.value for argument in site.args if argument.name == name), None)
         if written is not None:
             return Argument(written, True)
-        found = keyword(text, caller.name, site.span, name) if text and caller.name else None
+        point = self._called_at(use.module, caller, site)
+        found = keyword(point, name) if point is not None else None
         if found is None or not found.handed_on:
             return Argument(found.value, True) if found is not None else None
         given = partial(self._given, use.module, caller, name)
@@ -661,14 +645,11 @@ class Constants:
         """The default of a parameter that only others can give something, by keywords that a library hands on (`**kwargs`): none of
         its files says the name so; None where one may."""
         default = next((p.default for p in module.detail(function).parameters if p.name == name), None)
-        text = self._text(module)
         library = not self._offered and self._unnamed.is_in_library(module)
-        if not library or default is None or text is None or may_say(text, name, own=True):
+        if not library or default is None or may_say(self._resolver.code(module.path), name, own=True):
             return None
         saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
-        said = any(
-            not path.endswith(".py") or may_say(self._users.texts.of(path) or b"", name, own=False) for path in saying
-        )
+        said = any(not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying)
         return None if said else Argument(default, False)
 
     def _taken(self, use: Use, own: str) -> frozenset[str] | None:
@@ -687,10 +668,16 @@ class Constants:
         holding = [parameter for parameter, argument in bound.items() if argument.value == Ref(own)]
         if len(holding) != 1:
             return None
-        calls = (s.span for s in home.sites if s.function == builder.number and _is_named(s.target, holding[0]))
-        span, text = next(calls, None), self._text(home)
-        said = handed_over(text, name, span, holding[0]) if span is not None and text else None
+        call = next((s for s in home.sites if s.function == builder.number and _is_named(s.target, holding[0])), None)
+        point = self._called_at(home, builder, call) if call is not None else None
+        said = handed_over(point, holding[0]) if point is not None else None
         return said | {p.name for p in parameters} if said is not None else None
+
+    def _called_at(self, module: Module, caller: Function, site: Site) -> Place | None:
+        """Where the call of a site stands in its function; None at the top level, and in a lambda."""
+        point = point_of(self._resolver, module, site) if caller.name else None
+        is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+        return point if point is not None and is_call and point.function is point.around else None
 
     def _text(self, module: Module) -> bytes | None:
         return self._users.texts.code(module.path)
@@ -779,8 +766,8 @@ class Constants:
         """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
         make of it (`super().__init__(...)`); None where there may be others."""
         calls = self._only_called(module, owner, handed=True)
-        word = f"{owner.rpartition('.')[2]}.__init__"
-        if calls is None or any(self._users.mentions(home.path, word) for home in self._kin.saying(module, owner)):
+        codes = (self._resolver.code(home.path) for home in self._kin.saying(module, owner) if calls is not None)
+        if calls is None or any(code is None or _asks_for_made(code, owner.rpartition(".")[2]) for code in codes):
             return None
         for home, heir in self._kin.heirs(module, owner):
             if f"{module.path}::{owner}" not in self._resolver.bases(f"{home.path}::{heir}"):
@@ -800,8 +787,11 @@ class Constants:
             for number, site in enumerate(home.sites)
             if site.kind == "call" and _is_of_super(site.target, home, heir)
         ]
-        text = self._kin.text(home, heir)
-        if text.count(b"__init__(") - text.count(b"def __init__(") != len(calls):
+        code = self._resolver.code(home.path)
+        bodies = code.by_name.get(plain(heir), ()) if code is not None else ()
+        inside = [f for body in bodies for f in body.code.inside(body.number)]
+        asked = sum(f.code.strings[operation[2]] == "__init__" for f in inside for _, operation in f.each(op.ATTR))
+        if not bodies or asked != len(calls):
             return None
         if f"{heir}.__init__" in home.functions:
             return calls
@@ -810,11 +800,10 @@ class Constants:
 
     def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
         """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
-        body, text = module.classes.get(owner), self._text(module)
-        if body is None or text is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
+        body, code = module.classes.get(owner), self._resolver.code(module.path)
+        if body is None or code is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
             return False
-        built = any(way in text for way in _WAYS_ANEW) and _ANEW.search(text)  # searching for literals is fast
-        return not (built or self._is_given_out(module, owner))
+        return not (any(map(_builds_anew, code.functions())) or self._is_given_out(module, owner))
 
     def _is_registered_in_vain(self, module: Module, owner: str) -> bool:
         """Whether a decorator only puts a class into a registry under names by which nobody chooses it."""
@@ -892,9 +881,13 @@ class Constants:
 
     def _only_spells(self, module: Module, name: str) -> bool:
         """Whether a file says a name in imports, and as texts, alone."""
-        rest = IMPORTED.sub(b"", self._text(module) or b"")
-        said, word = len(re.findall(rb"\b%s\b" % name.encode(), rest)), name.encode()
-        return bool(rest) and said == len(re.findall(rb"(?<=[\"'])%s(?=[\"'])" % word, rest))
+        code = self._resolver.code(module.path)
+        if code is None:
+            return False
+        functions = [*code.functions()]
+        read = any(code.strings[o[2]] == name for f in functions for _, o in f.each(op.ATTR, op.SET_ATTR))
+        loaded = any(o[1] in f.slots[name] for f in functions if name in f.slots for _, o in f.each(op.LOAD))
+        return not (read or loaded or any(f.name == name for f in functions))
 
     def _is_never_come_to(self, path: str, name: str) -> bool:
         """Whether a function of the top level is only called, and the flow comes to none of its calls."""
@@ -930,8 +923,35 @@ class Constants:
 _PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
 
 
-def _is_of_self(target: Value) -> bool:
-    return isinstance(target, Member) and isinstance(target.base, Instance) and not target.base.name
+def _asks_for_made(code: Code, name: str) -> bool:
+    """Whether a file asks a class of a name for its constructor: `Net.__init__(self)`."""
+    if "__init__" not in code.identifiers:
+        return False
+    asked = (f.dotted(at) for f in code.functions() for at, o in f.each(op.ATTR) if code.strings[o[2]] == "__init__")
+    return any(f".{text}".endswith(f".{name}.__init__") for text in asked)
+
+
+def _builds_anew(body: Body) -> bool:
+    """Whether a function builds an object of a class without its name: `cls()`, `self.__class__()`, `type(self)()`."""
+    for _, operation in body.each(op.CALL):
+        callee = body.ops[operation[1]]
+        if callee[0] == op.ATTR and body.code.strings[callee[2]] == "__class__":
+            return True
+        of_type = callee[0] == op.CALL and body.dotted(callee[1]) == "type"
+        if of_type and any(body.is_self(value) for value in body.call(operation[1]).positional):
+            return True
+        method = body.given(operation[1])
+        if method is not None and body.is_self(operation[1]) and _takes_class(method[0]):
+            return True
+    return False
+
+
+def _takes_class(method: Body) -> bool:
+    """Whether a method is handed its class, not an object of that."""
+    around = method.parent
+    definition = around.ops[method.definition] if around is not None else (op.FUNCTION, 0, 0)
+    decorators = definition[3 : 3 + definition[2]]
+    return method.name == "__new__" or (around is not None and "classmethod" in map(around.dotted, decorators))
 
 
 def _is_of_super(target: Value, module: Module, owner: str) -> bool:
@@ -939,23 +959,29 @@ def _is_of_super(target: Value, module: Module, owner: str) -> bool:
     return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), SUPER), "__init__")
 
 
-def _asks_for_type(test: ast.expr, leaf: Leaf) -> bool:
+def _asks_for_type(body: Body, test: int, leaf: Leaf) -> bool:
     """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
-    for node in walk(test):
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-            asked = next((s.value for s in node.comparators if isinstance(s, ast.Constant)), None)
-            value = result(node.left, leaf) if asked is True else None
-            if isinstance(asked, bool) and (value is None or value.value):
+    for at in body.within(test):
+        asked = comparison(body, at)
+        if (
+            asked is not None
+            and asked.word in ("is", "is not")
+            and isinstance(wanted := body.constant(asked.right), bool)
+        ):
+            value = Truth(leaf).result(body, asked.left) if wanted else None
+            if value is None or value.value:
                 return True
     return False
 
 
-def _differs(test: ast.expr, leaf: Leaf) -> bool | None:
+def _differs(body: Body, test: int, leaf: Leaf) -> bool | None:
     """What a test comes to that asks whether something is True, or False, where it surely isn't the same number; else None."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+    asked = comparison(body, test)
+    if asked is None or asked.word not in ("is", "is not"):
         return None
-    equal = truth(ast.Compare(test.left, [ast.Eq()], test.comparators), leaf)
-    return isinstance(test.ops[0], ast.IsNot) if equal is False else None
+    left, right = (Truth(leaf).result(body, side) for side in (asked.left, asked.right))
+    differs = left is not None and right is not None and left.value != right.value
+    return asked.word == "is not" if differs else None
 
 
 def _is_of_call(value: Value | None) -> TypeGuard[Result]:

@@ -1,138 +1,137 @@
 """Indices of which no two meet: those of one list, where a loop that counts puts each of its numbers into one
 (`groups.setdefault(size, []).append(i)`), and a single one for each place (`chosen.unsqueeze(-1)`).
-
-It is read from the text of the function, for the few sites that would be told.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
 from typing import Final
 
-from detlint.checks.guards import call_in
-from detlint.facts.loops import dotted
-from detlint.facts.model import Span
-from detlint.facts.nodes import walk
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.places import Place
+from detlint.ir.uses import Use
 
 _MAKES: Final = frozenset({"array", "as_tensor", "tensor"})
 """Functions that make a tensor of a list."""
 _DICTIONARIES: Final = frozenset({"OrderedDict", "defaultdict", "dict"})
-_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
-_COUNTS: Final = frozenset({"enumerate", "range"})
+_LOOPS: Final = frozenset({op.FOR, op.WHILE})
 _CHOOSE: Final = frozenset({"argmax", "argmin"})
 _KEEP: Final = frozenset({"clone", "contiguous", "cuda", "detach", "long", "to"})
 _READS: Final = frozenset({"items", "keys", "values"})
 
 
-def differ(data: bytes, name: str, span: Span, position: int) -> bool:
-    """Whether the indices that a call gets surely differ, wherever they name places of one row. Other arguments as those of
-    `call_in`.
+def differ(point: Place, position: int) -> bool:
+    """Whether the indices that a call gets surely differ, wherever they name places of one row.
 
     Args:
         position: where it takes them, behind the dimension that they are for.
     """
-    found = call_in(data, name, span)
-    if found is None:
-        return False
-    function, call = found
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    function, call = point.function, point.function.call(point.at)
     along, indices = (
-        given.get(parameter) or next(iter(call.args[place : place + 1]), None)
+        call.named.get(parameter, next(iter(call.positional[place : place + 1]), -1))
         for parameter, place in (("dim", position - 1), ("index", position))
     )
-    if _is_single(indices, along):
+    if indices < 0:
+        return False
+    indices = function.meant(indices)
+    if along >= 0 and _is_single(function, indices, along):
         return True
-    while isinstance(indices, ast.Call) and dotted(indices.func).rpartition(".")[2] in _MAKES and indices.args:
-        indices = indices.args[0]
-    nodes = [*walk(function)]
-    groups = _groups(nodes, indices.id) if isinstance(indices, ast.Name) else ""
-    return bool(groups) and _is_filled_once(nodes, groups)
+    while function.called(indices) in _MAKES and function.call(indices).positional:
+        indices = function.meant(function.call(indices).positional[0])
+    groups = _groups(function, indices)
+    return groups >= 0 and _is_filled_once(function, groups)
 
 
-def _is_single(indices: ast.expr | None, along: ast.expr | None) -> bool:
+def _is_single(function: Function, indices: int, along: int) -> bool:
     """Whether there is one index along a dimension: it is made for it, `chosen.unsqueeze(-1)`, or it was kept,
     `scores.argmax(-1, keepdim=True)`."""
-    if along is None or not isinstance(indices, ast.Call) or not isinstance(indices.func, ast.Attribute):
+    last = function.called(indices)
+    base = function.meant(function.called_on(indices)) if last and function.called_on(indices) >= 0 else -1
+    if base < 0:
         return False
-    given = {keyword.arg: keyword.value for keyword in indices.keywords}
-    if indices.func.attr in _KEEP:
-        return _is_single(indices.func.value, along)
-    kept = given.get("keepdim")
-    keeps = indices.func.attr in _CHOOSE and isinstance(kept, ast.Constant) and kept.value is True
-    dimension = given.get("dim") or next(iter(indices.args), None)
-    return (keeps or indices.func.attr == "unsqueeze") and dimension is not None and _same(dimension, along)
+    if last in _KEEP:
+        return _is_single(function, base, along)
+    call = function.call(indices)
+    keeps = last in _CHOOSE and function.constant(call.named.get("keepdim", -1)) is True
+    dimension = call.named.get("dim", next(iter(call.positional), -1))
+    return (keeps or last == "unsqueeze") and dimension >= 0 and function.same(dimension, along)
 
 
-def _same(dimension: ast.expr, other: ast.expr) -> bool:
-    return ast.dump(dimension) == ast.dump(other)
+def _element(function: Function, value: int, item: int, count: int) -> int:
+    """The loop whose element a value is, or an item of that; -1 for none."""
+    operation = function.ops[value]
+    if count > 1:
+        value = operation[1] if operation[0] == op.PART and operation[2:] == (item, count) else -1
+    return value if value >= 0 and function.ops[value][0] == op.FOR else -1
 
 
-def _groups(nodes: Sequence[ast.AST], name: str) -> str:
-    """The dictionary whose values a name goes through: `for size, name in groups.items()`; "" for none."""
-    if len(_bound(nodes, name)) != 1:
-        return ""
-    for node in nodes:
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Attribute):
-            targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-            asked = {1: "values", 2: "items"}.get(len(targets))
-            if node.iter.func.attr == asked and isinstance(targets[-1], ast.Name) and targets[-1].id == name:
-                return dotted(node.iter.func.value)
-    return ""
+def _groups(function: Function, value: int) -> int:
+    """The dictionary through whose values a loop goes that gives one: `for size, name in groups.items()`; -1 for none."""
+    for item, count, asked in ((0, 1, "values"), (1, 2, "items")):
+        loop = _element(function, value, item, count)
+        source = function.ops[loop][1] if loop >= 0 else -1
+        if source >= 0 and function.called(source) == asked and function.called_on(source) >= 0:
+            return function.meant(function.called_on(source))
+    return -1
 
 
-def _is_filled_once(nodes: Sequence[ast.AST], groups: str) -> bool:
+def _is_filled_once(function: Function, groups: int) -> bool:
     """Whether a dictionary of lists is filled by one statement, which puts each number of a loop into one of them."""
-    adds = [node for node in nodes if isinstance(node, ast.Call) and _is_addition(node, groups)]
-    read = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr in _READS and dotted(n.value) == groups]
-    said = sum(isinstance(node, ast.Name) and node.id == groups for node in nodes)
-    empty = any(_is_made_empty(node, groups) for node in nodes)
-    if not empty or len(adds) != 1 or len(_bound(nodes, groups)) != 1 or said != len(adds) + len(read) + 1:
+    stores = [use.op for use in function.users[groups]]
+    if not _is_made_empty(function, groups) or len(stores) != 1 or function.ops[stores[0]][0] != op.STORE:
         return False
-    loops = [node for node in nodes if isinstance(node, _LOOPS) and any(inner is adds[0] for inner in walk(node))]
-    added = adds[0].args[0]
-    return len(loops) == 1 and isinstance(added, ast.Name) and added.id == _counter(nodes, loops[0])
-
-
-def _is_addition(node: ast.Call, groups: str) -> bool:
-    """Whether a call appends something to a list of a dictionary: `groups[size].append(i)`."""
-    if not (isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1):
+    loads = function.loads.get(stores[0], ())
+    alone = all(len(function.flow.reaching[load]) == 1 for load in loads)
+    if not alone or function.ops[stores[0]][1] in function.shared:
         return False
-    chosen = node.func.value
-    if isinstance(chosen, ast.Subscript):
-        return dotted(chosen.value) == groups
-    return isinstance(chosen, ast.Call) and dotted(chosen.func) == f"{groups}.setdefault"
-
-
-def _is_made_empty(node: ast.AST, groups: str) -> bool:
-    """Whether a statement gives a name to a dictionary of nothing yet."""
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or dotted(_target(node)) != groups:
+    uses = [use for load in loads for use in function.users[load]]
+    others = [use for use in uses if not _is_read(function, use)]
+    added = _added(function, others[0]) if len(others) == 1 else -1
+    if added < 0:
         return False
-    if isinstance(node.value, ast.Call):
-        given = [dotted(argument) for argument in node.value.args]
-        return dotted(node.value.func).rpartition(".")[2] in _DICTIONARIES and given in ([], ["list"])
-    return isinstance(node.value, ast.Dict) and not node.value.keys
+    loops = [mark for mark in function.blocks(added) if function.ops[mark][0] in _LOOPS]
+    return len(loops) == 1 and _counter(function, function.meant(added)) == loops[0]
 
 
-def _target(node: ast.Assign | ast.AnnAssign) -> ast.expr:
-    return node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+def _is_read(function: Function, use: Use) -> bool:
+    operation = function.ops[use.op]
+    return operation[0] == op.ATTR and function.code.strings[operation[2]] in _READS
 
 
-def _counter(nodes: Sequence[ast.AST], loop: ast.AST) -> str:
-    """The name that is another number in each turn of a loop, and nothing else; "" for none."""
-    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
-        return ""
-    called = dotted(loop.iter.func)
-    target = loop.target.elts[0] if called == "enumerate" and isinstance(loop.target, ast.Tuple) else loop.target
-    counts = called in _COUNTS and isinstance(target, ast.Name) and len(_bound(nodes, target.id)) == 1
-    return target.id if counts and isinstance(target, ast.Name) else ""
+def _added(function: Function, use: Use) -> int:
+    """What is appended to a list of a dictionary: `groups[size].append(i)`, `groups.setdefault(size, []).append(i)`; -1 for any
+    other use."""
+    at = use.op
+    if function.ops[at][0] == op.ATTR and function.code.strings[function.ops[at][2]] == "setdefault":
+        at = _only_use(function, at)
+    elif function.ops[at][0] != op.ITEM:
+        return -1
+    method = _only_use(function, at)
+    call = _only_use(function, method)
+    positional = function.call(call).positional if call >= 0 and function.called(call) == "append" else ()
+    return positional[0] if len(positional) == 1 and function.called_on(call) == at else -1
 
 
-def _bound(nodes: Sequence[ast.AST], name: str) -> Sequence[ast.AST]:
-    """Where a function binds a name."""
-    return [
-        node
-        for node in nodes
-        if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.arg) and node.arg == name)
-    ]
+def _only_use(function: Function, at: int) -> int:
+    """The op that alone uses a value; -1 for none."""
+    uses = function.users[at] if at >= 0 else ()
+    return uses[0].op if len(uses) == 1 else -1
+
+
+def _is_made_empty(function: Function, at: int) -> bool:
+    """Whether a value is a dictionary of nothing yet."""
+    if function.ops[at][0] != op.CALL:
+        return function.ops[at] == (op.DICT,)
+    call = function.call(at)
+    given = [function.dotted(value) for value in call.values()]
+    return function.called(at) in _DICTIONARIES and given in ([], ["list"])
+
+
+def _counter(function: Function, value: int) -> int:
+    """The loop in each turn of which a value is another number; -1 for none."""
+    for count, called in ((1, "range"), (2, "enumerate")):
+        loop = _element(function, value, 0, count)
+        source = function.ops[loop][1] if loop >= 0 else -1
+        if source >= 0 and function.ops[source][0] == op.CALL and function.dotted(function.ops[source][1]) == called:
+            return loop
+    return -1

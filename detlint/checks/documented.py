@@ -9,12 +9,11 @@ from typing import Final
 
 from detlint.catalog import HARDWARE
 from detlint.checks.alone import handed, launching
-from detlint.checks.guards import on_the_way
 from detlint.checks.match import Matcher
 from detlint.checks.scope import target_of
 from detlint.config import Settings
-from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Member, Param, Value
+from detlint.model.places import point_of
 from detlint.program.commands import Command
 from detlint.program.documents import Documents, Said
 from detlint.program.reach import Place, Reach
@@ -115,9 +114,12 @@ class Documented:
 
     def _options_around(self, module: Module, index: int) -> set[str]:
         """The options, as attributes of what holds them, that have to be true for a function to come to a site of it."""
-        found = on_the_way(self._texts, module, index)
-        tests = [dotted(guard.test) for guard in found.guards if guard.wanted] if found is not None else []
-        return {test.rpartition(".")[2] for test in tests if "." in test and not test.startswith("self.")}
+        point = point_of(self._matcher.resolver, module, module.sites[index])
+        tests = point.tests() if point is not None and point.around.number else ()
+        asked = ((test.function, test.function.chain(test.value)) for test in tests if test.wanted)
+        return {
+            chain.attributes[-1] for function, chain in asked if chain.attributes and not function.is_self(chain.root)
+        }
 
     def names_gpu(self, script: Module, behind: Sequence[Module] = ()) -> bool:
         """Whether the documents around a script name a GPU as what it is for, and no other accelerator.

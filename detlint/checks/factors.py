@@ -2,57 +2,63 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 
-from detlint.checks.lookups import assignments
-from detlint.facts.nodes import walk
-from detlint.program.truth import Leaf
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.model.truth import Leaf, literal
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Use = tuple[int, int]
+"""A value, and one that is made of it."""
 
 
-def is_cancelled(function: _Function, call: ast.Call, leaf: Leaf) -> bool:
+def is_cancelled(function: Function, call: int, leaf: Leaf) -> bool:
     """Whether all that a function makes of what a call gives is multiplied by zero.
 
     Args:
         leaf: what a name or an attribute in it always is.
     """
-    around = {id(inner): node for node in walk(function) for inner in ast.iter_child_nodes(node)}
-    uses = [*_uses(function, call, around.get(id(call)))]
-    return bool(uses) and all(any(_is_zero(function, each, leaf) for each in _factors(use, around)) for use in uses)
+    found = [*_uses(function, call)]
+    return bool(found) and all(any(_is_zero(function, one, leaf) for one in _factors(function, use)) for use in found)
 
 
-def _uses(function: _Function, call: ast.Call, statement: ast.AST | None) -> Iterator[ast.expr]:
-    """The call itself, or all places that read the only name which it gets."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if statement is None or not isinstance(target, ast.Name):
-        yield call
-    elif len(assignments(function, target.id)) == 1:
-        names = (node for node in walk(function) if isinstance(node, ast.Name) and node.id == target.id)
-        yield from (name for name in names if isinstance(name.ctx, ast.Load))
+def _uses(function: Function, value: int) -> Iterator[_Use]:
+    """What is made of a value, also under the names that it gets alone."""
+    for use in function.users[value]:
+        stored = function.ops[use.op][0] == op.STORE
+        for load in function.loads.get(use.op, ()) if stored else ():
+            if len(function.flow.reaching[load]) > 1 or function.ops[use.op][1] in function.shared:
+                yield load, -1  # it may be something else, too
+            else:
+                yield from _uses(function, load)
+        if not stored:
+            yield value, use.op
 
 
-def _factors(use: ast.expr, around: dict[int, ast.AST]) -> Sequence[ast.expr]:
-    """What a product multiplies something by."""
-    found, node, product = list[ast.expr](), use, around.get(id(use))
-    while isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-        found.append(product.left if product.right is node else product.right)
-        node, product = product, around.get(id(product))
-    return found
+def _factors(function: Function, use: _Use) -> Iterator[int]:
+    """What products multiply something by."""
+    value, product = use
+    while product >= 0:
+        word, sides = _arithmetic(function, product)
+        if word != "*":
+            return
+        yield from (side for side in sides if side != value)
+        users = function.users[product]
+        value, product = product, users[0].op if len(users) == 1 else -1
 
 
-def _is_zero(function: _Function, node: ast.expr, leaf: Leaf) -> bool:
+def _is_zero(function: Function, at: int, leaf: Leaf) -> bool:
     """Whether an expression is always zero: a number, what is always one, or a product with one."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return _is_zero(function, node.left, leaf) or _is_zero(function, node.right, leaf)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _is_zero(function, node.operand, leaf)
-    if isinstance(node, ast.Name) and len(bound := assignments(function, node.id)) == 1:
-        return not _says(bound[0].value, node.id) and _is_zero(function, bound[0].value, leaf)
-    value = node if isinstance(node, ast.Constant) else leaf(node)
+    at = function.meant(at)
+    word, sides = _arithmetic(function, at)
+    if word in ("*", "-") and (word == "*" or len(sides) == 1):
+        return any(_is_zero(function, side, leaf) for side in sides)
+    value = literal(function, at) or leaf(function, at)
     return value is not None and type(value.value) in (int, float) and value.value == 0
 
 
-def _says(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in walk(node))
+def _arithmetic(function: Function, at: int) -> tuple[str, Sequence[int]]:
+    """The operator of an expression, and its operands; "" for any other."""
+    operation = function.ops[at]
+    known = operation[0] in (op.BINARY, op.UNARY)
+    return (function.code.strings[operation[1]], operation[2:]) if known else ("", ())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeGuard
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from detlint.checks.lookups import SETTINGS, text_of
-from detlint.facts.loops import dotted
 from detlint.facts.model import Const
-from detlint.facts.nodes import walk
-from detlint.facts.reading.values import constant
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.ir.records import FUNCTION, KIND
+from detlint.ir.uses import Use
+from detlint.model.truth import comparison, literal
 
 _TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
 """The names of classes whose objects may be such."""
@@ -32,10 +33,9 @@ TRUTH: Final = Const("bool()")
 """Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 IS: Final = "== "
 """Stands before a text for whether the value of a key is that, which code puts in its place: `config.clip = config.clip == "True"`."""
-_STR: Final = ast.Name("str")
-"""The type of an option that says none."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINES: Final = frozenset({op.FUNCTION, op.CLASS, op.IMPORT, op.MEMBER, op.CAUGHT})
+"""What binds a name otherwise than by an assignment, or a loop."""
+_COLLECTIONS: Final = frozenset({op.LIST, op.TUPLE, op.SET})
 
 
 def names_tables(name: str) -> bool:
@@ -67,97 +67,121 @@ class Writes:
         self._spelled = re.compile(
             rf"(?<![\w-])(?:-*{name}\s*=(?!=)|--{name}(?![\w-])|{name}[\"']?\s*:\s*[\w\"'\[-])|\.{key}(?:$|[ \t]+[^\s=:])"
         )
+        self._binds = False
+        """Whether something in the file binds a variable of the key's name to something else."""
         self.declared = False
         """Whether a parser has it as an option."""
 
-    def of(self, parsed: ast.Module) -> Iterator[Const | None]:
-        values = _values(parsed)
-        own, harmless, telling = self._own(parsed), self._harmless(parsed, values), _telling(parsed)
-        for node in walk(parsed):
-            if isinstance(node, ast.Call) and self._declares(node):
+    def of(self, code: Code) -> Iterator[Const | None]:
+        if self._key not in code.identifiers and not any(self._key in text.replace("-", "_") for text in code.texts):
+            return
+        self._binds = any(self._is_bound_anew(function) for function in code.functions())
+        for function in code.functions():
+            owner = _owner(function)
+            own = owner is not None and not _TABLES.search(owner.name) and not _takes_all(code, owner)
+            keeps = own and owner is not None and self._is_of_library(owner.name)
+            for at, operation in enumerate(function.ops):
+                yield from self._by_op(function, at, operation[0], keeps)
+            if function.header.kind & KIND == FUNCTION and not own:
+                yield from (None,) if function.name == self._key else self._by_default(function)
+            if not function.number or function.is_class or _is_of_settings(function):
+                yield from self._fields(function)
+
+    def _by_op(self, function: Function, at: int, code: int, keeps: bool) -> Iterator[Const | None]:
+        """What an op gives the key.
+
+        Args:
+            keeps: whether what an object of the class around keeps under that name is no setting.
+        """
+        operation, strings = function.ops[at], function.code.strings
+        if code == op.CALL or code == op.CLASS:
+            if code == op.CALL and self._declares(function, at):
                 self.declared = True
-                telling.update(map(id, node.args))
-                yield _usual(node)
-            if isinstance(node, ast.Attribute) and node.attr == self._key and not isinstance(node.ctx, ast.Load):
-                yield from self._written(values.get(id(node))) if id(node) not in own else ()
-            elif (
-                isinstance(node, ast.Subscript)
-                and not isinstance(node.ctx, ast.Load)
-                and self._is_key(text_of(node.slice))
-            ):
-                yield from self._written(values.get(id(node)))
-            elif isinstance(node, ast.keyword) and node.arg == self._key:
-                yield from self._written(node.value) if id(node) not in harmless else ()
-            elif isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    yield from self._written(value) if key is not None and self._is_key(text_of(key)) else ()
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in telling:
-                yield from (None,) if self._may_name(node.value, by_itself=id(node) not in harmless) else ()
-            elif isinstance(node, _DEFINED) and id(node) not in own:
-                yield from (None,) if node.name == self._key else self._by_default(node)
-            elif isinstance(node, ast.ImportFrom):  # a module is no setting
-                yield from (None,) if any(self._key in (name.asname, name.name) for name in node.names) else ()
-            if isinstance(node, (ast.Module, ast.ClassDef)) or _is_of_settings(node):
-                yield from self._fields(node, values)
+                yield _usual(function, at)
+            value = function.call(at).named.get(self._key, -1)
+            if value >= 0 and not (code == op.CALL and self._hands_on(function, at, value)):
+                yield from self._written(function, value)
+        elif code == op.SET_ATTR or code == op.DELETE_ATTR:
+            if strings[operation[2]] == self._key and not (keeps and function.is_self(operation[1])):
+                yield from self._written(function, operation[3] if code == op.SET_ATTR else -1)
+        elif code == op.SET_ITEM or code == op.DELETE_ITEM:
+            if self._is_key(text_of(function, operation[2])):
+                yield from self._written(function, operation[3] if code == op.SET_ITEM else -1)
+        elif code == op.DICT:
+            for key, value in zip(operation[1::2], operation[2::2], strict=True):
+                yield from self._written(function, value) if self._is_key(text_of(function, key)) else ()
+        elif code == op.CONST and (text := text_of(function, at)) and not self._is_telling(function, at):
+            asks = any(self._asks(function, use) for use in function.users[at])
+            yield from (None,) if self._may_name(text, by_itself=not asks) else ()
+        elif code == op.MEMBER:  # a module is no setting
+            stored = (function.ops[use.op] for use in function.users[at] if function.ops[use.op][0] == op.STORE)
+            names = {strings[operation[2]], *(function.text(store[1]) for store in stored)}
+            yield from (None,) if self._key in names else ()
 
-    def _own(self, parsed: ast.Module) -> set[int]:
-        """The methods of classes that hold no settings, by their names, and what such a class keeps under that name, if it surely is
-        none."""
-        owners = [
-            n for n in parsed.body if isinstance(n, ast.ClassDef) and not _TABLES.search(n.name) and not _takes_all(n)
-        ]
-        inside = [n for owner in owners for n in walk(owner)]
-        kept = [n for owner in owners if self._is_of_library(owner.name) for n in walk(owner)]
-        of_self = {id(n) for n in kept if isinstance(n, ast.Attribute) and dotted(n.value) == "self"}
-        return of_self | {id(n) for n in inside if isinstance(n, _DEFINED)}
+    def _is_telling(self, function: Function, at: int) -> bool:
+        """Whether a text is an option's name, tells of one, or is kept under a name that is only compared, and put into other texts."""
+        return any(self._tells(function, use) for use in function.users[at])
 
-    def _harmless(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> set[int]:
-        """Strings that only ask for the key, values under other names, and keywords that hand a variable of that name on."""
-        found, bound = set[int](), self._binds(parsed, values)
-        for node in walk(parsed):
-            if isinstance(node, ast.Call):
-                last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
-                asking = node.args[:1] if last == "get" else node.args[1:2] if last in ("getattr", "hasattr") else ()
-                found.update(map(id, asking))
-                makes = last in _MAKES or SETTINGS.search(last) or _TABLES.search(last)
-                theirs = self._is_of_framework(dotted(node.func).partition(".")[0])
-                open_ = self._unpacked or (bound and not last[:1].isupper())
-                found.update(
-                    id(k)
-                    for k in node.keywords
-                    if not makes and (theirs or self._hands_on(k.value, variables=not open_))
-                )
-                naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
-                found.update(id(k.value) for k in node.keywords if k.arg not in naming)
-            elif isinstance(node, ast.Compare):
-                goes_over = isinstance(node.left, ast.Name) and node.left.id in _KEYS
-                compared = [n for side in node.comparators for n in (side, *getattr(side, "elts", ()))]
-                found.update(map(id, (node.left, *(() if goes_over else compared))))
-            elif isinstance(node, ast.Subscript):
-                found.add(id(node.slice))
-            elif isinstance(node, ast.Dict):
-                found.update(map(id, (*filter(None, node.keys), *node.values)))
-        return found
-
-    def _binds(self, parsed: ast.Module, values: Mapping[int, ast.expr]) -> bool:
-        """Whether something in a file binds a variable of the key's name to something else than what that is anyway: the name of
-        a loop, as one that tries settings has."""
-        stored = (n for n in walk(parsed) if isinstance(n, ast.Name) and n.id == self._key)
-        bound = (values.get(id(n)) for n in stored if not isinstance(n.ctx, ast.Load))
-        return any(value is None or not self._reads(value) for value in bound)
-
-    def _declares(self, call: ast.Call) -> bool:
-        """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
-        if getattr(call.func, "attr", "") != "add_argument":
+    def _tells(self, function: Function, use: Use) -> bool:
+        operation, strings = function.ops[use.op], function.code.strings
+        if operation[0] == op.CALL:
+            named = use.place > 2 + operation[2]
+            return strings[operation[use.place - 1]] == "help" if named else self._declares(function, use.op)
+        if operation[0] != op.STORE or function.header.kind & KIND != FUNCTION:
             return False
-        names = [text_of(arg) for arg in call.args]
+        own = function.names[operation[1]].owner == function.number and operation[1] not in function.shared
+        loads = function.loads.get(use.op, ())
+        taking = (function.ops[more.op][0] for load in loads for more in function.users[load])
+        return own and all(code in (op.FORMAT, op.COMPARE) for code in taking)
+
+    def _asks(self, function: Function, use: Use) -> bool:
+        """Whether a use of a text only asks for the key, or is the value of something else."""
+        operation, strings = function.ops[use.op], function.code.strings
+        if operation[0] == op.CALL:
+            last = function.called(use.op)
+            if use.place > 2 + operation[2]:
+                naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
+                return strings[operation[use.place - 1]] not in naming
+            return use.place == {"get": 3, "getattr": 4, "hasattr": 4}.get(last)
+        if operation[0] == op.COMPARE:
+            first = function.ops[operation[1]]
+            goes_over = first[0] == op.LOAD and function.text(first[1]) in _KEYS
+            return use.place == 1 or not goes_over
+        if operation[0] in _COLLECTIONS:
+            return any(
+                function.ops[more.op][0] == op.COMPARE and self._asks(function, more) for more in function.users[use.op]
+            )
+        return operation[0] == op.DICT or (operation[0] in (op.ITEM, op.SET_ITEM, op.DELETE_ITEM) and use.place == 2)
+
+    def _is_bound_anew(self, function: Function) -> bool:
+        """Whether something in a function binds a variable of the key's name to something else than what that is anyway: the name of
+        a loop, as one that tries settings has."""
+        slots = function.slots.get(self._key, ())
+        stores = (operation for _, operation in function.each(op.STORE, op.DELETE) if slots and operation[1] in slots)
+        values = [store[2] if store[0] == op.STORE else -1 for store in stores]
+        return any(
+            value < 0 or (function.ops[value][0] not in _DEFINES and not self._reads(function, value))
+            for value in values
+        )
+
+    def _declares(self, function: Function, at: int) -> bool:
+        """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
+        if function.called(at) != "add_argument" or function.called_on(at) < 0:
+            return False
+        names = [text_of(function, value) for value in function.call(at).positional]
         return all(name.startswith("-") for name in names) and any(
             name.lstrip("-").replace("-", "_") == self._key for name in names if name.startswith("--")
         )
 
-    def _hands_on(self, value: ast.expr, variables: bool) -> bool:
-        """Whether a value is the key of some table, or a variable of that name."""
-        return self._reads(value) or (variables and isinstance(value, ast.Name) and value.id == self._key)
+    def _hands_on(self, function: Function, at: int, value: int) -> bool:
+        """Whether a keyword of a call hands on what the key of some table is, or a variable of that name, to what makes no settings."""
+        last, callee = function.called(at), function.dotted(function.ops[at][1])
+        if last in _MAKES or SETTINGS.search(last) or _TABLES.search(last):
+            return False
+        if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, value):
+            return True
+        open_ = self._unpacked or (self._binds and not last[:1].isupper())
+        return not open_ and function.dotted(value) == self._key
 
     def _is_key(self, text: str) -> bool:
         """Whether a string is the key, also below others (`model.clip`), or as an option."""
@@ -168,102 +192,97 @@ class Writes:
         alone = by_itself and text.lstrip("-").replace("-", "_") == self._key
         return alone or self._spelled.search(text) is not None
 
-    def _written(self, value: ast.expr | None) -> Iterator[Const | None]:
+    def _written(self, function: Function, value: int) -> Iterator[Const | None]:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
-        if isinstance(value, ast.Call) and dotted(value.func) == "bool" and any(map(self._reads, value.args)):
+        is_call = value >= 0 and function.ops[value][0] == op.CALL
+        positional = function.call(value).positional if is_call else ()
+        if (
+            is_call
+            and function.called(value) == "bool"
+            and function.called_on(value) < 0
+            and any(self._reads(function, one) for one in positional)
+        ):
             yield TRUTH
-        elif isinstance(value, ast.Compare) and (text := self._compared(value)):
+        elif value >= 0 and (text := self._compared(function, value)):
             yield Const(f"{IS}{text}")
-        elif value is None or not self._reads(value):
-            found = constant(value.value) if isinstance(value, ast.Constant) else None
-            yield found if isinstance(found, Const) else None
-        elif isinstance(value, ast.Call):
-            yield from self._written(value.args[1]) if len(value.args) > 1 else (Const(None),)
+        elif value < 0 or not self._reads(function, value):
+            yield literal(function, value) if value >= 0 else None
+        elif is_call:
+            yield from self._written(function, positional[1]) if len(positional) > 1 else (Const(None),)
 
-    def _compared(self, value: ast.Compare) -> str:
+    def _compared(self, function: Function, value: int) -> str:
         """The text of which a comparison says whether the key is that; "" for any other."""
-        alike = len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq) and self._reads(value.left)
-        return text_of(value.comparators[0]) if alike else ""
+        found = comparison(function, value)
+        alike = found is not None and found.word == "==" and self._reads(function, found.left)
+        return text_of(function, found.right) if found is not None and alike else ""
 
-    def _reads(self, value: ast.expr) -> bool:
+    def _reads(self, function: Function, value: int) -> bool:
         """Whether a value is the key of some table."""
-        if isinstance(value, ast.Call):
-            asks = getattr(value.func, "attr", "") == "get" and bool(value.args) and not value.keywords
-            return asks and text_of(value.args[0]) == self._key
-        if isinstance(value, ast.Attribute):
-            return value.attr == self._key
-        return isinstance(value, ast.Subscript) and text_of(value.slice) == self._key
+        operation, strings = function.ops[value], function.code.strings
+        if operation[0] == op.CALL:
+            call = function.call(value)
+            asks = (
+                function.called(value) == "get" and function.called_on(value) >= 0 and not (call.named or call.unpacked)
+            )
+            return asks and bool(call.positional) and text_of(function, call.positional[0]) == self._key
+        if operation[0] == op.ATTR:
+            return strings[operation[2]] == self._key
+        return operation[0] == op.ITEM and text_of(function, operation[2]) == self._key
 
-    def _by_default(self, function: _Function) -> Iterator[Const | None]:
+    def _by_default(self, function: Function) -> Iterator[Const | None]:
         """What a function takes by default under that name, which it may make settings of."""
-        arguments = function.args
-        named = [*arguments.posonlyargs, *arguments.args]
-        defaults = zip(reversed(named), reversed(arguments.defaults), strict=False)
-        for argument, default in (*defaults, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
-            if argument.arg == self._key and default is not None:
-                yield from self._written(default)
+        for slot, parameter in enumerate(function.header.parameters):
+            if parameter.default >= 0 and function.parent is not None and function.text(slot) == self._key:
+                yield from self._written(function.parent, parameter.default)
 
-    def _fields(
-        self, node: ast.Module | ast.ClassDef | _Function, values: dict[int, ast.expr]
-    ) -> Iterator[Const | None]:
+    def _fields(self, function: Function) -> Iterator[Const | None]:
         """What a class, a file, or a function that is made settings, has under that name."""
-        for statement in node.body:
-            for target in walk(statement) if not isinstance(statement, (*_DEFINED, ast.ClassDef)) else ():
-                if isinstance(target, ast.Name) and target.id == self._key and not isinstance(target.ctx, ast.Load):
-                    yield from self._written(values.get(id(target)))
+        slots = function.slots.get(self._key, ())
+        bound = [(at, o) for at, o in function.each(op.STORE, op.DELETE, op.ANNOTATE) if slots and o[1] in slots]
+        begun = {function.spans[at][:2] for at, operation in bound if operation[0] == op.STORE}
+        for at, operation in bound:
+            if operation[0] == op.DELETE or (operation[0] == op.ANNOTATE and function.spans[at][:2] not in begun):
+                yield None
+            elif operation[0] == op.STORE and function.ops[operation[2]][0] not in _DEFINES:
+                yield from self._written(function, operation[2])
 
 
-def _telling(parsed: ast.Module) -> set[int]:
-    """Texts that document, or are only compared and shown."""
-    documenting = {id(node.value) for node in walk(parsed) if isinstance(node, ast.Expr)}
-    helping = {id(node.value) for node in walk(parsed) if isinstance(node, ast.keyword) and node.arg == "help"}
-    return documenting | helping | set(_shown(parsed))
+def _owner(function: Function) -> Function | None:
+    """The class of the top level that a function stands in; None for none."""
+    while function.parent is not None and function.parent.number:
+        function = function.parent
+    return function if function.is_class else None
 
 
-def _is_of_settings(node: ast.AST) -> TypeGuard[_Function]:
+def _is_of_settings(function: Function) -> bool:
     """Whether a function's variables are settings: `@experiment.named_config`."""
-    decorators = node.decorator_list if isinstance(node, _DEFINED) else ()
-    return any(dotted(one).rpartition(".")[2].endswith("config") for one in decorators)
+    definition = function.parent.ops[function.definition] if function.parent is not None and function.number else ()
+    decorators = definition[3 : 3 + definition[2]] if definition and definition[0] == op.FUNCTION else ()
+    around = function.parent or function
+    return any(_named(around, one).endswith("config") for one in decorators)
 
 
-def _takes_all(owner: ast.ClassDef) -> bool:
+def _takes_all(code: Code, owner: Function) -> bool:
     """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
-    return any(isinstance(node, ast.Name) and node.id == "locals" for node in walk(owner))
+    return "locals" in code.identifiers and any("locals" in function.slots for function in code.inside(owner.number))
 
 
-def _shown(parsed: ast.Module) -> Iterator[int]:
-    """The texts that the functions of a file keep under names which it only compares, or puts into other texts."""
-    nodes = [*walk(parsed)]
-    told = [n.value for n in nodes if isinstance(n, ast.FormattedValue)]
-    told += [side for n in nodes if isinstance(n, ast.Compare) for side in (n.left, *n.comparators)]
-    harmless = {id(n) for n in told}
-    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in harmless}
-    given_out = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    for node in (inner for n in nodes if isinstance(n, _DEFINED) for inner in walk(n)):
-        names = [getattr(t, "id", "") for t in node.targets] if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.Assign) and "" not in names and used.union(given_out).isdisjoint(names):
-            yield id(node.value)
+def _named(function: Function, at: int) -> str:
+    """The last name of a value, also of what calls give: `named_config` of `experiment().named_config`."""
+    operation = function.ops[at]
+    return function.dotted(at) if operation[0] != op.ATTR else function.code.strings[operation[2]]
 
 
-def _usual(call: ast.Call) -> Const | None:
+def _usual(function: Function, at: int) -> Const | None:
     """What an option is that nobody gives, where it is declared; None where that isn't known, as of a text that becomes something else."""
-    said = {keyword.arg: keyword.value for keyword in call.keywords}
-    if not said.keys().isdisjoint({None, "dest", "required"}):
+    call = function.call(at)
+    said = call.named
+    if call.unpacked or not said.keys().isdisjoint({"dest", "required"}):
         return None
-    action = text_of(said["action"]) if "action" in said else "store"
-    default = said.get("default", ast.Constant({"store_true": False, "store_false": True}.get(action)))
-    found = constant(default.value) if isinstance(default, ast.Constant) and action else None
-    if not isinstance(found, Const) or (isinstance(found.value, str) and dotted(said.get("type", _STR)) != "str"):
+    action = text_of(function, said["action"]) if "action" in said else "store"
+    flags = {"store_true": Const(False), "store_false": Const(True)}
+    found = literal(function, said["default"]) if "default" in said else flags.get(action, Const(None))
+    of_text = function.dotted(said["type"]) == "str" if "type" in said else True
+    if not action or found is None or (isinstance(found.value, str) and not of_text):
         return None
-    return found
-
-
-def _values(parsed: ast.Module) -> dict[int, ast.expr]:
-    """What is assigned to targets, by their identity."""
-    found = dict[int, ast.expr]()
-    for node in walk(parsed):
-        if isinstance(node, ast.Assign):
-            found.update((id(target), node.value) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            found[id(node.target)] = node.value
     return found

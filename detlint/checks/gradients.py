@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from detlint.checks.guards import guarded
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
-from detlint.facts.nodes import walk
+from detlint.ir import ops as op
+from detlint.model.places import point_of
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -405,13 +404,14 @@ class Gradients:
 
     def _keeps(self, module: Module, function: Function, site: Site) -> bool:
         """Whether a function is handed what tensors are kept in for a backward pass, and keeps some."""
-        parameters = module.detail(function).parameters
-        kinds = {p.name: self.resolver.name(module.path, p.annotation) for p in parameters[:1] if p.annotation}
-        keepers = [name for name, kind in kinds.items() if isinstance(kind, Ref) and kind.name in self._keepers]
-        text = self.users.texts.of(module.path) if keepers else None
-        found = guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
-        keeping = (dotted(node) for node in walk(found.function)) if found is not None else ()
-        return f"{next(iter(keepers), '')}.save_for_backward" in keeping
+        first = module.detail(function).parameters[:1]
+        kind = self.resolver.name(module.path, first[0].annotation) if first and first[0].annotation else None
+        point = point_of(self.resolver, module, site) if isinstance(kind, Ref) and kind.name in self._keepers else None
+        if point is None:
+            return False
+        around, strings = point.around, point.around.code.strings
+        asked = (operation for _, operation in around.each(op.ATTR) if strings[operation[2]] == "save_for_backward")
+        return any(around.given(operation[1]) == (around, 0) for operation in asked)
 
     def _is_idle(self, module: Module, site: Site) -> bool:
         """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""

@@ -15,7 +15,6 @@ from itertools import takewhile
 from operator import is_not
 from typing import Final, NamedTuple
 
-from detlint.facts.loops import dotted
 from detlint.facts.model import Span
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
@@ -75,51 +74,12 @@ def on_the_way(texts: Texts, module: Module, index: int) -> Guarded | None:
     return guarded(text, function.name.partition(".")[0], site.span) if text is not None else None
 
 
-def call_in(data: bytes, name: str, span: Span) -> tuple[_Function, ast.Call] | None:
-    """A call, and the innermost function around it; None where that can't be read. Arguments as those of `guarded`."""
-    text, before = _definition(data, name, span)
-    place = (span.line - before, span.column)
-    found = _find(_statements(text), place, [], [])
-    if found is None:
-        return None
-    where = (*place, span.end_line - before, span.end_column)
-    calls = (node for node in walk(found.function) if isinstance(node, ast.Call))
-    there = (c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == where)
-    call = next(there, None)
-    return (found.function, call) if call is not None else None
-
-
 def class_in(data: bytes, name: str) -> ast.ClassDef | None:
     """A class of the top level; None where that can't be read, or where two have the name."""
     if len(re.findall(rb"^class[ \t]+%s\b" % re.escape(name.encode()), data, re.M)) != 1:
         return None
     body = _statements(_definition(data, name, Span(sys.maxsize, 0, sys.maxsize, 0))[0])
     return body[0] if body and isinstance(body[0], ast.ClassDef) else None
-
-
-def keeps_once(body: ast.ClassDef, attribute: str) -> bool:
-    """Whether a class sets an attribute, of whatever object, in one place, and its constructor does."""
-    made = [node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"]
-    places = [[*_setting(node, attribute)] for node in (body, *made)]
-    return len(made) == 1 and all(len(place) == 1 for place in places)
-
-
-def written_once(body: ast.ClassDef, attribute: str) -> tuple[_Function, ast.expr] | None:
-    """The constructor of a class, and what it always sets an attribute to; None where the class may set that elsewhere, too."""
-    made = next((node for node in body.body if isinstance(node, _FUNCTIONS) and node.name == "__init__"), None)
-    if made is None or not keeps_once(body, attribute):
-        return None
-    for node in made.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(node, ast.Assign) and target is not None and dotted(target) == f"self.{attribute}":
-            return made, node.value
-    return None
-
-
-def _setting(node: ast.AST, attribute: str) -> Iterator[ast.Attribute]:
-    """Where an attribute of that name is set."""
-    inside = (inner for inner in walk(node) if isinstance(inner, ast.Attribute) and inner.attr == attribute)
-    return (inner for inner in inside if not isinstance(inner.ctx, ast.Load))
 
 
 def _definition(data: bytes, name: str, span: Span) -> tuple[bytes, int]:

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from detlint.checks.guards import guarded
 from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parameter, Ref, Site, Value
-from detlint.facts.nodes import walk
+from detlint.ir import ops as op
+from detlint.ir.code import Function as Body
+from detlint.model.places import point_of
 from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import Texts
 from detlint.program.users import Use
 
 _DEEPEST: Final = 3
@@ -24,9 +23,8 @@ Heirs = Callable[[Module, str], Iterable[tuple[Module, str]]]
 class Handing:
     """Finds such calls."""
 
-    def __init__(self, resolver: Resolver, texts: Texts, heirs: Heirs) -> None:
+    def __init__(self, resolver: Resolver, heirs: Heirs) -> None:
         self._resolver = resolver
-        self._texts = texts
         self._heirs = heirs
 
     def calls(self, use: Use, handed: Ref | Param, depth: int = 0) -> list[Use] | None:
@@ -50,11 +48,9 @@ class Handing:
         own, sites = Param(name), [n for n, site in enumerate(home.sites) if site.function == function.number]
         calls = [n for n in sites if home.sites[n].kind == "call" and _is(home.sites[n].target, own)]
         passing = [n for n in sites if any(_is(argument.value, own) for argument in home.sites[n].args)]
-        text = self._texts.of(home.path) if home.path.endswith(".py") else None
-        told = guarded(text, function.name.partition(".")[0], home.sites[sites[0]].span) if text and sites else None
-        if told is None or told.function.name != function.name.rpartition(".")[2]:
-            return None
-        if _uses(told.function, name) != (len(calls), len(passing)):
+        point = point_of(self._resolver, home, home.sites[sites[0]]) if sites else None
+        slots = point.around.slots.get(name, ()) if point is not None else ()
+        if point is None or not slots or _uses(point.around, slots[0]) != (len(calls), len(passing)):
             return None
         found = [Use(home, number, True) for number in calls]
         for number in passing:
@@ -96,23 +92,23 @@ class Handing:
         return home, function, home.detail(function).parameters[bare:]
 
 
-def _uses(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> tuple[int, int] | None:
-    """How often a function calls what it has under a name, and hands it on; None where it does more than that, and than to ask for an
-    attribute (`block.expansion`)."""
-    nodes = [*walk(function)]
-    inner = [
-        n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and n is not function
-    ]
-    if any(isinstance(n, ast.Name) and n.id == name for f in inner for n in walk(f)):
+def _uses(function: Body, parameter: int) -> tuple[int, int] | None:
+    """How often a function calls what it has as a parameter, and hands it on; None where it does more than that, and than to ask for
+    an attribute (`block.expansion`)."""
+    loads = [at for at, operation in function.each(op.LOAD) if operation[1] == parameter]
+    if parameter in function.shared or any(function.parameter(at) != parameter for at in loads):
         return None
-    calls = [n for n in nodes if isinstance(n, ast.Call)]
-    called = {id(call.func) for call in calls}
-    passed = {id(value) for call in calls for value in (*call.args, *(k.value for k in call.keywords))}
-    asked = {id(n.value) for n in nodes if isinstance(n, ast.Attribute) and id(n) not in called}
-    named = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
-    if any(id(n) not in called | passed | asked or not isinstance(n.ctx, ast.Load) for n in named):
-        return None
-    return sum(id(n) in called for n in named), sum(id(n) in passed for n in named)
+    called = passed = 0
+    for use in (use for at in loads for use in function.users[at]):
+        taking = function.ops[use.op]
+        if taking[0] == op.CALL:
+            called += use.place == 1
+            passed += use.place > 1
+        elif taking[0] != op.ATTR or any(
+            function.ops[m.op][0] == op.CALL and m.place == 1 for m in function.users[use.op]
+        ):
+            return None
+    return called, passed
 
 
 def _is(value: Value | None, other: Ref | Param) -> bool:

@@ -1,220 +1,156 @@
 """Layers that are put into others, or given back by a method of their own network, and come to where nothing ever calls them, or are
 replaced before anything does.
 
-The facts know what is kept as an attribute itself. Where it is a part of what is kept is read here from the text of the class, for
-the few sites that would be told.
+The facts know what is kept as an attribute itself. Where it is a part of what is kept is followed here, along the uses of its value.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from detlint.checks.attributes import Attributes
-from detlint.checks.guards import call_in, class_in
 from detlint.checks.match import Matcher
-from detlint.facts.loops import dotted
-from detlint.facts.nodes import walk
-from detlint.program.resolve import Module
-from detlint.program.texts import Texts
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.places import Test
+from detlint.ir.uses import Use
+from detlint.model.flow import is_replaced
+from detlint.model.places import point_of
+from detlint.program.resolve import Module, Resolver
 
-MOST: Final = 32
-"""So many classes are kept as they were read."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+Always = Callable[[Module, int, Test], bool]
 
 
 class Leftover:
     """Finds layers that end where nothing calls them.
 
     Args:
-        always: says whether a test always holds in the function of a site.
+        always: says whether a test always is as it has to be in the function of a site.
     """
 
-    def __init__(
-        self, matcher: Matcher, texts: Texts, attributes: Attributes, always: Callable[[Module, int, ast.expr], bool]
-    ) -> None:
+    def __init__(self, matcher: Matcher, attributes: Attributes, always: Always) -> None:
         self._always = always
         self._resolver = matcher.resolver
-        self._texts = texts
         self._attributes = attributes
-        self._read: dict[tuple[str, str], _Parts | None] = {}
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether nothing ever calls the layer that a site makes, nor any that it is put into."""
         site = module.sites[index]
         owner = module.function_of(site).owner
-        if not owner.isidentifier() or not module.path.endswith(".py"):
+        layer = self._resolver.layer(f"{module.path}::{owner}") if owner.isidentifier() else None
+        point = point_of(self._resolver, module, site) if layer is not None and site.kind == "call" else None
+        if layer is None or point is None:
             return False
-        if (module.path, owner) not in self._read:
-            if len(self._read) == MOST:
-                self._read.clear()
-            self._read[module.path, owner] = self._parts(module, owner)
-        parts = self._read[module.path, owner]
-        text = self._texts.of(module.path)
-        found = call_in(text, owner, site.span) if parts is not None and text is not None else None
-        made = parts.at(found[1]) if parts is not None and found is not None else None
-        return parts is not None and made is not None and parts.is_left(made, partial(self._always, module, index))
+        forward = point.function.code.by_name.get(f"{owner}.{layer.forward}", ())
+        if not any(map(_calls_parts, forward)):
+            return False  # what it does stands elsewhere
+        parts = _Parts(self._resolver, self._attributes, module, owner, partial(self._always, module, index))
+        return bool(point.function.users[point.at]) and parts.end(*point)  # else it is the object itself that is set up
 
-    def _parts(self, module: Module, owner: str) -> _Parts | None:
-        """What becomes of the parts of a layer that does its work by calling some; None for another class."""
-        layer = self._resolver.layer(f"{module.path}::{owner}")
-        text = self._texts.of(module.path)
-        node = class_in(text, owner) if layer is not None and text is not None else None
-        methods = [method for method in node.body if isinstance(method, _Function)] if node is not None else []
-        forward = next((method for method in methods if layer is not None and method.name == layer.forward), None)
-        if node is None or forward is None:
-            return None
-        calls = (call for call in walk(forward) if isinstance(call, ast.Call))
-        if not any(dotted(call.func).startswith("self.") for call in calls):
-            return None  # what it does stands elsewhere
-        return _Parts(self, module, node)
 
-    def is_layer(self, module: Module, name: str) -> bool:
-        """Whether a name of a file is a layer of a framework, which does nothing to those that it is handed before it is called."""
-        meant = self._resolver.meant(module, name)
-        return meant != "" and "::" not in meant and self._resolver.layer(meant) is not None
-
-    def is_read(self, module: Module, owner: str, name: str) -> bool:
-        return self._attributes.is_read(module, owner, name, inside=True)
-
-    def is_read_by_kin(self, module: Module, owner: str, name: str) -> bool:
-        return self._attributes.is_read_by_kin(module, owner, name)
+def _calls_parts(function: Function) -> bool:
+    """Whether a method calls something that the object has."""
+    callees = (function.chain(operation[1]) for _, operation in function.each(op.CALL))
+    return any(chain.attributes and function.is_self(chain.root) for chain in callees)
 
 
 class _Parts:
-    """The text of one layer."""
+    """What becomes of the parts of one layer."""
 
-    def __init__(self, program: Leftover, module: Module, node: ast.ClassDef) -> None:
-        self._program = program
+    def __init__(
+        self, resolver: Resolver, attributes: Attributes, module: Module, owner: str, always: Callable[[Test], bool]
+    ) -> None:
+        self._resolver = resolver
+        self._attributes = attributes
         self._module = module
-        self._node = node
-        self._parents = {child: around for around in walk(node) for child in ast.iter_child_nodes(around)}
-        self._asked: set[tuple[ast.AST | None, str]] = set()
+        self._owner = owner
+        self._always = always
+        self._asked: set[tuple[int, int, int]] = set()
 
-    def at(self, call: ast.Call) -> ast.Call | None:
-        """The call that stands where another reading of the text has one."""
-        place = (call.lineno, call.col_offset, call.end_lineno, call.end_col_offset)
-        calls = (node for node in self._parents if isinstance(node, ast.Call))
-        return next((c for c in calls if (c.lineno, c.col_offset, c.end_lineno, c.end_col_offset) == place), None)
-
-    def is_left(self, made: ast.expr, always: Callable[[ast.expr], bool]) -> bool:
-        """Whether nothing ever calls what an expression gives.
+    def end(self, function: Function, at: int, item: int = -1) -> bool:
+        """Whether nothing ever calls what a value is, nor what it is put into.
 
         Args:
-            always: says whether a test always holds around it.
+            item: which item of it is asked for; -1 for all of it.
         """
-        self._asked.clear()
-        self._always = always
-        return self._ends(made)
-
-    def _ends(self, node: ast.AST) -> bool:
-        """Whether nothing is made of a layer, or of what it is put into, by what stands around it."""
-        around = self._parents[node]
-        if isinstance(around, (ast.keyword, ast.Starred, ast.List)):
-            return self._ends(around)
-        if isinstance(around, ast.Call) and around.func is not node:
-            if self._program.is_layer(self._module, dotted(around.func)):
-                return self._ends(around)
-            name = around.func.value.id if self._adds(around.func) else ""  # type: ignore[attr-defined]
-            return bool(name) and self._begins_here(node, name) and self._are_left(node, name)
-        if isinstance(around, ast.Assign) and len(around.targets) == 1:
-            return self._is_replaced(around) or self._ends_as(around.targets[0])
-        if isinstance(around, ast.Tuple) and isinstance(self._parents[around], ast.Return):
-            return self._is_given_for_nothing(node, around.elts.index(node))  # type: ignore[arg-type]
-        return isinstance(around, ast.Return) and self._is_given_for_nothing(node, None)
-
-    def _is_replaced(self, binding: ast.Assign) -> bool:
-        """Whether a name that is bound gets another value before anything reads it, under a test that always holds."""
-        target, around = binding.targets[0], self._parents[binding]
-        blocks = (block for _, block in ast.iter_fields(around) if isinstance(block, list) and binding in block)
-        block = next(blocks, [binding])
-        next_ = next((s for s in block[block.index(binding) + 1 :] if _names(s, target)), None)
-        if not isinstance(target, ast.Name) or not isinstance(next_, ast.If) or _names(next_.test, target):
-            return False
-        anew = next((s for s in next_.body if _names(s, target)), None)
-        alone = isinstance(anew, ast.Assign) and len(anew.targets) == 1 and isinstance(anew.targets[0], ast.Name)
-        return alone and not _names(anew.value, target) and self._always(next_.test)  # type: ignore[union-attr]
-
-    def _ends_as(self, target: ast.expr) -> bool:
-        """Whether nothing calls what a target of an assignment holds."""
-        if isinstance(target, ast.Name):
-            return self._are_left(target, target.id)
-        if not isinstance(target, ast.Attribute) or dotted(target) != f"self.{target.attr}":
-            return False
-        return not self._program.is_read(self._module, self._node.name, target.attr)
-
-    def _are_left(self, node: ast.AST, name: str) -> bool:
-        """Whether nothing calls what a name of a method holds, or the items of the list that it is."""
-        method = self._method(node)
-        if (method, name) in self._asked:
+        key = (function.number, at, item)
+        if key in self._asked:
             return True
-        self._asked.add((method, name))
-        inside = [*walk(method)] if method is not None else []
-        if not inside or any(isinstance(n, (ast.Global, ast.Nonlocal, *_SCOPES)) for n in inside[1:]):
-            return False
-        reads = [n for n in inside if isinstance(n, ast.Name) and n.id == name and _is_read(n)]
-        return all(self._adds(self._parents[read]) or self._ends(read) for read in reads)
+        self._asked.add(key)
+        return all(self._ends(function, at, item, use) for use in function.users[at])
 
-    def _adds(self, func: ast.AST) -> bool:
-        """Whether a list under a name gets one more: `layers.append(layer)`."""
-        if not isinstance(func, ast.Attribute) or func.attr != "append" or not isinstance(func.value, ast.Name):
+    def _ends(self, function: Function, at: int, item: int, use: Use) -> bool:
+        operation = function.ops[use.op]
+        code = operation[0]
+        if code == op.RETURN:
+            return self._is_given_for_nothing(function, item)
+        if item >= 0:
+            return code == op.PART and operation[2] >= 0 and (operation[2] != item or self.end(function, use.op))
+        if code in (op.STAR, op.LIST):
+            return self.end(function, use.op)
+        if code == op.TUPLE:
+            return self.end(function, use.op, use.place - 1)
+        if code == op.STORE:
+            return self._is_left(function, use.op)
+        if code == op.SET_ATTR:
+            own = use.place == 3 and function.is_self(operation[1])
+            text = function.code.strings[operation[2]]
+            return own and not self._attributes.is_read(self._module, self._owner, text, inside=True)
+        if code == op.ATTR:
+            return self._adds(function, use.op)
+        if code != op.CALL or use.place == 1:
             return False
-        call = self._parents[func]
-        return isinstance(call, ast.Call) and call.func is func and isinstance(self._parents[call], ast.Expr)
+        if self._is_layer(function.dotted(operation[1])):
+            return self.end(function, use.op)
+        return self._adds(function, operation[1]) and self._is_put_into(function, function.ops[operation[1]][1])
 
-    def _begins_here(self, node: ast.AST, name: str) -> bool:
-        """Whether the list that a name of a method is, is made in it: no parameter, and none that is kept elsewhere already."""
-        method = self._method(node)
-        inside = [*walk(method)] if method is not None else []
-        if any(isinstance(n, ast.arg) and n.arg == name for n in inside):
+    def _is_left(self, function: Function, store: int) -> bool:
+        """Whether nothing calls what a name is bound to, which may be replaced before."""
+        slot = function.ops[store][1]
+        if slot in function.shared or function.names[slot].owner != function.number:
             return False
-        bound = [self._parents[n] for n in inside if isinstance(n, ast.Name) and n.id == name and not _is_read(n)]
-        return bool(bound) and all(isinstance(n, ast.Assign) and self._is_made(n.value) for n in bound)
+        loads = (load for load in function.loads.get(store, ()) if not is_replaced(function, store, load, self._always))
+        return all(self.end(function, load) for load in loads)
 
-    def _is_made(self, value: ast.expr) -> bool:
+    @staticmethod
+    def _adds(function: Function, at: int) -> bool:
+        """Whether a list gets one more: `layers.append(layer)`."""
+        operation = function.ops[at]
+        if operation[0] != op.ATTR or function.code.strings[operation[2]] != "append":
+            return False
+        calls = [use.op for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place == 1]
+        return len(calls) == len(function.users[at]) and not any(function.users[call] for call in calls)
+
+    def _is_put_into(self, function: Function, load: int) -> bool:
+        """Whether nothing calls the items of a list that the function itself has made: no parameter, and none that is kept elsewhere."""
+        made = function.stored(load) if function.ops[load][0] == op.LOAD else None
+        return bool(made) and all(self._is_made(function, value) and self.end(function, value) for value in made or ())
+
+    def _is_made(self, function: Function, value: int) -> bool:
         """Whether an expression makes a list, or a layer of the framework."""
-        name = dotted(value.func) if isinstance(value, ast.Call) else ""
-        return isinstance(value, ast.List) or name == "list" or self._program.is_layer(self._module, name)
+        operation = function.ops[value]
+        name = function.dotted(operation[1]) if operation[0] == op.CALL else ""
+        return operation[0] == op.LIST or name == "list" or self._is_layer(name)
 
-    def _is_given_for_nothing(self, node: ast.AST, item: int | None) -> bool:
+    def _is_layer(self, name: str) -> bool:
+        """Whether a name of a file is a layer of a framework, which does nothing to those that it is handed before it is called."""
+        meant = self._resolver.meant(self._module, name) if name else ""
+        return meant != "" and "::" not in meant and self._resolver.layer(meant) is not None
+
+    def _is_given_for_nothing(self, method: Function, item: int) -> bool:
         """Whether nothing calls what a method gives back, or an item of it: only methods of the class call it, by `self`."""
-        method = self._method(node)
-        name = method.name if method is not None and not method.decorator_list else ""
-        if (method, str(item)) in self._asked:
-            return True
-        self._asked.add((method, str(item)))
-        if not name.startswith("_") or self._program.is_read_by_kin(self._module, self._node.name, name):
+        around, code = method.parent, method.code
+        if around is None or around.qualified != self._owner or not method.name.startswith("_"):
             return False
-        given = [n for n in self._parents if isinstance(n, ast.Attribute) and n.attr == name]
-        return bool(given) and all(self._is_put_aside(read, item) for read in given)
+        if around.ops[method.definition][2] or self._attributes.is_read_by_kin(self._module, self._owner, method.name):
+            return False
+        inside = [*code.inside(around.number)]
+        asked = [(f, n) for f in inside for n, o in f.each(op.ATTR) if code.strings[o[2]] == method.name]
+        return bool(asked) and all(self._is_put_aside(function, at, item) for function, at in asked)
 
-    def _is_put_aside(self, func: ast.Attribute, item: int | None) -> bool:
+    def _is_put_aside(self, function: Function, at: int, item: int) -> bool:
         """Whether nothing calls what a call of a method gives, or an item of it."""
-        call = self._parents[func]
-        around = self._parents[call]
-        if dotted(func) != f"self.{func.attr}" or not isinstance(call, ast.Call) or call.func is not func:
-            return False
-        if item is None:
-            return self._ends(call)
-        target = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
-        if not isinstance(target, ast.Tuple) or any(isinstance(part, ast.Starred) for part in target.elts):
-            return False
-        return item < len(target.elts) and self._ends_as(target.elts[item])
-
-    def _method(self, node: ast.AST) -> _Function | None:
-        """The method that a node stands in."""
-        while not isinstance(node, _Function) and node in self._parents:
-            node = self._parents[node]
-        return node if isinstance(node, _Function) and self._parents.get(node) is self._node else None
-
-
-def _names(node: ast.AST, target: ast.expr) -> bool:
-    """Whether something says the name that a target is."""
-    return isinstance(target, ast.Name) and any(isinstance(n, ast.Name) and n.id == target.id for n in walk(node))
-
-
-def _is_read(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
+        calls = [use.op for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place == 1]
+        own = function.own(at) != "" and len(calls) == len(function.users[at])
+        return own and all(self.end(function, call, item) for call in calls)

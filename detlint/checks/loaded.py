@@ -44,7 +44,7 @@ class Loaded:
         overwritten = self._while_built(module, function, {}) or (
             runs_load and self._while_built(module, function, {}, loaded=True)
         )
-        return overwritten and (site.use != KEPT or is_unread(self._users.texts, module, site, self._parameters))
+        return overwritten and (site.use != KEPT or is_unread(self._matcher.resolver, module, site, self._parameters))
 
     def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
         """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""

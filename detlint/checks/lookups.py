@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import Final, NamedTuple
 
-from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
-from detlint.facts.nodes import walk
-from detlint.facts.reading.values import constant
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.model.truth import comparison, literal
 
 SETTINGS: Final = re.compile(
     r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
@@ -23,7 +22,6 @@ _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
 """Methods that only texts have, which write them otherwise."""
 _DEEPEST: Final = 3
 """So many names may stand for one another."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Lookup(NamedTuple):
@@ -42,94 +40,85 @@ class Lookup(NamedTuple):
     """Whether a call passes it by a table that it unpacks, and the key is the name of a parameter: `Net(**config.model)`."""
 
 
-def looked_up(function: _Function, node: ast.expr, depth: int = 0) -> Lookup | None:
+def looked_up(function: Function, at: int, depth: int = 0) -> Lookup | None:
     """What an expression of a function looks up in settings; None for any other."""
-    if isinstance(node, ast.Name):
-        bound = _bound_once(function, node.id) if depth < _DEEPEST else None
-        return looked_up(function, bound, depth + 1) if bound is not None else None
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        return _lookup(node.value, node.attr)
-    if isinstance(node, ast.Subscript):
-        return _lookup(node.value, text_of(node.slice))
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
-        found = _lookup(node.comparators[0], text_of(node.left))
+    operation = function.ops[at]
+    if operation[0] == op.LOAD:
+        bound = function.stored(at) if depth < _DEEPEST else None
+        return looked_up(function, bound[0], depth + 1) if bound is not None and len(bound) == 1 else None
+    if operation[0] == op.ATTR:
+        return _lookup(function, operation[1], function.code.strings[operation[2]])
+    if operation[0] == op.ITEM:
+        return _lookup(function, operation[1], text_of(function, operation[2]))
+    if (asked := comparison(function, at)) is not None and asked.word in ("in", "not in"):
+        found = _lookup(function, asked.right, text_of(function, asked.left))
         return found._replace(is_there=True) if found is not None else None
-    if method := respells(node):
-        found = looked_up(function, text_in(node), depth)
+    if method := respells(function, at):
+        found = looked_up(function, text_in(function, at), depth)
         known = found is not None and not (found.is_there or found.respelled)
         return found._replace(respelled=method) if found is not None and known else None
-    if isinstance(node, ast.Call) and not node.keywords:
-        return _called(node)
-    return None
+    return _called(function, at) if operation[0] == op.CALL else None
 
 
-def respells(node: ast.expr) -> str:
+def respells(function: Function, at: int) -> str:
     """The method by which an expression writes a text otherwise; "" for any other."""
-    called = node.func if isinstance(node, ast.Call) and not (node.args or node.keywords) else None
-    return called.attr if isinstance(called, ast.Attribute) and called.attr in _RESPELLS else ""
+    method = function.called(at) if function.called_on(at) >= 0 and not function.call(at).values() else ""
+    return method if method in _RESPELLS else ""
 
 
-def text_in(node: ast.expr) -> ast.expr:
+def text_in(function: Function, at: int) -> int:
     """What an expression writes otherwise; itself where it does not."""
-    called = node.func if isinstance(node, ast.Call) and respells(node) else None
-    return called.value if isinstance(called, ast.Attribute) else node
+    return function.called_on(at) if respells(function, at) else at
 
 
-def _called(node: ast.Call) -> Lookup | None:
+def _called(function: Function, at: int) -> Lookup | None:
     """`config.get(key, default)`, `getattr(config, key, default)`, `hasattr(config, key)`."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-        holder, args = node.func.value, node.args
-    elif dotted(node.func) in ("getattr", "hasattr") and node.args:
-        holder, args = node.args[0], node.args[1:]
+    call = function.call(at)
+    args, name = call.positional, function.dotted(call.callee)
+    if call.named or call.unpacked:
+        return None
+    if function.called(at) == "get" and function.called_on(at) >= 0:
+        holder = function.called_on(at)
+    elif name in ("getattr", "hasattr") and args:
+        holder, args = args[0], args[1:]
     else:
         return None
-    found = _lookup(holder, text_of(args[0])) if args else None
+    found = _lookup(function, holder, text_of(function, args[0])) if args else None
     if found is None or len(args) > 2:
         return None
-    if dotted(node.func) == "hasattr":
+    if name == "hasattr":
         return found._replace(is_there=True)
     if len(args) == 1:
-        return found._replace(default=Const(None)) if dotted(node.func) != "getattr" else found
-    default = constant(args[1].value) if isinstance(args[1], ast.Constant) else None
-    return found._replace(default=default) if isinstance(default, Const) else None
+        return found._replace(default=Const(None)) if name != "getattr" else found
+    default = literal(function, args[1])
+    return found._replace(default=default) if default is not None else None
 
 
-def _lookup(holder: ast.expr, key: str) -> Lookup | None:
-    parts = _parts(holder)
+def _lookup(function: Function, holder: int, key: str) -> Lookup | None:
+    parts = _parts(function, holder)
     return (
         Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(SETTINGS.search, parts)) else None
     )
 
 
-def _parts(node: ast.expr) -> list[str]:
+def _parts(function: Function, at: int) -> list[str]:
     """The names by which a table is come to, from the first one; none where there is anything else."""
-    if isinstance(node, ast.Name):
-        return [node.id]
-    key = (
-        node.attr if isinstance(node, ast.Attribute) else text_of(node.slice) if isinstance(node, ast.Subscript) else ""
-    )
-    before = _parts(node.value) if key and isinstance(node, (ast.Attribute, ast.Subscript)) else []
+    operation = function.ops[at]
+    if operation[0] == op.LOAD:
+        return [function.text(operation[1])]
+    key = ""
+    if operation[0] == op.ATTR:
+        key = function.code.strings[operation[2]]
+    elif operation[0] == op.ITEM:
+        key = text_of(function, operation[2])
+    before = _parts(function, operation[1]) if key else []
     return [*before, key] if before else []
 
 
-def text_of(node: ast.expr) -> str:
-    """The text that an expression is; "" for any other."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _bound_once(function: _Function, name: str) -> ast.expr | None:
-    """What a function binds a name to, if it does so in one place alone."""
-    bound = assignments(function, name)
-    return bound[0].value if len(bound) == 1 else None
-
-
-def assignments(function: _Function, name: str) -> list[ast.Assign]:
-    """The assignments by which a function binds a name; none where anything else binds it too."""
-    nodes = [*walk(function)]
-    stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-    bound = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stored]
-    is_argument = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
-    return bound if len(bound) == len(stored) and not is_argument else []
+def text_of(function: Function, at: int) -> str:
+    """The text that a value is; "" for any other."""
+    value = function.constant(at)
+    return value if isinstance(value, str) else ""
 
 
 def holds_settings(base: Value | None) -> bool:

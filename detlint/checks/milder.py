@@ -81,7 +81,7 @@ class Milder:
         self._literal_calls = literal_calls
         self._own_origins = own_origins
         self._uncallable = uncallable
-        self._ignored = Ignored(matcher.resolver, users.texts, is_set, settled_calls.keep_from_place)
+        self._ignored = Ignored(matcher.resolver, is_set, settled_calls.keep_from_there)
         self._is_unread = is_unread
         self._templates = Templates(users)
         self._unimportable = Unimportable(users)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from detlint.checks.feeds import Feeds, Place
@@ -25,6 +24,8 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.reading.values import KEEPS_NUMBERS
+from detlint.ir import ops as op
+from detlint.ir.expression import in_ir
 from detlint.program.resolve import Module
 
 OPERANDS: Final = frozenset({
@@ -47,9 +48,6 @@ COLLECTIONS: Final = (Instance("builtins.list"), Instance("builtins.tuple"))
 """Those of which nothing is known."""
 HOLDS: Final = frozenset({"copy", "get", "items", "pop", "values"})
 """Methods of collections that give what is in them."""
-_CALLED_WITH: Final = re.compile(r"([\w.]+)\(\s*(\w+)\s*[,)]")
-"""A function and its first argument, where that is a name."""
-
 DEEPEST: Final = 12
 """A tensor is followed back through no more steps than that."""
 SAME_INDICES: Final = frozenset({"clone", "contiguous", "cuda", "detach", "int", "long", "to", "type_as"})
@@ -258,8 +256,12 @@ class Origins:
             unknown: stands for what isn't known.
         """
         if isinstance(value, Expression):
-            found = _CALLED_WITH.match(value.text)
-            return value.names.get(found[2]) if found and found[1].rpartition(".")[2] in self._passing else None
+            function, at = in_ir(value.text) or (None, -1)
+            if function is None or function.ops[at][0] != op.CALL:
+                return None
+            named = function.dotted(function.ops[at][1]).rpartition(".")[2] in self._passing
+            given = function.call(at).positional[:1] if named else ()
+            return value.names.get(function.dotted(given[0])) if given else None
         if not isinstance(value, Result) or value.site < 0 or not isinstance(value.of, Ref):
             return None
         args = place.module.sites[value.site].args
@@ -323,4 +325,9 @@ class Origins:
 
 def _is_list(value: Value | None) -> bool:
     """Whether an argument is a number, or some: `2`, `(1, 1)`, `[size // 2] * 4`."""
-    return isinstance(value, (Const, Items)) or (isinstance(value, Expression) and value.text.startswith("["))
+    if not isinstance(value, Expression):
+        return isinstance(value, (Const, Items))
+    function, at = in_ir(value.text) or (None, -1)
+    while function is not None and function.ops[at][0] == op.BINARY:
+        at = function.ops[at][2]
+    return function is not None and function.ops[at][0] in (op.LIST, op.COLLECT)

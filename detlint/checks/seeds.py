@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
@@ -12,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
-from detlint.checks.expressions import parse, value_of
+from detlint.checks.expressions import value_of
 from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
@@ -37,6 +35,10 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
+from detlint.ir import ops as op
+from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.expression import in_ir
+from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
@@ -49,10 +51,8 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
-_WRITES: Final = re.compile(
-    rb"\b(?:dump|im(?:save|write)|save\w*|to_(?:csv|json|pickle)|write\w*)\(|\bopen\([^()]*[\"'][wax]"
-)
-"""What writes files."""
+_WRITES: Final = frozenset({"dump", "imsave", "imwrite", "to_csv", "to_json", "to_pickle"})
+"""What writes files, beside what is called `save...` or `write...`."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -82,6 +82,18 @@ def _start_method(settings: Settings) -> str:
     return ""
 
 
+def _writes(function: Function) -> bool:
+    """Whether a function calls what writes files."""
+    for at, _ in function.each(op.CALL):
+        name, call = function.called(at), function.call(at)
+        if name in _WRITES or name.startswith(("save", "write")):
+            return True
+        mode = call.named.get("mode", next(iter(call.positional[1:2]), -1))
+        if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
+            return True
+    return False
+
+
 def switch(match: Match, value: Scalar) -> Scalar:
     """The value that a call gives a switch: a literal, or `=name` for that argument's."""
     if isinstance(value, str) and value.startswith("="):
@@ -95,55 +107,46 @@ def taken(frame: Frame, test: Value, values: Values) -> tuple[bool | None, Spot 
     that decides."""
     if not isinstance(test, Expression):
         return None, None
-    node = parse(test.text)
-    negated = False
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, negated = node.operand, not negated
-    if node is None:
+    function, at = in_ir(test.text) or (None, -1)
+    if function is None:
         return None, None
-    verdict, spot = _holds(frame, node, test.names, values)
+    negated = False
+    while (inner := denied(function, at)) >= 0:
+        at, negated = inner, not negated
+    verdict, spot = _holds(frame, function, at, test.names, values)
     return (None if verdict is None else verdict is not negated), spot
 
 
 _Names = dict[str, Value | None]
 
 
-def _holds(frame: Frame, node: ast.expr, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
-    if isinstance(node, ast.BoolOp):
-        known: bool | None = None
-        spot: Spot | None = None
-        for part in node.values:
-            known, spot = _holds(frame, part, names, values)
-            if known is None or known is isinstance(node.op, ast.Or):
-                return known, spot  # `False and ...`, `True or ...`
-        return known, spot
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left = _operand(frame, node.left, names, values)
-        right = _operand(frame, node.comparators[0], names, values)
-        return _compared(node.ops[0], left.value, right.value), left.default or right.default
-    value = _operand(frame, node, names, values)
+def _holds(frame: Frame, function: Function, at: int, names: _Names, values: Values) -> tuple[bool | None, Spot | None]:
+    operation = function.ops[at]
+    word = function.code.strings[operation[1]] if operation[0] == op.CHOICE else ""
+    if word in ("and", "or"):
+        known, spot = _holds(frame, function, operation[2], names, values)
+        if known is None or known is (word == "or"):
+            return known, spot  # `False and ...`, `True or ...`
+        return _holds(frame, function, operation[3], names, values)
+    if (asked := comparison(function, at)) is not None:
+        left, right = (_operand(frame, function, side, names, values) for side in (asked.left, asked.right))
+        return _compared(asked.word, left.value, right.value), left.default or right.default
+    value = _operand(frame, function, at, names, values)
     return (bool(value.value.value) if isinstance(value.value, Const) else None), value.default
 
 
-def _compared(operator: ast.cmpop, left: Value | None, right: Value | None) -> bool | None:
-    if isinstance(operator, (ast.In, ast.NotIn)):
-        return _among(left, right, isinstance(operator, ast.In))
+def _compared(word: str, left: Value | None, right: Value | None) -> bool | None:
+    if word in ("in", "not in"):
+        return _among(left, right, word == "in")
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
     a, b = left.value, right.value
-    if isinstance(operator, (ast.Is, ast.Eq)):
+    if word in ("is", "=="):
         return a == b
-    if isinstance(operator, (ast.IsNot, ast.NotEq)):
+    if word in ("is not", "!="):
         return a != b
-    if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
-        return None
-    if isinstance(operator, ast.Gt):
-        return a > b
-    if isinstance(operator, ast.GtE):
-        return a >= b
-    if isinstance(operator, ast.Lt):
-        return a < b
-    return a <= b if isinstance(operator, ast.LtE) else None
+    numbers = isinstance(a, (int, float)) and isinstance(b, (int, float))
+    return COMPARISONS[word](a, b) if numbers else None
 
 
 def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
@@ -155,29 +158,22 @@ def _among(left: Value | None, right: Value | None, among: bool) -> bool | None:
     return (left in right.values) is among
 
 
-def _operand(frame: Frame, node: ast.expr, names: _Names, values: Values) -> Origin:
+def _operand(frame: Frame, function: Function, at: int, names: _Names, values: Values) -> Origin:
     """The default of `args.seed`, `seed`, `None`, `0`, `-1`."""
-    if isinstance(node, ast.Attribute):
-        chain: list[str] = []
-        base: ast.expr = node
-        while isinstance(base, ast.Attribute):
-            chain.append(base.attr)
-            base = base.value
-        value = names.get(base.id) if isinstance(base, ast.Name) else None
-        for attr in reversed(chain):
+    operation = function.ops[at]
+    if operation[0] in (op.LOAD, op.ATTR):
+        root, attributes = function.chain(at)
+        value = names.get(function.dotted(root))
+        for attr in attributes:
             value = member(value, attr)
         return values.look(frame, value)
-    if isinstance(node, ast.Name):
-        return values.look(frame, names.get(node.id))
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "get"
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Constant)
-    ):
-        return Origin(Const(None))  # an option of a configuration that may be left out
-    return Origin(value_of(node, {}))
+    call = function.call(at) if operation[0] == op.CALL else None
+    is_get = function.called(at) == "get" and function.called_on(at) >= 0
+    if call is not None and is_get and not (call.named or call.unpacked):
+        key = function.constant(call.positional[0]) if len(call.positional) == 1 else UNKNOWN
+        if key is not UNKNOWN:
+            return Origin(Const(None))  # an option of a configuration that may be left out
+    return Origin(value_of(function, at, {}))
 
 
 class SeedRules:
@@ -238,10 +234,12 @@ class SeedRules:
         owners = {module.function_of(site).owner for site in sites}
         if not owners or not all(f"{owner}.__getitem__" in module.functions for owner in owners):
             return False
-        parts = (block.text for block in self.users.texts.blocks(module.path) if block.name in owners)
+        code = self.users.resolver.code(module.path)
+        bodies = [body for owner in owners for body in (code.by_name.get(owner, ()) if code is not None else ())]
         return (
             _main_block(entry.module) in (PRINTS, LOOKS)
-            and not any(map(_WRITES.search, parts))
+            and bool(bodies)
+            and not any(_writes(function) for body in bodies for function in body.code.inside(body.number))
             and self.users.is_imported(entry.module)
         )
 

@@ -6,7 +6,6 @@ So nothing needs to be known of which file is read, nor of how tables are handed
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -14,16 +13,18 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from detlint.checks.given import IS, TRUTH, Writes, names_tables
-from detlint.checks.guards import call_in, guarded
-from detlint.checks.lookups import Lookup, assignments, holds_settings, key_of, looked_up, table_of
-from detlint.facts.loops import dotted
-from detlint.facts.model import Const, Member, Ref, Result, Span, Value
-from detlint.facts.parse import tree
+from detlint.checks.lookups import Lookup, holds_settings, key_of, looked_up, table_of
+from detlint.facts.model import Const, Member, Ref, Result, Value
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.flow import BEFORE
+from detlint.ir.places import Place
+from detlint.model.places import point_of
+from detlint.model.truth import Truth, denied
 from detlint.program.answers import Answers
 from detlint.program.chosen import TABLE
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module
-from detlint.program.truth import truth
 from detlint.program.users import Users
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
@@ -37,7 +38,6 @@ _PLAIN: Final = frozenset(
 )
 """Modules from which tables of settings derive."""
 _NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class _Given(NamedTuple):
@@ -75,19 +75,25 @@ class Settled:
             return None
         return self._of(module, Lookup(key.value, table_of(of.base), default)) if holds_settings(of.base) else None
 
-    def written(self, module: Module, function: _Function, node: ast.expr) -> Const | None:
-        """The same of an expression of a function, or of a test whether a key is there."""
-        found = looked_up(function, node)
+    def written(self, module: Module, function: Function, at: int, respelled: str = "") -> Const | None:
+        """The same of an expression of a function, or of a test whether a key is there.
+
+        Args:
+            respelled: the method that writes it otherwise before it counts; "" for none.
+        """
+        found = looked_up(function, at)
+        if found is not None and respelled:
+            found = found._replace(respelled=respelled) if not (found.is_there or found.respelled) else None
         return self._of(module, found) if found is not None else None
 
-    def holds(self, module: Module, function: _Function, test: ast.expr) -> bool | None:
+    def holds(self, module: Module, function: Function, test: int) -> bool | None:
         """Whether what a test looks up is true before code makes True or False of that text, and after
         (`config.clip = config.clip == "True"`); None where that isn't known, or for any other."""
-        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-        found = looked_up(function, test.operand if isinstance(test, ast.UnaryOp) and negated else test)
+        inner = denied(function, test)
+        found = looked_up(function, inner if inner >= 0 else test)
         plain = found is not None and not (found.is_there or found.respelled)
         value = self._of(module, found, compared=True) if found is not None and plain else None
-        return (value.value is True) is not negated if value is not None else None
+        return (value.value is True) is (inner < 0) if value is not None else None
 
     def passed(self, module: Module, site: int, name: str, position: int) -> Const | None:
         """What a call passes that its function looks up in settings.
@@ -96,23 +102,24 @@ class Settled:
             name: the parameter.
             position: its position, counted from 0.
         """
-        caller = module.function_of(module.sites[site])
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") and caller.name else None
-        found = call_in(text, caller.name.partition(".")[0], module.sites[site].span) if text is not None else None
-        if found is None or found[0].name != caller.name.rpartition(".")[2]:
+        point = point_of(self._users.resolver, module, module.sites[site])
+        if point is None or not point.around.number or point.function.ops[point.at][0] != op.CALL:
             return None
-        function, call = found
-        plain = not any(isinstance(arg, ast.Starred) for arg in call.args)
-        written = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-        if written is None and plain and 0 <= position < len(call.args):
-            written = call.args[position]
-        if isinstance(written, ast.Name) and (value := self.written(module, function, written)) is None:
-            lines = module.sites[site].span.line - call.lineno
-            written = self._only_bound(module, caller.name.partition(".")[0], function, written.id, lines)
-            return value or (
-                self.written(module, function, written) or self.member(module, written) if written else None
-            )
-        return self.written(module, function, written) if written is not None else None
+        function, call = point.function, point.function.call(point.at)
+        plain = not any(function.ops[value][0] == op.STAR for value in call.positional)
+        passed = call.named.get(name, -1)
+        if passed < 0 and plain and 0 <= position < len(call.positional):
+            passed = call.positional[position]
+        if passed < 0:
+            return None
+        found = self.written(module, function, passed)
+        if (
+            found is None
+            and function.ops[passed][0] == op.LOAD
+            and (bound := self._only_bound(module, function, passed)) >= 0
+        ):
+            return self.written(module, function, bound) or self.member(module, function, bound)
+        return found
 
     def unpacked(self, module: Module, name: str, default: Const | None) -> Const | None:
         """What calls of a file pass by tables of settings that they unpack.
@@ -123,9 +130,9 @@ class Settled:
         """
         return self._of(module, Lookup(name, default=default, unpacked=True))
 
-    def member(self, module: Module, node: ast.expr) -> Const | None:
+    def member(self, module: Module, function: Function, at: int) -> Const | None:
         """The value of a member of an enumeration, as code names it; None for anything else."""
-        first, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Attribute) else ("", "", "")
+        first, dot, rest = function.dotted(at).partition(".")
         meant = module.facts.names.get(first) if dot else None
         if not isinstance(meant, Ref):
             return None
@@ -134,22 +141,16 @@ class Settled:
         bases = self._users.resolver.mro(owner.name) if isinstance(owner, Ref) and "::" in owner.name else ()
         return value if isinstance(value, Const) and any(base.startswith("enum.") for base in bases) else None
 
-    def _only_bound(self, module: Module, top: str, function: _Function, name: str, lines: int) -> ast.expr | None:
-        """What a function binds a name to in the only place that settings let it come to.
-
-        Args:
-            top: the definition of the top level that it is in.
-            lines: how many are before it in its file.
-        """
-        text, leaf = self._users.texts.of(module.path) or b"", partial(self.written, module, function)
-        left = list[ast.expr]()
-        for node in assignments(function, name):
-            line = node.lineno + lines
-            found = guarded(text, top, Span(line, node.col_offset, line, node.col_offset + 1))
-            tests = found.guards if found is not None else ()
-            if not any(truth(guard.test, leaf) is (not guard.wanted) for guard in tests):
-                left.append(node.value)
-        return left[0] if len(left) == 1 else None
+    def _only_bound(self, module: Module, function: Function, load: int) -> int:
+        """What a name is bound to in the only place that settings let it come to; -1 for none."""
+        truth, left = Truth(partial(self.written, module)), list[int]()
+        for store in sorted(function.flow.reaching.get(load, ())):
+            if store == BEFORE or function.ops[store][0] != op.STORE or function.ops[store][1] in function.rebound:
+                return -1
+            tests = Place(function, store).tests()
+            if not any(truth.of(test.function, test.value) is (not test.wanted) for test in tests):
+                left.append(function.ops[store][2])
+        return left[0] if len(left) == 1 else -1
 
     def _of(self, module: Module, asked: Lookup, compared: bool = False) -> Const | None:
         """What looking something up always gives.
@@ -197,18 +198,19 @@ class Settled:
         return only if only is not None and not text and not _may_be_more(only) else None
 
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
-        return any(path.endswith((".py", ".ipynb")) for path in self._users.texts.saying_any(words, folder))
+        """Whether the code of a file below a folder says one of some words."""
+        codes = (self._users.resolver.code(path) for path in self._users.texts.saying_any(words, folder))
+        return any(code is not None and not code.identifiers.isdisjoint(words) for code in codes)
 
     def _given_by_code(self, folder: str, key: str, unpacked: bool) -> _Given:
         """What the code below a folder gives a key, or passes under that name where tables are unpacked."""
         found, declared = set[Const | None](), False
         for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
-                self._users.resolver.opened.add(path)
-                parsed = tree(self._users.texts.code(path) or b"")
+                code = self._users.resolver.code(path)
                 theirs = partial(self._is_of_library, path), partial(self._is_of_framework, path)
                 writes = Writes(key, *theirs, unpacked=unpacked)
-                found.update(writes.of(parsed) if parsed is not None else (None,))
+                found.update(writes.of(code) if code is not None else (None,))
                 declared |= writes.declared
             if None in found:
                 break

@@ -1,29 +1,29 @@
 """What a call passes by dictionaries that are put together and unpacked: `args = dict(radix=2, **kwargs)`, `build(Net, **args)`.
 
 Of dictionaries into which others are put, facts keep what is surely in them. Whether the rest is what a definition is handed itself
-is read here from its text, for the few sites that would be told.
+is asked here of its IR.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
 import msgspec
 
-from detlint.checks.guards import call_in
-from detlint.facts.model import Arg, Const, Mapping, Parameter, Site, Span
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
+from detlint.facts.model import Arg, Const, Mapping, Parameter, Site
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.ir.places import Place
+from detlint.ir.records import OTHERS, REST
+from detlint.ir.uses import Use
+from detlint.model.truth import literal
 
 RUN_LATER: Final = frozenset({"target", "func", "function", "fn"})
 """What libraries call the parameter of a function that they run with keywords which they are handed, too."""
 _HARMLESS: Final = frozenset({"get", "keys"})
 """Methods of a dictionary that leave it as it is, and give nobody all of it."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Keyword(NamedTuple):
@@ -35,79 +35,54 @@ class Keyword(NamedTuple):
     """Whether it is what the function around it gets under the same name, and doesn't name itself: `f(**kwargs)`."""
 
 
-def keyword(data: bytes, around: str, span: Span, name: str) -> Keyword | None:
-    """What a call passes by keyword; None where that isn't known.
-
-    Args:
-        data: the text of the file.
-        around: the function that the call stands in, dotted.
-        span: the place of the call.
-    """
-    found = call_in(data, around.partition(".")[0], span)
-    if found is None or found[0].name != around.rpartition(".")[2]:
+def keyword(point: Place, name: str) -> Keyword | None:
+    """What a call passes by keyword; None where that isn't known."""
+    function = point.function
+    found = _told(function, *_pairs_of(function, point.at))
+    if found is None:
         return None
-    function, call = found
-    keywords = [*_keywords(function, call.keywords)]
-    if None in keywords:
-        return None
-    written = [k.value for k in keywords if k is not None and k.arg == name]
-    if written:
+    if name in found.named:
         # A name that an unpacked dictionary has too raises, so what is written for it is what is passed.
-        value = written[0]
-        literal = isinstance(value, ast.Constant) and isinstance(value.value, (bool, int, float, str, type(None)))
-        return Keyword(Const(value.value)) if literal else None  # type: ignore[attr-defined]
-    own = {node.arg for node in walk(function.args) if isinstance(node, ast.arg)}
-    handed_on = name not in own and any(k is not None and k.arg is None for k in keywords)
+        value = literal(function, found.named[name])
+        return Keyword(value) if value is not None else None
+    handed_on = found.rest and all(function.text(slot) != name for slot in range(len(function.header.parameters)))
     return Keyword(None, True) if handed_on else None
 
 
-def handed_over(data: bytes, definition: str, span: Span, parameter: str) -> frozenset[str] | None:
+def handed_over(point: Place, parameter: str) -> frozenset[str] | None:
     """The names of what a function itself says to whatever it is given for a parameter, and only calls, with all other keywords
     that it is given: `return network(num_classes=10, **kwargs)`; None where it does anything else with either.
 
     Args:
-        definition: the function, one of the top level.
-        span: the place of such a call.
+        point: such a call.
     """
-    found = call_in(data, definition, span)
-    if found is None or found[0].name != definition:
+    function = point.function
+    slot, rest = next(iter(function.slots.get(parameter, ())), -1), _taking(function, OTHERS)
+    loads = [at for at, operation in function.each(op.LOAD) if operation[1] == slot]
+    if rest < 0 or slot in function.shared or any(function.parameter(at) != slot for at in loads):
         return None
-    function, rest = found[0], _rest(found[0])
-    nodes = [*walk(function)]
-    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == parameter]
-    named = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr == "__name__"]
-    known = {id(call.func) for call in calls} | {id(node) for node in named}
-    if not rest or any(isinstance(n, ast.Name) and n.id == parameter and id(n) not in known for n in nodes):
-        return None
-    if any(call.args or [k for k in _unpacked(call.keywords) if not _is_name(k.value, rest)] for call in calls):
-        return None
-    same = {frozenset(k.arg for k in call.keywords if k.arg) for call in calls}
-    passes = all(_unpacked(call.keywords) for call in calls) and _is_left(function, rest)
-    return same.pop() if passes and len(same) == 1 else None
+    calls = set[int]()
+    for use in (use for at in loads for use in function.users[at]):
+        taking = function.ops[use.op]
+        if taking[0] == op.CALL and use.place == 1:
+            calls.add(use.op)
+        elif taking[0] != op.ATTR or function.code.strings[taking[2]] != "__name__":
+            return None
+    told = [function.call(at) for at in sorted(calls)]
+    passes = all(call.unpacked and not call.positional for call in told)
+    passes = passes and all(function.parameter(value) == rest for call in told for value in call.unpacked)
+    same = {frozenset(call.named) for call in told}
+    return same.pop() if passes and _is_left(function, rest) and len(same) == 1 else None
 
 
-def hands_on(data: bytes, around: str, span: Span) -> bool:
-    """Whether a call unpacks no more than what the function around it is given besides its parameters, and as that is.
-
-    Args: as those of `keyword`.
-    """
-    found = call_in(data, around.partition(".")[0], span)
-    if found is None or found[0].name != around.rpartition(".")[2]:
-        return False
-    function, call = found
-    more, rest = function.args.vararg, _rest(function)
-    stars = [n for n, argument in enumerate(call.args) if isinstance(argument, ast.Starred)]
-    last = stars in ([], [len(call.args) - 1])
-    own = all(more is not None and _is_name(a.value, more.arg) for a in call.args if isinstance(a, ast.Starred))
-    named = {n.id for n in walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
-    kept = more is None or more.arg not in named
-    return (
-        last
-        and own
-        and kept
-        and all(_is_name(k.value, rest) for k in _unpacked(call.keywords))
-        and _is_left(function, rest)
-    )
+def hands_on(point: Place) -> bool:
+    """Whether a call unpacks no more than what the function around it is given besides its parameters, and as that is."""
+    function = point.function
+    call, more, rest = function.call(point.at), _taking(function, REST), _taking(function, OTHERS)
+    stars = [n for n, value in enumerate(call.positional) if function.ops[value][0] == op.STAR]
+    own = all(more >= 0 and function.parameter(function.ops[call.positional[n]][1]) == more for n in stars)
+    named = all(function.parameter(value) == rest for value in call.unpacked)
+    return stars in ([], [len(call.positional) - 1]) and own and named and (rest < 0 or _is_left(function, rest))
 
 
 def opened(inner: Site, outer: Site, parameters: Sequence[Parameter]) -> Site | None:
@@ -133,104 +108,114 @@ def called_later(site: Site) -> Site | None:
     return msgspec.structs.replace(site, args=args)
 
 
-def may_say(data: bytes, name: str, own: bool) -> bool:
+def may_say(code: Code | None, name: str, own: bool) -> bool:
     """Whether a file may put something under a name into a dictionary of keywords, or pass it so.
 
     Args:
+        code: None where it can't be read.
         own: whether the definition stands there that takes it: its methods hand it on to parts.
     """
-    if not re.search(rb"\b%s\s*=(?!=)|[\"']%s[\"']" % (name.encode(), name.encode()), data):
-        return False
-    parsed = tree(data)
-    if parsed is None:
+    if code is None:
         return True
-    methods = [
-        f for c in parsed.body if own and isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, _Function)
-    ]
-    handed_on = {
-        id(node)
-        for method in methods
-        for node in walk(method)
-        if isinstance(node, ast.keyword) and _is_own(node.value, name)
-    }
-    values = {id(value) for node in walk(parsed) for value in _only_values(node)}
-    return any(
-        (isinstance(node, ast.keyword) and node.arg == name and id(node) not in handed_on)
-        or (isinstance(node, ast.Constant) and node.value == name and id(node) not in values)
-        or (own and isinstance(node, ast.Name) and node.id == name and not _is_read(node))
-        for node in walk(parsed)
+    if name not in code.identifiers and name not in code.texts:
+        return False
+    for function in code.functions():
+        method = own and function.parent is not None and function.parent.is_class
+        for at, _ in function.each(op.CALL, op.CLASS):
+            value = function.call(at).named.get(name, -1)
+            if value >= 0 and not (method and name in (function.dotted(value), *function.chain(value).attributes[-1:])):
+                return True
+        if any(function.constant(at) == name and not _is_only_value(function, at) for at, _ in function.each(op.CONST)):
+            return True
+        if own and any(function.text(operation[1]) == name for _, operation in function.each(op.STORE)):
+            return True
+    return False
+
+
+def _is_only_value(function: Function, at: int) -> bool:
+    """Whether a value is given, kept or asked for under another name, and so is none itself: `resize(x, mode="linear")`,
+    `mode == "linear"`."""
+    uses = function.users[at]
+    return all(_is_of_other_name(function, use) for use in uses) and (bool(uses) or at in function.defaults)
+
+
+def _is_of_other_name(function: Function, use: Use) -> bool:
+    operation, strings = function.ops[use.op], function.code.strings
+    if operation[0] == op.CALL:
+        return use.place > 2 + operation[2]
+    if operation[0] == op.DICT:
+        return use.place % 2 == 0
+    return operation[0] == op.COMPARE and use.place > 1 and all(strings[w] in ("==", "!=") for w in operation[2::2])
+
+
+class _Told(NamedTuple):
+    """What keywords say, with those of the dictionaries that are unpacked."""
+
+    named: dict[str, int]
+    rest: bool
+    """Whether also what the function around is given besides its parameters."""
+
+
+def _pairs_of(function: Function, call: int) -> tuple[dict[str, int], Sequence[int]]:
+    found = function.call(call)
+    return dict(found.named), found.unpacked
+
+
+def _told(function: Function, named: dict[str, int], unpacked: Sequence[int]) -> _Told | None:
+    """What keywords say; None where a dictionary among them isn't known."""
+    rest = False
+    for table in unpacked:
+        if function.parameter(table) >= 0:
+            if function.parameter(table) != _taking(function, OTHERS) or not _is_left(
+                function, function.parameter(table)
+            ):
+                return None
+            rest = True
+            continue
+        made = _made(function, table)
+        inner = _told(function, *made) if made is not None else None
+        if inner is None:
+            return None
+        named, rest = {**inner.named, **named}, rest or inner.rest
+    return _Told(named, rest)
+
+
+def _made(function: Function, table: int) -> tuple[dict[str, int], Sequence[int]] | None:
+    """What a dictionary is made of that nobody changes: `dict(a=1, **others)`, `{"a": 1, **others}`; None for any other."""
+    value = table
+    while function.ops[value][0] == op.LOAD:
+        stored = function.stored(value)
+        if stored is None or len(stored) != 1 or not _is_left(function, function.ops[value][1]):
+            return None
+        value = stored[0]
+    operation = function.ops[value]
+    if operation[0] == op.CALL and function.dotted(operation[1]) == "dict" and not function.call(value).positional:
+        return _pairs_of(function, value)
+    pairs = [*zip(operation[1::2], operation[2::2], strict=True)] if operation[0] == op.DICT else [(-2, -1)]
+    keys = [function.constant(key) if key >= 0 else key for key, _ in pairs]
+    if not all(isinstance(key, str) or key == -1 for key in keys):
+        return None
+    named = {key: value for key, (_, value) in zip(keys, pairs, strict=True) if isinstance(key, str)}
+    return named, [value for key, value in pairs if key == -1]
+
+
+def _is_left(function: Function, slot: int) -> bool:
+    """Whether a dictionary under a name is only unpacked in a function, or asked for one of its items, wherever it is read."""
+    loads = (at for at, operation in function.each(op.LOAD) if operation[1] == slot)
+    return slot not in function.shared and all(
+        _is_harmless(function, use) for at in loads for use in function.users[at]
     )
 
 
-def _only_values(node: ast.AST) -> Iterable[ast.AST | None]:
-    """What is given, kept or asked for under another name, and so is none itself: `resize(x, mode="linear")`, `mode == "linear"`."""
-    if isinstance(node, ast.keyword):
-        return (node.value,)
-    if isinstance(node, ast.Dict):
-        return node.values
-    if isinstance(node, ast.arguments):
-        return (*node.defaults, *node.kw_defaults)
-    equal = isinstance(node, ast.Compare) and all(isinstance(asked, (ast.Eq, ast.NotEq)) for asked in node.ops)
-    return node.comparators if isinstance(node, ast.Compare) and equal else ()
+def _is_harmless(function: Function, use: Use) -> bool:
+    operation = function.ops[use.op]
+    if operation[0] == op.ATTR:
+        called = all(function.ops[more.op][0] == op.CALL and more.place == 1 for more in function.users[use.op])
+        return called and function.code.strings[operation[2]] in _HARMLESS
+    unpacks = operation[0] in (op.CALL, op.CLASS) and use.place > 3 and operation[use.place - 1] == -1
+    return unpacks or (operation[0] == op.DICT and use.place % 2 == 0 and operation[use.place - 1] == -1)
 
 
-def _is_own(value: ast.expr, name: str) -> bool:
-    """Whether a value is the parameter of that name, or the attribute: `name`, `self.name`."""
-    return _is_name(value, name) or (isinstance(value, ast.Attribute) and value.attr == name)
-
-
-def _keywords(function: _Function, keywords: Sequence[ast.keyword]) -> Iterator[ast.keyword | None]:
-    """The keywords of a call, with those of the dictionaries that it unpacks; without a name what the function around it is given
-    besides its parameters; None for a dictionary that isn't known."""
-    for one in keywords:
-        table = one.value if one.arg is None else None
-        if table is None:
-            yield one
-            continue
-        if isinstance(table, ast.Name) and table.id == _rest(function) and _is_left(function, table.id):
-            yield one
-            continue
-        if isinstance(table, ast.Name):
-            table = _bound(function, table)
-        if isinstance(table, ast.Call) and _is_name(table.func, "dict") and not table.args:
-            yield from _keywords(function, table.keywords)
-        else:
-            yield None
-
-
-def _bound(function: _Function, name: ast.Name) -> ast.expr | None:
-    """The dictionary that a name stands for; None where it isn't bound once, before, by the function's own block, or where it may
-    be changed."""
-    stored = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name.id and not _is_read(n)]
-    for statement in function.body:
-        if isinstance(statement, ast.Assign) and statement.targets == stored and statement.lineno < name.lineno:
-            return statement.value if _is_left(function, name.id) else None
-    return None
-
-
-def _is_left(function: _Function, name: str) -> bool:
-    """Whether a dictionary is only unpacked in a function, or asked for one of its items, wherever it is read."""
-    nodes = [*walk(function)]
-    asked = [n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    kept = {id(attribute.value) for attribute in asked if attribute.attr in _HARMLESS}
-    kept |= {id(n.value) for n in nodes if isinstance(n, ast.keyword) and n.arg is None}
-    own = function.args.kwarg is not None and function.args.kwarg.arg == name
-    names = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
-    return all(id(n) in kept if _is_read(n) else not own for n in names)
-
-
-def _rest(function: _Function) -> str:
-    """The name under which a function gets the keywords that none of its parameters takes; "" for none."""
-    return function.args.kwarg.arg if function.args.kwarg is not None else ""
-
-
-def _unpacked(keywords: Sequence[ast.keyword]) -> list[ast.keyword]:
-    return [one for one in keywords if one.arg is None]
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _is_read(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+def _taking(function: Function, kind: int) -> int:
+    """The parameter of a kind, as `**options`; -1 for none."""
+    return next((n for n, known in enumerate(function.header.parameters) if known.kind == kind), -1)

@@ -23,7 +23,8 @@ from detlint.facts.yaml_file import scalars
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT
 from detlint.ir import ops as op
-from detlint.ir.code import VALUES, Code, Function, Place
+from detlint.ir.code import VALUES, Code, Function
+from detlint.ir.places import Place
 from detlint.model import references
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
 from detlint.model.meaning import Meanings

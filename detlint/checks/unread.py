@@ -1,40 +1,34 @@
-"""Values that a function keeps under a name which nobody reads, or only to keep another so, or what it computes of them, by its text; or
-gives back to who does no more with them."""
+"""Values that a function keeps under a name which nobody reads, or only to keep another so, or what it computes of them; or gives back to
+who does no more with them."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable, Collection
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
-from detlint.checks.guards import call_in
 from detlint.checks.origins import KEEPS
-from detlint.facts.loops import dotted
 from detlint.facts.model import KEPT, Function, Instance, Member, Result, Site
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
-from detlint.facts.spare import Layout, Role, Spare
+from detlint.ir import ops as op
+from detlint.ir.code import Function as Body
+from detlint.ir.places import Place
+from detlint.model.places import point_of
+from detlint.model.unused import Role, Unused, reads_any_name
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import Block, Texts
 from detlint.program.users import Callers
 
 OUT: Final = "out"
 """The parameter by which a call is told where to put its result."""
-_BY_NAME: Final = re.compile(rb"\b(?:locals|vars|(?<!\.)eval|exec)\(|f_locals")
-"""What may read names that aren't written out."""
 DEEPEST: Final = 2
 """Through so many functions that give it back an object is followed."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-Ignores = Callable[[Module, ast.Call, ast.expr, int], bool]
-"""Whether a call of a module makes nothing of an argument, by how many lines are before the text that has it."""
+Ignores = Callable[[Module, Body, int, int], bool]
+"""Whether a call of a function makes nothing of an argument."""
 IN_PLACE: Final = "_"
 """How the names of methods end that change the tensor that they are called on."""
 
 
 def is_unread(
-    texts: Texts,
+    resolver: Resolver,
     module: Module,
     site: Site,
     takers: Collection[str] = (),
@@ -51,24 +45,23 @@ def is_unread(
         ignores: whether a call makes nothing of an argument.
     """
     given = site.use == KEPT or (computes is not None and site.use != "dropped")
-    found = _call_of(texts, module, site) if given else None
-    if found is None or any(argument.name == OUT for argument in site.args):
+    point = _call_of(resolver, module, site) if given else None
+    if point is None or any(argument.name == OUT for argument in site.args):
         return False
-    function, call = found
-    body, lines = Layout(function.body), site.span.line - call.lineno
-    own = {*body.bound, *(node.arg for node in walk(function) if isinstance(node, ast.arg))}
+    function = point.function
 
-    def role(call: ast.Call, value: ast.expr) -> Role:
-        name = dotted(call.func)
-        if name.rpartition(".")[2] in takers or (ignores is not None and ignores(module, call, value, lines)):
+    def role(call: int, value: int) -> Role:
+        told, name = function.call(call), _name(function, call)
+        if name.rpartition(".")[2] in takers or (ignores is not None and ignores(module, function, call, value)):
             return "ends"
-        plain = computes is not None and name.partition(".")[0] not in own and all(k.arg != OUT for k in call.keywords)
-        return "passes" if plain and computes is not None and computes(module, name) else ""
+        root = function.chain(told.callee).root
+        plain = function.ops[root][0] == op.LOAD and not function.binding(function.ops[root][1]).owner
+        return "passes" if computes is not None and plain and OUT not in told.named and computes(module, name) else ""
 
     def passes(method: str) -> bool:
         return computes is not None and method in KEEPS
 
-    return Spare(body, role, passes, {}, ends=(), fills=("append",) if computes else ()).is_spare(call)
+    return Unused(function, role, passes, fills=("append",) if computes else ()).holds(point.at)
 
 
 class UnreadObjects:
@@ -79,8 +72,8 @@ class UnreadObjects:
         makes_object: whether what a file means by a name is a class of a library, whose objects only keep what they are handed.
     """
 
-    def __init__(self, texts: Texts, callers: Callers, makes_object: Callable[[Module, str], bool]) -> None:
-        self._texts = texts
+    def __init__(self, resolver: Resolver, callers: Callers, makes_object: Callable[[Module, str], bool]) -> None:
+        self._resolver = resolver
         self._callers = callers
         self._makes_object = makes_object
 
@@ -88,16 +81,15 @@ class UnreadObjects:
         """Whether nobody reads what a call gives, or an object that it is handed to, where the function around it keeps it, nor where
         those do who call that and are given it."""
         function = module.function_of(site)
-        found = _call_of(self._texts, module, site)
-        if found is None or found[0].name != function.name.rpartition(".")[2]:
+        point = _call_of(self._resolver, module, site)
+        if point is None:
             return False
-        body = Layout(found[0].body)
-        role: Callable[[ast.Call, ast.expr], Role] = partial(self._role, module)
-        spare = Spare(body, role, lambda _: False, {}, ends=(), tables=True)
-        if spare.is_spare(found[1]):
+        role: Callable[[int, int], Role] = partial(self._role, module, point.function)
+        unused = Unused(point.function, role, tables=True)
+        if unused.holds(point.at):
             return True
-        given = function.name and not function.owner and not found[0].decorator_list and not function.yields
-        if depth == DEEPEST or not given or not spare.is_spare(found[1], returned=True):
+        plain = not (function.owner or function.yields or module.detail(function).decorators)
+        if depth == DEEPEST or not plain or not unused.holds(point.at, returned=True):
             return False
         uses = self._callers(module, function.name)
         return bool(uses) and all(
@@ -105,8 +97,8 @@ class UnreadObjects:
             for use in uses or ()
         )
 
-    def _role(self, module: Module, call: ast.Call, value: ast.expr) -> Role:
-        return "passes" if self._makes_object(module, dotted(call.func)) else ""
+    def _role(self, module: Module, function: Body, call: int, value: int) -> Role:
+        return "passes" if self._makes_object(module, _name(function, call)) else ""
 
 
 class Ignored:
@@ -114,36 +106,38 @@ class Ignored:
 
     Args:
         is_set: whether anything but a class itself may set an attribute of its objects.
-        keeps_from: whether the flow never comes to a place in the text of a definition.
+        keeps_from: whether the flow never comes to an op in its function.
     """
 
     def __init__(
         self,
         resolver: Resolver,
-        texts: Texts,
         is_set: Callable[[Module, str, str], bool],
-        keeps_from: Callable[[Module, Block, int], bool],
+        keeps_from: Callable[[Module, Place], bool],
     ) -> None:
         self._resolver = resolver
-        self._texts = texts
         self._is_set = is_set
         self._keeps_from = keeps_from
 
-    def holds(self, module: Module, call: ast.Call, value: ast.expr, lines: int) -> bool:
+    def holds(self, module: Module, body: Body, at: int, value: int) -> bool:
         """Whether a call of a part of a layer is handed something that this never reads."""
-        place = call.lineno + lines, call.col_offset, (call.end_lineno or 0) + lines
-        sites = (s for s in module.sites if (s.span.line, s.span.column, s.span.end_line) == place)
-        site = next((s for s in sites if s.kind == "call" and isinstance(s.target, Member)), None)
-        taken = self._taking(module, site) if site is not None and not any(map(_is_splat, call.args)) else None
+        call, span = body.call(at), body.spans[at]
+        if any(body.ops[given][0] == op.STAR for given in call.positional):
+            return False
+        sites = (
+            site for site in module.sites if (site.span.line, site.span.column) == span[:2] and site.kind == "call"
+        )
+        ends = (site for site in sites if (site.span.end_line, site.span.end_column) == span[2:])
+        site = next((site for site in ends if isinstance(site.target, Member)), None)
+        taken = self._taking(module, site) if site is not None else None
         if taken is None:
             return False
         home, function = taken
         names = [p.name if not p.kind else "" for p in home.detail(function).parameters[1:]]
-        name = next((keyword.arg or "" for keyword in call.keywords if keyword.value is value), "")
-        if value in call.args:
-            name = next(iter(names[call.args.index(value) :]), "")
-        block = next((b for b in self._texts.blocks(home.path) if b.name == function.owner), None)
-        return name in names and name != "" and block is not None and self._is_never_read(home, function, block, name)
+        name = next((keyword for keyword, given in call.named.items() if given == value), "")
+        if value in call.positional:
+            name = next(iter(names[call.positional.index(value) :]), "")
+        return name in names and name != "" and self._is_never_read(home, function, name)
 
     def _taking(self, module: Module, site: Site) -> tuple[Module, Function] | None:
         """The forward pass that a call of a part runs, of which the object itself always is, as its constructor makes it."""
@@ -161,29 +155,24 @@ class Ignored:
         forward = home.functions.get(f"{owner}.{layer.forward}")
         return (home, forward) if forward is not None and not home.detail(forward).decorators else None
 
-    def _is_never_read(self, home: Module, function: Function, block: Block, name: str) -> bool:
-        """Whether the flow comes to no place of a method that says a parameter."""
-        parsed = tree(block.text) if not _BY_NAME.search(block.text) else None
-        body = parsed.body[0] if parsed is not None and parsed.body else None
-        methods = [n for n in body.body if isinstance(n, ast.FunctionDef)] if isinstance(body, ast.ClassDef) else []
-        own = [method for method in methods if method.name == function.name.rpartition(".")[2]]
-        said = [n for method in own for n in walk(method) if isinstance(n, ast.Name) and n.id == name]
-        starts = [0, *(found.end() for found in re.finditer(rb"\n", block.text))]
-        places = (starts[node.lineno - 1] + node.col_offset for node in said)
-        return len(own) == 1 and all(self._keeps_from(home, block, place) for place in places)
+    def _is_never_read(self, home: Module, function: Function, name: str) -> bool:
+        """Whether the flow comes to no place of a method that reads a parameter."""
+        code = self._resolver.code(home.path)
+        bodies = code.by_name.get(function.name, ()) if code is not None else ()
+        if code is None or len(bodies) != 1 or reads_any_name(code):
+            return False
+        body = bodies[0]
+        slot = next(iter(body.slots.get(name, ())), -1)
+        loads = (at for at, operation in body.each(op.LOAD) if operation[1] == slot)
+        return slot not in body.shared and all(self._keeps_from(home, Place(body, load)) for load in loads)
 
 
-def _is_splat(argument: ast.expr) -> bool:
-    return isinstance(argument, ast.Starred)
+def _name(function: Body, call: int) -> str:
+    return function.dotted(function.ops[call][1])
 
 
-def _call_of(texts: Texts, module: Module, site: Site) -> tuple[_Function, ast.Call] | None:
-    """The call of a site, and the function around it; None where that can't be read, or names are put together."""
-    name = module.function_of(site).name.partition(".")[0]
-    text = texts.code(module.path) if name and site.kind == "call" else None
-    return call_in(text, name, site.span) if text is not None and not _goes_by_names(text) else None
-
-
-@lru_cache(maxsize=64)
-def _goes_by_names(text: bytes) -> bool:
-    return _BY_NAME.search(text) is not None
+def _call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
+    """The call of a site in a function; None where it has another place, or names are put together."""
+    point = point_of(resolver, module, site) if site.kind == "call" and module.function_of(site).name else None
+    is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+    return point if point is not None and is_call and not reads_any_name(point.function.code) else None

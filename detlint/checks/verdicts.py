@@ -32,6 +32,8 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.facts.model import Either, Member
+from detlint.ir import ops as op
+from detlint.model.places import point_of
 from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -75,14 +77,14 @@ class Verdicts:
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
         constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users))
         self._constants = constants()
-        self._exact = Exact(matcher, users.texts, attributes, self.silence.callers)
-        self._leftover = Leftover(matcher, users.texts, attributes, self._constants.always)
+        self._exact = Exact(matcher, attributes, self.silence.callers)
+        self._leftover = Leftover(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
         self._device_tests = device_tests
         self._never: Answers[bool] = Answers(users)
         self._always: Answers[bool] = Answers(users)
         self._steady: Answers[bool] = Answers(users)
-        self._unread = UnreadObjects(users.texts, self.silence.callers, self._makes_object)
+        self._unread = UnreadObjects(self._resolver, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,
             settings,
@@ -208,7 +210,7 @@ class Verdicts:
         computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
         if not computes or match.name.endswith(IN_PLACE):
             return False
-        return is_unread(self._users.texts, module, module.sites[index], computes=self._computes, ignores=ignores)
+        return is_unread(self._resolver, module, module.sites[index], computes=self._computes, ignores=ignores)
 
     def _computes(self, module: Module, name: str) -> bool:
         """Whether what a file means by a name makes a tensor of others, and does nothing else."""
@@ -239,14 +241,12 @@ class Verdicts:
         return ""
 
     def _differ(self, module: Module, index: int) -> bool:
-        """Whether the indices of a call surely differ, as the text of its function has them."""
+        """Whether the indices of a call surely differ."""
         site = module.sites[index]
-        text = self._users.texts.of(module.path) if module.path.endswith(".py") else None
-        name = module.function_of(site).name.partition(".")[0]
-        position = (
-            1 if isinstance(site.target, Member) else 2
-        )  # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
-        return text is not None and bool(name) and differ(text, name, site.span, position)
+        point = point_of(self._resolver, module, site) if site.kind == "call" else None
+        # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
+        position = 1 if isinstance(site.target, Member) else 2
+        return point is not None and point.function.ops[point.at][0] == op.CALL and differ(point, position)
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason

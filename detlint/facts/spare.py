@@ -106,7 +106,6 @@ class Spare:
         fills: methods by which an object that was just made is handed something to keep.
         makes: what makes such an object, besides displays of lists, by its last component.
         ends_by: whether a call of a method of a value ends it, by what else that is told.
-        tables: whether what is put into a table that was just made is worth no more than that.
     """
 
     def __init__(
@@ -122,7 +121,6 @@ class Spare:
         fills: Collection[str] = (),
         makes: Collection[str] = (),
         ends_by: Callable[[ast.Call], bool] = lambda _: False,
-        tables: bool = False,
     ) -> None:
         self._role = role
         self._passes = passes
@@ -134,7 +132,6 @@ class Spare:
         self._fills = fills
         self._makes = makes
         self._ends_by = ends_by
-        self._tables = tables
         self._parents, self._blocks, self._loads, self._bound, self._shared = (
             layout.parents,
             layout.blocks,
@@ -196,8 +193,6 @@ class Spare:
         if isinstance(around, (ast.Subscript, ast.Starred)) and not self._parts:
             return False
         if isinstance(around, ast.Subscript):
-            if self._tables and isinstance(around.ctx, ast.Store):
-                return around.value is node
             return isinstance(around.ctx, ast.Load) and self._ends(around)
         if isinstance(around, (ast.Assign, ast.AnnAssign)):
             targets = around.targets if isinstance(around, ast.Assign) else [around.target]
@@ -311,21 +306,12 @@ class Spare:
             return all(self._are_unread(element, where) for element in target.elts)
         if isinstance(target, ast.Starred):
             return self._are_unread(target.value, where)
-        if self._tables and isinstance(target, ast.Subscript):
-            return self._is_put_aside(target.value)
         if not isinstance(target, ast.Name) or target.id in self._shared:
             return False
         if (where, target.id) in self._asked:
             return True
         self._asked.add((where, target.id))
         return all(self._ends(load) for load in self._reached(target.id, where))
-
-    def _is_put_aside(self, table: ast.expr) -> bool:
-        """Whether something is put into a table that was made in this body, and that nobody reads."""
-        made = self._bound.get(table.id, []) if isinstance(table, ast.Name) else []
-        values = [getattr(self._parents[target], "value", None) for target in made]
-        new = all(isinstance(v, ast.Dict) or (isinstance(v, ast.Call) and dotted(v.func) == "dict") for v in values)
-        return bool(made) and new and all(self._are_unread(target, self._statement(target)) for target in made)
 
     def _reached(self, name: str, where: ast.AST) -> Iterator[ast.Name]:
         """Where a name is read that still may have what it is bound to somewhere."""

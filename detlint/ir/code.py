@@ -68,13 +68,6 @@ class Binding(NamedTuple):
     slot: int
 
 
-class Place(NamedTuple):
-    """An op of a file."""
-
-    function: Function
-    at: int
-
-
 class Function:
     """A function, class body or module top level."""
 
@@ -129,7 +122,22 @@ class Function:
     @cached_property
     def spans(self) -> Sequence[Span]:
         """Where each op stands."""
-        return spans_of(self.code.ir, self.number)
+        found: Sequence[Span] = spans_of(self.code.ir, self.number)
+        return found
+
+    @cached_property
+    def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
+        """Lines and columns -> the ops that begin there, in order."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for at, span in enumerate(self.spans):
+            found.setdefault((span[0], span[1]), []).append(at)
+        return found
+
+    @cached_property
+    def definition(self) -> int:
+        """The op of the function around it that defines it; -1 for the module."""
+        around = self.parent.each(op.FUNCTION, op.CLASS) if self.parent is not None else ()
+        return next((at for at, operation in around if operation[1] == self.number), -1)
 
     @cached_property
     def flow(self) -> Flow:
@@ -150,6 +158,29 @@ class Function:
                 key = definition if definition != BEFORE else BEFORE - self.ops[load][1]
                 found.setdefault(key, []).append(load)
         return found
+
+    @cached_property
+    def shared(self) -> frozenset[int]:
+        """The slots of variables that functions inside of it use, too."""
+        inside = (function for function in self.code.inside(self.number) if function is not self)
+        return frozenset(name.slot for function in inside for name in function.names if name.owner == self.number)
+
+    @cached_property
+    def rebound(self) -> frozenset[int]:
+        """Those that functions inside of it may bind: they are whatever these make of them."""
+        bound: set[int] = set()
+        for function in self.code.inside(self.number) if self.shared else ():
+            stored = (
+                {operation[1] for _, operation in function.each(op.STORE, op.DELETE)} if function is not self else ()
+            )
+            bound.update(function.names[slot].slot for slot in stored if function.names[slot].owner == self.number)
+        return frozenset(bound)
+
+    @cached_property
+    def defaults(self) -> frozenset[int]:
+        """The values that parameters of functions which are defined in it have by default."""
+        headers = (header for header in self.code.ir.functions if header.parent == self.number)
+        return frozenset(known.default for header in headers for known in header.parameters if known.default >= 0)
 
     def each(self, *codes: int) -> Iterator[tuple[int, Op]]:
         """The ops of some codes, with their positions."""
@@ -180,7 +211,34 @@ class Function:
         slot = operation[1] if operation[0] == op.LOAD else -1
         if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
             return -1
-        return slot if self.names[slot].owner == self.number else -1
+        return slot if self.names[slot].owner == self.number and slot not in self.rebound else -1
+
+    def given(self, at: int) -> tuple[Function, int] | None:
+        """The parameter, of this function or of one around, whose value a `LOAD` surely gives, by its position; None for none."""
+        operation = self.ops[at]
+        if operation[0] != op.LOAD:
+            return None
+        owner, slot = self.binding(operation[1])
+        if owner == self.number:
+            own = self.parameter(at)
+            return (self, own) if own >= 0 else None
+        around = self.code.function(owner)
+        takes = owner > 0 and 0 <= slot < len(around.header.parameters)
+        return (around, slot) if takes and not any(self.code.stores(Binding(owner, slot))) else None
+
+    def is_self(self, at: int) -> bool:
+        """Whether a value is the object, or class, whose method this is, or the method around."""
+        method, position = self.given(at) or (self, -1)
+        around = method.parent
+        if position != 0 or around is None or not around.is_class:
+            return False
+        definition = around.ops[method.definition]
+        return "staticmethod" not in map(around.dotted, definition[3 : 3 + definition[2]])
+
+    def own(self, at: int) -> str:
+        """The attribute of the object itself that a value is read of: `self.encoder`; "" for any other value."""
+        operation = self.ops[at]
+        return self.code.strings[operation[2]] if operation[0] == op.ATTR and self.is_self(operation[1]) else ""
 
     def mentioned(self) -> Iterator[str]:
         """The names that it has itself, each as often as `Code.mentions` counts."""
@@ -217,6 +275,11 @@ class Function:
         """The constant that a value is as it stands there; `UNKNOWN` for anything else."""
         operation = self.ops[value] if value >= 0 else (op.END,)
         return self.code.constants[operation[1]] if operation[0] == op.CONST else UNKNOWN
+
+    def condition(self, choice: int) -> int:
+        """The test that decides which arm a `CHOICE` gives."""
+        end = next(at for at in range(choice, -1, -1) if self.ops[at][0] == op.END)
+        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == end)][1]
 
     def chain(self, value: int) -> Chain:
         """A value as a name with attributes."""
@@ -274,6 +337,20 @@ class Function:
             [value for word, value in pairs if word < 0],
         )
 
+    def called(self, at: int) -> str:
+        """The last name of what a `CALL` calls, `item` of `x.item()`; "" for any other value."""
+        operation = self.ops[at]
+        callee = self.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
+        if callee[0] == op.ATTR:
+            return self.code.strings[callee[2]]
+        return self.text(callee[1]) if callee[0] == op.LOAD else ""
+
+    def called_on(self, at: int) -> int:
+        """The value whose method a `CALL` calls; -1 where it calls no attribute, and for any other value."""
+        operation = self.ops[at]
+        callee = self.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
+        return callee[1] if callee[0] == op.ATTR else -1
+
     def values(self, at: int) -> list[int]:
         """The values that an op takes."""
         operation = self.ops[at]
@@ -294,7 +371,9 @@ class Function:
             if definition == BEFORE or self.ops[definition][0] != op.STORE:
                 return None
             found.append(self.ops[definition][2])
-        return found if self.names[self.ops[at][1]].owner == self.number else None
+        slot = self.ops[at][1]
+        own = self.names[slot].owner == self.number and not (self.number and slot in self.rebound)
+        return found if own else None
 
     def meant(self, value: int) -> int:
         """A value through the names under which this function keeps it, as long as there is one that it surely is."""
@@ -306,6 +385,14 @@ class Function:
             value = stored[0]
             seen.add(value)
         return value
+
+    def same(self, one: int, other: int) -> bool:
+        """Whether two values are surely the same: one constant, or what one name is in both places."""
+        one, other = self.meant(one), self.meant(other)
+        if self.constant(one) is not UNKNOWN:
+            return self.constant(one) == self.constant(other)
+        loads = self.ops[one][0] == op.LOAD and self.ops[one] == self.ops[other]
+        return one == other or (loads and self.flow.reaching.get(one) == self.flow.reaching.get(other))
 
     # -- the way to an op -----------------------------------------------------------------------------------------------
 
@@ -400,13 +487,20 @@ class Code:
         made = ((operation[1], top.ops[operation[2]][0]) for _, operation in top.each(op.STORE))
         return frozenset(Binding(0, slot) for slot, code in made if code in (op.FUNCTION, op.CLASS))
 
+    @cached_property
+    def _children(self) -> Mapping[int, Sequence[int]]:
+        """The functions that stand directly in each."""
+        found: dict[int, list[int]] = {}
+        for number, header in enumerate(self.ir.functions):
+            found.setdefault(header.parent, []).append(number)
+        return found
+
     def inside(self, number: int) -> Iterator[Function]:
         """A function with those that stand in it."""
-        below = {number}
-        for function in self.functions():
-            if function.number in below or function.header.parent in below:
-                below.add(function.number)
-                yield function
+        found = [number]
+        for other in found:
+            found += self._children.get(other, ())
+        return map(self.function, sorted(found))
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
@@ -423,19 +517,40 @@ class Code:
         )
         return found
 
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All texts that are written out in its code."""
+        return frozenset(constant for constant in self.constants if isinstance(constant, str))
+
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
-        """The op of some codes that stands at a place; None for none."""
-        for function in self.functions():
+        """The op of some codes, or of any, that stands at a place; None for none."""
+        for function in self._latest_first:
             if function.number and function.header.line > span[0]:
                 continue
-            for at, place in enumerate(function.spans):
-                if place == span and function.ops[at][0] in codes:
+            for at in function.begins.get(span[:2], ()):
+                if function.spans[at] == span and (not codes or function.ops[at][0] in codes):
                     return function, at
         return None
 
     def imports_beside(self) -> bool:
         """Whether it imports something relative to its own package."""
         return any(operation[2] for function in self.functions() for _, operation in function.each(op.IMPORT))
+
+    def covering(self, line: int, column: int) -> tuple[Function, int] | None:
+        """The smallest op that holds a place, in the innermost function that has one."""
+        for function in self._latest_first:
+            if function.number and function.header.line > line:
+                continue
+            spans = function.spans
+            holding = [n for n, span in enumerate(spans) if span[:2] <= (line, column) < span[2:]]
+            if holding:
+                return function, min(holding, key=lambda n: (spans[n][2] - spans[n][0], spans[n][3] - spans[n][1]))
+        return None
+
+    @cached_property
+    def _latest_first(self) -> Sequence[Function]:
+        """All functions, those that begin later before the others."""
+        return sorted(self.functions(), key=lambda function: (function.header.line, function.number), reverse=True)
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""

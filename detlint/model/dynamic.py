@@ -12,7 +12,8 @@ from typing import Final
 
 from detlint.facts.model import Ref, Result
 from detlint.ir import ops as op
-from detlint.ir.code import UNKNOWN, Code, Function, Place
+from detlint.ir.code import UNKNOWN, Code, Function
+from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 
 LOCATES: Final = frozenset({"pydoc.locate", "pkgutil.resolve_name"})

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
-from detlint.ir.code import Code, Function, Place, Span
+from detlint.ir.code import Code, Function, Span
+from detlint.ir.places import Place
 from detlint.ir.records import GENERATOR
 
 _PARSER: Final = "argparse.ArgumentParser"

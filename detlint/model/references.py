@@ -12,7 +12,8 @@ from typing import Final
 
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
-from detlint.ir.code import Binding, Code, Function, Place
+from detlint.ir.code import Binding, Code, Function
+from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 

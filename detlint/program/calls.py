@@ -25,6 +25,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.ir.expression import in_ir
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import Raises
@@ -639,8 +640,12 @@ def asked_of_itself(branch: Branch) -> Member | None:
     if not isinstance(test, Expression) or branch.span is not None or len(test.names) != 1:
         return None
     ((name, own),) = test.names.items()
-    asked = re.search(rf"(?<![\w.]){name}\.(\w+)", test.text)
-    return Member(own, asked[1]) if asked is not None and isinstance(own, Instance) and not own.name else None
+    found = in_ir(test.text) if isinstance(own, Instance) and not own.name else None
+    for part in found[0].within(found[1]) if found is not None else ():
+        root, _, attributes = found[0].dotted(part).partition(".") if found is not None else ("", "", "")
+        if own is not None and root == name and attributes:
+            return Member(own, attributes.partition(".")[0])
+    return None
 
 
 def _asked_of_kept(module: Module, function: Function) -> Iterator[str]:

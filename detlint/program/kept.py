@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from functools import lru_cache
+from functools import partial
 
 from detlint.facts.model import Const, Either, Expression, Instance, Param, Value
-from detlint.facts.parse import expression_of
-from detlint.program.truth import truth
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.expression import in_ir
+from detlint.model.truth import Truth, comparison, denied
 from detlint.program.values import Frame, Values
 
 Attribute = Callable[[str], Value | None]
@@ -42,31 +43,31 @@ class Kept:
             chosen = self._literal(Param(value.by), depth)
             return self._literal(value.options[0 if chosen.value else 1], depth) if chosen is not None else None
         if isinstance(value, Expression) and depth < DEEPEST and (test := _parsed(value.text)) is not None:
-            holds = truth(test, lambda node: self._leaf(value, node, depth + 1))
+            holds = Truth(partial(self._leaf, value, depth + 1)).of(*test)
             return Const(holds) if holds is not None else None
         return value if isinstance(value, Const) else None
 
-    def _leaf(self, within: Expression, node: ast.expr, depth: int) -> Const | None:
+    def _leaf(self, within: Expression, depth: int, function: Function, at: int) -> Const | None:
         """What a name, or an attribute of the object, is in an expression, or whether a text has another one in it."""
-        if isinstance(node, ast.Compare):
-            text, part = self._leaf(within, node.comparators[0], depth), node.left
+        operation = function.ops[at]
+        if (asked := comparison(function, at)) is not None:
+            text, part = self._leaf(within, depth, function, asked.right), function.constant(asked.left)
             whole = text.value if text is not None and isinstance(text.value, str) else None
-            return Const(str(part.value) in whole) if whole is not None and isinstance(part, ast.Constant) else None
-        if isinstance(node, ast.Name):
-            return self._literal(within.names.get(node.id), depth)
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            return None
-        own = within.names.get(node.value.id)
+            return Const(part in whole) if whole is not None and isinstance(part, str) else None
+        if operation[0] == op.LOAD:
+            return self._literal(within.names.get(function.text(operation[1])), depth)
+        base = function.ops[operation[1]] if operation[0] == op.ATTR else (op.END,)
+        own = within.names.get(function.text(base[1])) if base[0] == op.LOAD else None
         is_own = isinstance(own, Instance) and not own.name
-        return self._literal(self._attribute(node.attr), depth) if is_own else None
+        return self._literal(self._attribute(function.code.strings[operation[2]]), depth) if is_own else None
 
 
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> ast.expr | None:
+def _parsed(text: str) -> tuple[Function, int] | None:
     """A test that is put together of others; None for any other expression, which may be no flag."""
-    try:
-        node = expression_of(text)
-    except (SyntaxError, ValueError, RecursionError):
+    found = in_ir(text)
+    if found is None:
         return None
-    denies = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    return node if denies or isinstance(node, (ast.BoolOp, ast.Compare)) else None
+    function, at = found
+    code = function.ops[at][0]
+    choice = code == op.CHOICE and function.code.strings[function.ops[at][1]] != "if"
+    return found if choice or code == op.COMPARE or denied(function, at) >= 0 else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -26,6 +25,8 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
+from detlint.ir.expression import in_ir
+from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
@@ -36,8 +37,8 @@ from detlint.program.values import Frame, Origin, Spot
 
 CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 """What libraries call managers that catch what is raised in their blocks."""
-ORDERED: Final = re.compile(r"(\w+)\s*[<>]=?\s*-?[\d.]+")
-"""A name that is above or below a number."""
+ORDERED: Final = frozenset({"<", "<=", ">", ">="})
+"""Comparisons that raise for None."""
 
 
 class Steps(Run):
@@ -298,8 +299,12 @@ class Steps(Run):
 
     def orders_none(self, test: Value | None) -> bool:
         """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises."""
-        asked = ORDERED.fullmatch(test.text) if isinstance(test, Expression) else None
-        parameter = test.names.get(asked[1]) if asked is not None and isinstance(test, Expression) else None
+        function, at = (in_ir(test.text) if isinstance(test, Expression) else None) or (None, -1)
+        asked = comparison(function, at) if function is not None else None
+        if function is None or asked is None or asked.word not in ORDERED or not isinstance(test, Expression):
+            return False
+        number = function.constant(asked.right)
+        parameter = test.names.get(function.dotted(asked.left)) if isinstance(number, int | float) else None
         if not isinstance(parameter, Param) or self.caller() is None:
             return False
         decorated = self.frame.module.detail(self.frame.function).decorators

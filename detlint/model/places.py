@@ -1,0 +1,19 @@
+"""Where sites stand in the IR."""
+
+from __future__ import annotations
+
+from detlint.facts.model import Site, plain
+from detlint.ir import ops as op
+from detlint.ir.places import Place, named
+from detlint.program.resolve import Module, Resolver
+
+
+def point_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
+    """The op of a site, of a call the call; None where there is none, and where it stands in another function than the site."""
+    code, span = resolver.code(module.path), site.span
+    if code is None:
+        return None
+    place = (span.line, span.column, span.end_line, span.end_column)
+    found = code.at(place, op.CALL) or code.at(place) or code.covering(*place[:2])
+    around = plain(module.function_of(site).name)
+    return Place(*found) if found is not None and named(found[0]).qualified == around else None
