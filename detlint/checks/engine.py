@@ -91,17 +91,11 @@ class Engine:
             self.untrained.hands,
             sums.may,
             mended.may,
-            users.texts.sets,
-            users.texts.times_set,
-            users.texts.looks_up,
-            users.texts.hands_itself,
             lambda *at: self.verdicts.leaves_out(*at),
             self.unnamed.is_never_chosen,
             lambda *at: self.verdicts.keeps_from(*at),
             lambda *at: self.verdicts.brings_to(*at),
-            users.texts.gives,
-            users.texts.injects,
-            users.texts.swaps,
+            users.writers,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -197,10 +197,9 @@ class Raising:
         saying = self._users.saying(module, target.attr)
         if saying is None or self._is_derived_from(module, function.owner):
             return True
-        texts = self._users.texts
         paths = {module.path, *saying}
         self._resolver.opened.update(paths)
-        return any(texts.sets(target.attr, path) for path in sorted(paths))
+        return any(self._users.writers.sets(target.attr, path) for path in sorted(paths))
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""

@@ -210,7 +210,7 @@ def read(
         return Facts(module, cells=cells, problem=tree), None
     try:
         ir = lower(tree)
-        facts = Reader(data, module, package, catalog).file(tree, cells, left_out)
+        facts = Reader(data, module, package, catalog, ir).file(tree, cells, left_out)
     except RecursionError:
         return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply")), None
     if accelerator and accelerator not in facts.mentions:

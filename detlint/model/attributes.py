@@ -1,0 +1,205 @@
+"""Who sets an attribute, and what may put something else in the place of a definition: asked of a file, by its IR.
+
+What it may assume is what `detlint.ir.writes` does. What can't be read may do anything; what is no Python does nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Final, NamedTuple
+
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.ir.writes import ANY, MODULES, OWN, Writes
+from detlint.model.meaning import Meanings
+from detlint.notebook import is_notebook
+from detlint.program.resolve import Resolver
+
+
+class Written(NamedTuple):
+    """What a file does to attributes, by their names; `ANY` among them where one isn't written out."""
+
+    times: Mapping[str, int]
+    """How often each is set, of whatever it is."""
+    others: Set[str]
+    """Those of anything but the object whose own method sets them; and any that isn't written out."""
+    of_modules: Set[str]
+    """Those of modules."""
+    swapped: Set[str]
+    """Those of anything but such an object; not written out ones, of modules and classes alone."""
+    modules: bool
+    """Whether it puts other modules in the place of some."""
+    texts: Set[str]
+    """The names that are texts of it, alone or behind a dot."""
+    by_parameters: Set[tuple[str, int]]
+    """The functions, and the positions of their parameters, that are names of what they set."""
+    makes_another: bool
+    """Whether it makes an object of another one's class."""
+
+
+UNKNOWN: Final = Written(
+    {}, frozenset({ANY}), frozenset({ANY}), frozenset({ANY}), False, frozenset({ANY}), frozenset(), True
+)
+NOTHING: Final = Written({}, frozenset(), frozenset(), frozenset(), False, frozenset(), frozenset(), False)
+
+
+class Writers:
+    """Asks files. What a file does is found out once."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._known: dict[str, Written] = {}
+
+    def of(self, path: str) -> Written:
+        """What a file does to attributes."""
+        if path not in self._known:
+            code = self._resolver.modules.code(path)
+            unread = UNKNOWN if path.endswith(".py") or is_notebook(path) else NOTHING
+            self._known[path] = _written(code) if code is not None else unread
+        return self._known[path]
+
+    def sets(self, attribute: str, path: str) -> bool:
+        """Whether a file may set an attribute of anything but the object whose own method does."""
+        return _has(self.of(path).others, attribute)
+
+    def times_set(self, attribute: str, path: str) -> int:
+        """How often a file sets an attribute by its name, of whatever it is."""
+        return self.of(path).times.get(attribute, 0)
+
+    def gives(self, option: str, path: str) -> bool:
+        """Whether a file may say what an option is, beside what parses the command line: it sets the attribute, or has its name as a
+        text."""
+        written = self.of(path)
+        return _has(written.texts, option) or option in written.times
+
+    def injects(self, name: str, path: str) -> bool:
+        """Whether a file may put a name among the built-in ones, which all files have, or give it to a module."""
+        return _has(self.of(path).of_modules, name) or self._replaces_module_with(name, path)
+
+    def swaps(self, name: str, path: str) -> bool:
+        """Whether a file may put something else in the place of a function, a class or a method of a name."""
+        return _has(self.of(path).swapped, name) or self._replaces_module_with(name, path)
+
+    def looks_up(self, name: str, path: str) -> bool:
+        """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
+        written = self.of(path)
+        return written.makes_another or _has(written.texts, name)
+
+    def hands_itself(self, name: str, path: str) -> bool:
+        """Whether a class of a file may go through its own objects, or hand them to something: its methods do more with them than to
+        ask for something that they have."""
+        code = self._resolver.modules.code(path)
+        bodies = code.by_name.get(name, ()) if code is not None else ()
+        return not bodies or any(_hands_itself(body) for body in bodies)
+
+    def set_of_others(self, meanings: Meanings, path: str, attribute: str) -> Iterator[tuple[Function, int]]:
+        """The values of which a file sets an attribute, directly or by what it hands its name to, but for objects whose own methods do.
+
+        Args:
+            meanings: says what it hands that to.
+        """
+        code = self._resolver.code(path)
+        writes = Writes(code) if code is not None and attribute in code.identifiers | code.texts else None
+        for write in writes.named.get(attribute, ()) if writes is not None else ():
+            if write.of >= 0 and writes is not None and not writes.is_own(write):
+                yield write.function, write.of
+        module = self._resolver.module(path) if code is not None and attribute in code.texts else None
+        meaning = meanings.of(module) if module is not None else None
+        for function in code.functions() if code is not None and meaning is not None else ():
+            for at, _ in function.each(op.CALL):
+                given = function.call(at).positional
+                named = [n for n, value in enumerate(given) if function.constant(value) == attribute]
+                if (
+                    named
+                    and meaning is not None
+                    and self._takes_name(meaning.name(function, function.ops[at][1]), named)
+                ):
+                    yield function, given[0]
+
+    def _takes_name(self, called: str, positions: Iterable[int]) -> bool:
+        """Whether a function of the program sets an attribute by a name that it is given at one of some positions."""
+        path, colon, inside = called.partition("::")
+        taken = {position for name, position in self.of(path).by_parameters if name == inside} if colon else ()
+        return any(position in taken or position + ("." in inside) in taken for position in positions)
+
+    def _replaces_module_with(self, name: str, path: str) -> bool:
+        """Whether a file puts others in the place of modules, and says a name that these may have."""
+        code = self._resolver.modules.code(path) if self.of(path).modules else None
+        return code is not None and (name in code.identifiers or name in code.texts)
+
+
+def _has(names: Set[str], name: str) -> bool:
+    return name in names or ANY in names
+
+
+def _written(code: Code) -> Written:
+    """What a file does to attributes."""
+    writes = Writes(code)
+    times, others, of_modules, swapped, modules = dict[str, int](), set[str](), set[str](), set[str](), False
+    by_parameters = set[tuple[str, int]]()
+    for write in writes.all():
+        name = sys.intern(write.name)
+        own, module = writes.is_own(write), writes.is_of_module(write)
+        if name:
+            times[name] = times.get(name, 0) + 1
+        elif write.of == MODULES:
+            modules = True
+            continue
+        position = write.function.parameter(write.by) if write.by >= 0 else -1
+        if position >= 0:
+            by_parameters.add((write.function.qualified, position))
+        if write.of != OWN:
+            if not own or not name:
+                others.add(name)
+            if module:
+                of_modules.add(name)
+        if module or (name and not own) or writes.is_of_class(write):
+            swapped.add(name)
+    return Written(times, others, of_modules, swapped, modules, _names_in(code), by_parameters, _makes_another(code))
+
+
+def _names_in(code: Code) -> frozenset[str]:
+    """The names that are texts of a file, alone or behind a dot."""
+    last = (text.rpartition(".")[2] for text in code.texts)
+    return frozenset(sys.intern(name) for name in last if name.isidentifier())
+
+
+def _makes_another(code: Code) -> bool:
+    """Whether a file calls what the class of an object is: `type(layer)(width)`."""
+    if code.identifiers.isdisjoint(("type", "__class__")):
+        return False
+    return any(
+        _is_class_of(function, operation[1]) for function in code.each_once() for _, operation in function.each(op.CALL)
+    )
+
+
+def _is_class_of(function: Function, value: int) -> bool:
+    """Whether a value is the class of some object, asked for there."""
+    made = function.ops[function.meant(value)]
+    if made[0] == op.ATTR:
+        return function.code.strings[made[2]] == "__class__"
+    return made[0] == op.CALL and made[2] == 1 and function.is_builtin(made[1], "type")
+
+
+def _hands_itself(body: Function) -> bool:
+    """Whether a class does more with its own objects than to ask them for something, to set that, or to ask its bases for them."""
+    for function in body.code.inside(body.number):
+        for at, _ in function.each(op.LOAD):
+            if function.receiver(at) is body and not all(
+                _only_asks(function, use.op, at) for use in function.users[at]
+            ):
+                return True
+    return False
+
+
+def _only_asks(function: Function, at: int, itself: int) -> bool:
+    """Whether an op does no more with an object than to ask it, or its bases, for something, or to set that."""
+    operation = function.ops[at]
+    if operation[0] in (op.ATTR, op.SET_ATTR, op.DELETE_ATTR, op.ANNOTATE_ATTR):
+        return operation[1] == itself
+    if operation[0] != op.CALL:
+        return False
+    callee = function.ops[operation[1]]
+    begins = callee[0] == op.ATTR and function.code.strings[callee[2]] == "__init__"
+    return function.is_builtin(operation[1], "super") or (begins and operation[2] > 0 and operation[3] == itself)
