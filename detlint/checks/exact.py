@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Final, TypeGuard
 
 from detlint.catalog import Entry
-from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
 from detlint.checks.lengths import AXES, axis_of, length, literal
 from detlint.checks.levels import is_class
@@ -23,6 +22,7 @@ from detlint.checks.match import SAME_NUMBERS, Match, Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.model import Member, Ref
 from detlint.facts.nodes import walk
+from detlint.model.readers import Readers
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 from detlint.program.users import Callers, Use
@@ -63,7 +63,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Exact:
     """Finds sums and products of whole numbers."""
 
-    def __init__(self, matcher: Matcher, texts: Texts, attributes: Attributes, callers: Callers) -> None:
+    def __init__(self, matcher: Matcher, texts: Texts, attributes: Readers, callers: Callers) -> None:
         self.matcher = matcher
         self._texts = texts
         self._attributes = attributes

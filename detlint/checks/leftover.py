@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from detlint.checks.attributes import Attributes
 from detlint.checks.guards import call_in, class_in
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
 from detlint.facts.nodes import walk
+from detlint.model.readers import Readers
 from detlint.program.resolve import Module
 from detlint.program.texts import Texts
 
@@ -34,7 +34,7 @@ class Leftover:
     """
 
     def __init__(
-        self, matcher: Matcher, texts: Texts, attributes: Attributes, always: Callable[[Module, int, ast.expr], bool]
+        self, matcher: Matcher, texts: Texts, attributes: Readers, always: Callable[[Module, int, ast.expr], bool]
     ) -> None:
         self._always = always
         self._resolver = matcher.resolver

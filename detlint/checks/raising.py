@@ -11,12 +11,12 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
+from detlint.model.classes import may_derive
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
 from detlint.program.users import Users
 
 
@@ -184,7 +184,7 @@ class Raising:
             return True
         for path in saying:
             self._resolver.opened.add(path)  # it may come to do so
-            if deriving(owner).search(self._users.texts.of(path) or b""):
+            if may_derive(self._resolver, path, f"{module.path}::{owner}"):
                 return True
         return False
 

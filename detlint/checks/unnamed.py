@@ -14,7 +14,6 @@ from copy import copy
 from functools import lru_cache, partial
 from typing import Final
 
-from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.by_name import ANY, LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
@@ -28,6 +27,8 @@ from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.folders import INIT
+from detlint.ir import code as ir
+from detlint.model.readers import Counts, Readers
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
@@ -92,7 +93,7 @@ class Unnamed:
         self,
         resolver: Resolver,
         users: Users,
-        attributes: Attributes,
+        attributes: Readers,
         root: str,
         packaged: bool,
         declared: Collection[str],
@@ -107,7 +108,7 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._replaced = Replaced(users.texts)
+        self._replaced = Replaced(users)
         self._unchosen = Unchosen(users, documents, self.is_in_library)
         self._speaks = speaks
         self._makes_none = makes_none
@@ -289,19 +290,24 @@ class Unnamed:
         """
         return partial(self._counts, owner, set())
 
-    def _counts(self, owner: str, asking: set[tuple[str, str]], path: str, block: Block, at: int) -> bool:
-        """Whether what stands at a place in a part of a file may be run."""
+    def _counts(self, owner: str, asking: set[tuple[str, str]], path: str, code: ir.Function, at: int) -> bool:
+        """Whether an op of a function of a file may be run."""
         other = self._resolver.module(path)
         if other is None:
             return True
-        method = method_at(block.text, at) if block.name in other.classes else ""
+        name, _, inside = code.qualified.partition(".")
+        method = inside.partition(".")[0] if name in other.classes else ""
         # What was only supposed on the way to an answer says nothing where that is no.
-        if method and self._is_never_called(other, block.name, method, {*asking}):
+        if method and self._is_never_called(other, name, method, {*asking}):
             return False
-        function = other.functions.get(f"{block.name}.{method}") if method else None
-        if function is not None and not other.detail(function).decorators and self._makes_none(other, block.name):
+        function = other.functions.get(f"{name}.{method}") if method else None
+        if function is not None and not other.detail(function).decorators and self._makes_none(other, name):
             return False
-        return owner == f"{path}::{block.name}" or not self._is_dark(other, block, asking)
+        if owner == f"{path}::{name}":
+            return True
+        if name and self._replaced.holds(path, code.spans[at][0]) and not self._is_noted(other):
+            return False
+        return not self._is_left_dark(other, name or (MAIN if code.is_main(at) else TOP), asking)
 
     def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
@@ -401,17 +407,19 @@ class Unnamed:
         Args:
             layer: whether what it says is the name of a layer, which does no more than to give numbers.
         """
-        if block.name == TOP:
+        if block.name not in (TOP, MAIN) and self._replaced.is_one(module.path, block) and not self._is_noted(module):
+            return True
+        return self._is_left_dark(module, block.name, asking, layer=layer)
+
+    def _is_left_dark(self, module: Module, name: str, asking: set[tuple[str, str]], *, layer: bool = False) -> bool:
+        """The same of the part of a file that has a name, where no later one replaces it."""
+        if name == TOP:
             return False
-        if block.name == MAIN:
+        if name == MAIN:
             return _only_shows_shapes(module) or (layer and self._only_prints(module))
-        if self._replaced.is_one(module.path, block) and not self._is_noted(module):
+        if name.startswith(TRIES) and (_is_trial(module, name) or len([*self._saying(module, name)]) == 1):
             return True
-        if block.name.startswith(TRIES) and (
-            _is_trial(module, block.name) or len([*self._saying(module, block.name)]) == 1
-        ):
-            return True
-        return self._is_idle(module, block.name, asking)
+        return self._is_idle(module, name, asking)
 
     def _only_prints(self, module: Module) -> bool:
         """Whether a module of a package has a `__main__` block, which only prints, and nothing that may train."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from detlint.checks.attributes import Attributes, Counts
 from detlint.checks.by_name import ANY, gets_any
 from detlint.checks.match import Matcher
 from detlint.checks.wholes import without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
+from detlint.model.readers import Counts, Readers
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.texts import IMPORT, Texts, deriving
@@ -135,7 +135,7 @@ class Unused:
     """
 
     def __init__(
-        self, matcher: Matcher, users: Users, attributes: Attributes, in_library: Callable[[Module], bool]
+        self, matcher: Matcher, users: Users, attributes: Readers, in_library: Callable[[Module], bool]
     ) -> None:
         self._resolver = matcher.resolver
         self._in_library = in_library

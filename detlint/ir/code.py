@@ -150,12 +150,15 @@ class Function:
         return operation[3 : 3 + operation[2]]
 
     @cached_property
-    def is_method(self) -> bool:
-        """Whether its first parameter is an object of the class around it."""
+    def receives(self) -> str:
+        """What its first parameter is, as a method's: an "object" of the class around it, or the "class"; "" for neither."""
         parent, given = self.parent, self.header.parameters
-        if parent is None or not parent.is_class or not given or given[0].kind > EITHER or self.name in _OF_CLASSES:
-            return False
-        return not any(parent.is_builtin(value, "classmethod", "staticmethod") for value in self.decorators)
+        if parent is None or not parent.is_class or not given or given[0].kind > EITHER:
+            return ""
+        if any(parent.is_builtin(value, "staticmethod") for value in self.decorators):
+            return ""
+        of_class = any(parent.is_builtin(value, "classmethod") for value in self.decorators)
+        return "class" if of_class or self.name in _OF_CLASSES else "object"
 
     # -- names ----------------------------------------------------------------------------------------------------------
 
@@ -197,7 +200,7 @@ class Function:
             return None
         owner, slot = self.binding(operation[1])
         method = self if owner == self.number else self.code.function(owner)
-        if slot != 0 or not method.is_method:
+        if slot != 0 or method.receives != "object":
             return None
         kept = slot not in method.binds or (method is self and self.parameter(value) == 0)
         return method.parent if kept else None
@@ -290,6 +293,10 @@ class Function:
         """The tests that were passed on the way to an op inside this function, the innermost first."""
         guard = self.flow.passed.get(at)
         return iter(guard) if guard is not None else iter(())
+
+    def is_main(self, at: int) -> bool:
+        """Whether an op of the top level stands in a block that asks for the file's `__name__`, and it is so."""
+        return any(guard.holds and "__name__" in map(self.dotted, self.within(guard.test)) for guard in self.guards(at))
 
     def blocks(self, at: int) -> Iterator[int]:
         """The marks that began the parts of blocks around an op, the innermost first: `IF`, `ELSE`, `FOR`, `EXCEPT`, ..."""

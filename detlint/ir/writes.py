@@ -253,7 +253,7 @@ def _keys(function: Function, call: Call, word: str, of: int) -> list[str]:
         of: what the dictionary has the attributes of.
     """
     if of == MODULES or call.unpacked:
-        return [ANY]
+        return [ANY, *call.named]
     if word != "update":
         return [_name(function, call.positional[0]) if call.positional and word != "__ior__" else ANY]
     items = [function.ops[value] for value in call.positional]

@@ -6,7 +6,7 @@ What it may assume is what `detlint.ir.writes` does. What can't be read may do a
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -116,6 +116,21 @@ class Writers:
                     and self._takes_name(meaning.name(function, function.ops[at][1]), named)
                 ):
                     yield function, given[0]
+
+    def sets_of(self, meanings: Meanings, path: str, roots: Container[str]) -> bool:
+        """Whether a file may set an attribute of something that some libraries have, by the first components of their names."""
+        code = self._resolver.modules.code(path) if self.of(path).of_modules else None
+        module = self._resolver.module(path) if code is not None else None
+        meaning = meanings.of(module) if module is not None else None
+        return (
+            code is not None
+            and meaning is not None
+            and any(
+                meaning.name(write.function, write.of).partition(".")[0] in roots
+                for write in Writes(code).all()
+                if write.of >= 0
+            )
+        )
 
     def _takes_name(self, called: str, positions: Iterable[int]) -> bool:
         """Whether a function of the program sets an attribute by a name that it is given at one of some positions."""

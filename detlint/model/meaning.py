@@ -111,11 +111,11 @@ class Meaning:
         return self._resolver.normal(self._module.path, found if found is not None else Ref(self._module.prefix + text))
 
     def _given(self, function: Function, parameter: int, text: str) -> Value | None:
-        """What a parameter is: an object of the class, of a method's first; else what is known of it by itself."""
-        parent = function.parent
-        if parameter == 0 and parent is not None and parent.is_class:
-            return Instance(f"{self._module.path}::{parent.qualified}")
-        return Param(text)
+        """What a parameter is: an object of the class, or that, of a method's first; else what is known of it by itself."""
+        if parameter or function.parent is None or not function.receives:
+            return Param(text)
+        owner = f"{self._module.path}::{function.parent.qualified}"
+        return Instance(owner) if function.receives == "object" else Ref(owner)
 
     def _imported(self, function: Function, at: int) -> str:
         """The dotted name that an import says, from the top."""
