@@ -71,6 +71,7 @@ class Walk:
         "builds",
         "catalog",
         "classes",
+        "code",
         "counters",
         "data",
         "defined",
@@ -148,7 +149,8 @@ class Walk:
 
     def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog, ir: FileIR) -> None:
         self.data = data
-        self.writes = Writes(Code(ir))
+        self.code = Code(ir)
+        self.writes = Writes(self.code)
         self.module = module
         self.prefix = f"{module}."
         self.package = package
