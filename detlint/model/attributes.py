@@ -6,13 +6,13 @@ What it may assume is what `detlint.ir.writes` does. What can't be read may do a
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.writes import ANY, MODULES, OWN, Writes
-from detlint.model.meaning import Meanings
+from detlint.model.meaning import Meaning, Meanings
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Resolver
 
@@ -32,8 +32,8 @@ class Written(NamedTuple):
     """Whether it puts other modules in the place of some."""
     texts: Set[str]
     """The names that are texts of it, alone or behind a dot."""
-    by_parameters: Set[tuple[str, int]]
-    """The functions, and the positions of their parameters, that are names of what they set."""
+    by_parameters: Set[tuple[str, int, str]]
+    """The functions, and the positions and names of their parameters, that are names of what they set."""
     makes_another: bool
     """Whether it makes an object of another one's class."""
 
@@ -100,43 +100,48 @@ class Writers:
             meanings: says what it hands that to.
         """
         code = self._resolver.code(path)
-        writes = Writes(code) if code is not None and attribute in code.identifiers | code.texts else None
-        for write in writes.named.get(attribute, ()) if writes is not None else ():
-            if write.of >= 0 and writes is not None and not writes.is_own(write):
-                yield write.function, write.of
-        module = self._resolver.module(path) if code is not None and attribute in code.texts else None
+        if code is None or (attribute not in code.identifiers and attribute not in code.texts):
+            return
+        writes = Writes(code)
+        named = writes.named.get(attribute, ())
+        yield from ((write.function, write.of) for write in named if write.of >= 0 and not writes.is_own(write))
+        module = self._resolver.module(path) if attribute in code.texts else None
         meaning = meanings.of(module) if module is not None else None
-        for function in code.functions() if code is not None and meaning is not None else ():
-            for at, _ in function.each(op.CALL):
-                given = function.call(at).positional
-                named = [n for n, value in enumerate(given) if function.constant(value) == attribute]
-                if (
-                    named
-                    and meaning is not None
-                    and self._takes_name(meaning.name(function, function.ops[at][1]), named)
-                ):
-                    yield function, given[0]
+        if meaning is not None:
+            yield from (
+                given for function in code.functions() for given in self._hands_name(meaning, function, attribute)
+            )
+
+    def _hands_name(self, meaning: Meaning, function: Function, attribute: str) -> Iterator[tuple[Function, int]]:
+        """What a function hands, with the name of an attribute, to what sets that."""
+        for at, operation in function.each(op.CALL):
+            call = function.call(at)
+            handed: list[tuple[int | str, int]] = [*enumerate(call.positional), *call.named.items()]
+            words = {word for word, value in handed if function.constant(value) == attribute}
+            if words and self._takes_name(meaning.name(function, operation[1]), words):
+                yield function, next(value for _, value in handed)
+
+    def _takes_name(self, called: str, words: Container[int | str]) -> bool:
+        """Whether a function of the program sets an attribute by a name that it is given.
+
+        Args:
+            words: the position at which it is, or its keyword.
+        """
+        path, colon, inside = called.partition("::")
+        return colon != "" and any(
+            name == inside and (position in words or position - ("." in inside) in words or parameter in words)
+            for name, position, parameter in self.of(path).by_parameters
+        )
 
     def sets_of(self, meanings: Meanings, path: str, roots: Container[str]) -> bool:
         """Whether a file may set an attribute of something that some libraries have, by the first components of their names."""
         code = self._resolver.modules.code(path) if self.of(path).of_modules else None
-        module = self._resolver.module(path) if code is not None else None
-        meaning = meanings.of(module) if module is not None else None
-        return (
-            code is not None
-            and meaning is not None
-            and any(
-                meaning.name(write.function, write.of).partition(".")[0] in roots
-                for write in Writes(code).all()
-                if write.of >= 0
-            )
-        )
-
-    def _takes_name(self, called: str, positions: Iterable[int]) -> bool:
-        """Whether a function of the program sets an attribute by a name that it is given at one of some positions."""
-        path, colon, inside = called.partition("::")
-        taken = {position for name, position in self.of(path).by_parameters if name == inside} if colon else ()
-        return any(position in taken or position + ("." in inside) in taken for position in positions)
+        module = self._resolver.module(path)
+        meaning = meanings.of(module) if module is not None and code is not None else None
+        if code is None or meaning is None:
+            return False
+        of = ((write.function, write.of) for write in Writes(code).all() if write.of >= 0)
+        return any(meaning.name(*each).partition(".")[0] in roots for each in of)
 
     def _replaces_module_with(self, name: str, path: str) -> bool:
         """Whether a file puts others in the place of modules, and says a name that these may have."""
@@ -152,7 +157,7 @@ def _written(code: Code) -> Written:
     """What a file does to attributes."""
     writes = Writes(code)
     times, others, of_modules, swapped, modules = dict[str, int](), set[str](), set[str](), set[str](), False
-    by_parameters = set[tuple[str, int]]()
+    by_parameters = set[tuple[str, int, str]]()
     for write in writes.all():
         name = sys.intern(write.name)
         own, module = writes.is_own(write), writes.is_of_module(write)
@@ -163,7 +168,7 @@ def _written(code: Code) -> Written:
             continue
         position = write.function.parameter(write.by) if write.by >= 0 else -1
         if position >= 0:
-            by_parameters.add((write.function.qualified, position))
+            by_parameters.add((write.function.qualified, position, write.function.text(position)))
         if write.of != OWN:
             if not own or not name:
                 others.add(name)

@@ -38,8 +38,6 @@ _STATEMENT: Final = re.compile(
 )
 """The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
 
-DEFINES: Final = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
-"""A definition of the top level."""
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([\w. ,\t]+)")  # `^` takes more than twice as long
 _WORD: Final = re.compile(rb"\w+")
 _BEGIN: Final = re.compile(rb"\b|(?<=\\[nt])")
