@@ -35,7 +35,7 @@ def asked(body: Function) -> Asked:
                 continue
             text = function.constant(operation[4])
             name = text if isinstance(text, str) else None
-            if not all(_is_given_out(function, use, set()) for use in function.users[at]):
+            if not _is_given_out(function, at):
                 used.add(name)
             elif name is None:
                 givers.add(_method(function).name)
@@ -49,26 +49,29 @@ def _method(function: Function) -> Function:
     return function
 
 
-def _is_given_out(function: Function, use: Use, seen: set[int]) -> bool:
-    """Whether a use of a value does no more than to look at it and to give it back.
+def _is_given_out(function: Function, value: int) -> bool:
+    """Whether a value is only looked at and given back, whatever names hold it meanwhile."""
+    waiting, seen = [value], set[int]()
+    for at in waiting:  # grows meanwhile
+        for use in function.users[at] if at not in seen else ():
+            operation = function.ops[use.op]
+            if operation[0] == op.CHOICE:
+                waiting.append(use.op)
+            elif operation[0] == op.STORE:
+                if any(other is not function for other, _ in function.code.reads(function.binding(operation[1]))):
+                    return False
+                waiting += function.loads.get(use.op, ())
+            elif not _only_looks(function, use):
+                return False
+        seen.add(at)
+    return True
 
-    Args:
-        seen: the ops that this is asked of.
-    """
+
+def _only_looks(function: Function, use: Use) -> bool:
+    """Whether a use of a value does no more than to look at it, and to give it back."""
     operation = function.ops[use.op]
-    if operation[0] in _HARMLESS or use.op in seen:
-        return True
-    seen.add(use.op)
     if operation[0] == op.CALL:
         return use.place == 3 and function.is_builtin(operation[1], *_LOOKS)
     if operation[0] == op.ATTR:
         return function.code.strings[operation[2]] not in _RUNS
-    if operation[0] == op.CHOICE:
-        return all(_is_given_out(function, other, seen) for other in function.users[use.op])
-    if operation[0] != op.STORE:
-        return False
-    binding = function.binding(operation[1])
-    if any(other is not function for other, _ in function.code.reads(binding)):
-        return False
-    loads = function.loads.get(use.op, ())
-    return all(_is_given_out(function, other, seen) for load in loads for other in function.users[load])
+    return operation[0] in _HARMLESS

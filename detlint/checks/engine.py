@@ -81,7 +81,7 @@ class Engine:
             lambda *of: raising.makes_none(*of), documents,
         )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
-        sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
+        sums = Sums(users, self.untrained.may_train_in)
         mended = Mended(users)
         words = Words(
             self.untrained.speaks,
