@@ -14,20 +14,20 @@ from copy import copy
 from functools import lru_cache, partial
 from typing import Final
 
-from detlint.checks.by_name import ANY, LOCATORS, finds_any, gets_any, locates
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS, without_hints
 from detlint.checks.replaced import Replaced
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
-from detlint.checks.unused import is_of_framework
-from detlint.checks.wholes import FINDS, only_splits_names
+from detlint.checks.unused import ANY, is_of_framework
+from detlint.checks.wholes import FINDS, LOCATORS, only_splits_names
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import SUFFIXES
 from detlint.folders import INIT
 from detlint.ir import code as ir
+from detlint.model.by_name import ByName
 from detlint.model.readers import Counts, Readers
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
@@ -812,21 +812,26 @@ class Unnamed:
         holders = {path for carrier in carriers for path in self._holders(carrier)}
         for path in sorted(holders):
             parts = self._texts.blocks(path)
-            if any(self._asks(path, block.text) for block in parts) or gets_any(
-                b"".join(block.text for block in parts)
-            ):
+            code = self._resolver.modules.code(path)
+            if any(self._asks(path, block.text) for block in parts) or (code is not None and ByName(code).gets_any()):
                 return True
         return self._is_found_with_any(module)
 
     def _is_found_with_any(self, module: Module) -> bool:
         """Whether a part of the program imports modules by any names, and takes what has any names from there."""
         for path in self._texts.saying_any(["import_module", "__import__", *LOCATORS], self._users.home(module)):
-            parts = self._texts.blocks(path) if path.endswith(".py") else ()
-            finding = (block.text for block in parts if finds_any(block.text, partial(self._asks, path)))
-            if any(locates(text) or not only_splits_names(text) for text in finding):
+            code = self._resolver.modules.code(path) if path.endswith(".py") else None
+            by_name = ByName(code) if code is not None else None
+            if by_name is not None and (by_name.locating or self._takes_any(path, by_name.finding)):
                 self._resolver.opened.add(path)
                 return True
         return False
+
+    def _takes_any(self, path: str, names: Collection[str]) -> bool:
+        """Whether one of the definitions of a file which import modules by any names takes what has any names from there, and doesn't just
+        split names off those of modules."""
+        parts = (b.text for b in self._texts.blocks(path) if names and (b.name if b.name != MAIN else TOP) in names)
+        return any(self._asks(path, text) and not only_splits_names(text) for text in parts)
 
     def _asks(self, path: str, text: bytes) -> bool:
         """Whether a part of a file may ask a module of the program for what has a name that isn't written out."""
