@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from functools import lru_cache
 from typing import Final, NamedTuple
 
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
-from detlint.facts.spare import Layout
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.uses import Use
 
-_LOOKS: Final = frozenset({"callable", "getattr", "hasattr", "isinstance", "setattr"})
+_LOOKS: Final = ("callable", "getattr", "hasattr", "isinstance", "setattr")
 """Functions that don't run what they are handed first."""
 _RUNS: Final = frozenset({"__call__", "call", "construct", "forward"})
 """Methods that run a layer."""
-_PASSED_ON: Final = (ast.BoolOp, ast.IfExp)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_HARMLESS: Final = frozenset({op.ASSERT, op.BINARY, op.COMPARE, op.IF, op.RETURN, op.UNARY})
 
 
 class Asked(NamedTuple):
@@ -28,69 +25,53 @@ class Asked(NamedTuple):
     """The methods that may give it back under a name that isn't written out."""
 
 
-@lru_cache(maxsize=64)
-def asked(text: bytes) -> Asked:
-    """What a class does with its attributes, where it has them by `getattr(self, ...)`.
-
-    Args:
-        text: its definition.
-    """
-    parsed = tree(text)
-    if parsed is None:
-        return Asked(True, frozenset(), frozenset())
-    used, givers = list[str | None](), set[str]()
-    for function in walk(parsed):
-        if isinstance(function, _Function):
-            parents = Layout(function.body).parents
-            for call in _gets(function):
-                name = _name(call)
-                if not _is_given_out(call, function, parents):
-                    used.append(name)
-                elif name is None:
-                    givers.add(function.name)
+def asked(body: Function) -> Asked:
+    """What a class does with its attributes, where it has them by `getattr(self, ...)`."""
+    used, givers = set[str | None](), set[str]()
+    for function in body.code.inside(body.number):
+        for at, operation in function.each(op.CALL):
+            asks = operation[2] > 1 and function.is_builtin(operation[1], "getattr")
+            if not asks or function.receiver(operation[3]) is None:
+                continue
+            text = function.constant(operation[4])
+            name = text if isinstance(text, str) else None
+            if not _is_given_out(function, at):
+                used.add(name)
+            elif name is None:
+                givers.add(_method(function).name)
     return Asked(None in used, frozenset(name for name in used if name is not None), frozenset(givers))
 
 
-def _gets(function: _Function) -> list[ast.Call]:
-    """The calls `getattr(self, ...)` of a function."""
-    return [
-        call
-        for call in walk(function)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id == "getattr"
-        and call.args
-        and isinstance(call.args[0], ast.Name)
-        and call.args[0].id == "self"
-    ]
+def _method(function: Function) -> Function:
+    """The method that a function stands in, or is."""
+    while function.parent is not None and not function.parent.is_class:
+        function = function.parent
+    return function
 
 
-def _name(call: ast.Call) -> str | None:
-    """The name of the attribute that is asked for; None where it isn't written out."""
-    name = call.args[1] if len(call.args) > 1 else None
-    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+def _is_given_out(function: Function, value: int) -> bool:
+    """Whether a value is only looked at and given back, whatever names hold it meanwhile."""
+    waiting, seen = [value], set[int]()
+    for at in waiting:  # grows meanwhile
+        for use in function.users[at] if at not in seen else ():
+            operation = function.ops[use.op]
+            if operation[0] == op.CHOICE:
+                waiting.append(use.op)
+            elif operation[0] == op.STORE:
+                if any(other is not function for other, _ in function.code.reads(function.binding(operation[1]))):
+                    return False
+                waiting += function.loads.get(use.op, ())
+            elif not _only_looks(function, use):
+                return False
+        seen.add(at)
+    return True
 
 
-def _is_given_out(node: ast.AST, function: _Function, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether the value of an expression is only looked at and given back."""
-    around = parents.get(node)
-    if isinstance(around, _PASSED_ON):
-        return _is_given_out(around, function, parents)
-    if isinstance(around, ast.NamedExpr):
-        return _is_given_out(around, function, parents) and _are_given_out(around.target, function, parents)
-    if isinstance(around, ast.Assign):
-        return all(_are_given_out(target, function, parents) for target in around.targets)
-    if isinstance(around, ast.Call):
-        return isinstance(around.func, ast.Name) and around.func.id in _LOOKS and around.args[:1] == [node]
-    if isinstance(around, ast.Attribute):
-        return isinstance(around.ctx, ast.Load) and around.attr not in _RUNS
-    return isinstance(around, (ast.BinOp, ast.Compare, ast.If, ast.Return, ast.UnaryOp))
-
-
-def _are_given_out(target: ast.expr, function: _Function, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a name that holds such a value is read for no more than that."""
-    return isinstance(target, ast.Name) and all(
-        _is_given_out(load, function, parents)
-        for load in walk(function)
-        if isinstance(load, ast.Name) and load.id == target.id and isinstance(load.ctx, ast.Load)
-    )
+def _only_looks(function: Function, use: Use) -> bool:
+    """Whether a use of a value does no more than to look at it, and to give it back."""
+    operation = function.ops[use.op]
+    if operation[0] == op.CALL:
+        return use.place == 3 and function.is_builtin(operation[1], *_LOOKS)
+    if operation[0] == op.ATTR:
+        return function.code.strings[operation[2]] not in _RUNS
+    return operation[0] in _HARMLESS

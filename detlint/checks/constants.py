@@ -3,7 +3,6 @@ for it have one answer."""
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -20,7 +19,7 @@ from detlint.checks.kin import Kin
 from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
-from detlint.checks.others import Others, may_pass
+from detlint.checks.others import Others, Unseen, may_pass
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
@@ -505,7 +504,7 @@ class Constants:
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""
         found: set[Value | None] = set()
-        unseen = list[ast.Call]()
+        unseen = list[Unseen]()
         calls = self._calls(module, function, unseen)
         if calls is None or (unseen and not self._leave_out(unseen, module, function, name, found)):
             return None
@@ -546,7 +545,7 @@ class Constants:
         return self._settled.unpacked(home, name, taken.default if isinstance(taken.default, Const) else None)
 
     def _leave_out(
-        self, unseen: list[ast.Call], module: Module, function: Function, name: str, found: set[Value | None]
+        self, unseen: list[Unseen], module: Module, function: Function, name: str, found: set[Value | None]
     ) -> bool:
         """Whether calls that may be of a function all leave a parameter at a default that is known.
 
@@ -688,7 +687,7 @@ class Constants:
             return None
         return self._calls(module, function)
 
-    def _calls(self, module: Module, function: Function, unseen: list[ast.Call] | None = None) -> list[Use] | None:
+    def _calls(self, module: Module, function: Function, unseen: list[Unseen] | None = None) -> list[Use] | None:
         """All calls of a function; None where it may have others.
 
         Args:

@@ -108,7 +108,7 @@ class Documented:
     def _is_given(self, reach: Reach, flag: str) -> bool:
         """Whether a file that a run comes to may say itself what an option is."""
         files = reach.files
-        found = next((path for path in sorted(files) if self._texts.gives(flag, path)), None)
+        found = next((path for path in sorted(files) if self._users.writers.gives(flag, path)), None)
         reach.visited |= reach.imported if found is None else {found}  # what it rests on
         return found is not None
 

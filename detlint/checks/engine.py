@@ -8,7 +8,6 @@ from detlint import counters
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.alone import Alone
-from detlint.checks.attributes import Attributes
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
@@ -25,6 +24,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.model.readers import Readers
 from detlint.program.calls import DESCRIBES
 from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
@@ -74,15 +74,15 @@ class Engine:
         self.matcher = Matcher(resolver, settings, hiding, registered, versions)
         self.users = users
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
-        attributes = Attributes(resolver, users, users.texts)
+        attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
             resolver, users, attributes, root, packaged, declared, self._speaks,
             lambda *of: raising.makes_none(*of), documents,
         )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
-        sums = Sums(self.catalog, users.texts, self.untrained.is_about_training)
-        mended = Mended(self.catalog, users.texts)
+        sums = Sums(users, self.untrained.may_train_in)
+        mended = Mended(users)
         words = Words(
             self.untrained.speaks,
             self.untrained.updates,
@@ -91,17 +91,11 @@ class Engine:
             self.untrained.hands,
             sums.may,
             mended.may,
-            users.texts.sets,
-            users.texts.times_set,
-            users.texts.looks_up,
-            users.texts.hands_itself,
             lambda *at: self.verdicts.leaves_out(*at),
             self.unnamed.is_never_chosen,
             lambda *at: self.verdicts.keeps_from(*at),
             lambda *at: self.verdicts.brings_to(*at),
-            users.texts.gives,
-            users.texts.injects,
-            users.texts.swaps,
+            users.writers,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
         raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.catalog import Entry
-from detlint.checks.attributes import Attributes
 from detlint.checks.levels import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.numbers import Made, Numbers, first
@@ -19,6 +18,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
 from detlint.model.places import point_of
+from detlint.model.readers import Readers
 from detlint.program.resolve import Module
 from detlint.program.users import Callers, Use
 
@@ -35,7 +35,7 @@ _ALONE: Final = frozenset({"self", "input", "tensor"})
 class Exact:
     """Finds sums and products of whole numbers."""
 
-    def __init__(self, matcher: Matcher, attributes: Attributes, callers: Callers) -> None:
+    def __init__(self, matcher: Matcher, attributes: Readers, callers: Callers) -> None:
         self.matcher = matcher
         self._attributes = attributes
         self._callers = callers

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Final
 
 from detlint.checks.unused import OF_ITSELF
-from detlint.facts import assigned
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -19,7 +18,7 @@ IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^
 _CALLS_ITSELF: Final = re.compile(rb"\bself\(")
 _SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
 """By what an object may set attributes of its own without their names."""
-_OF_SETTINGS: Final = re.compile(rb"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
+_OF_SETTINGS: Final = re.compile(r"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
 """The names of what holds settings."""
 
 
@@ -95,7 +94,8 @@ class Kin:
         texts = self._texts
         for path in texts.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)  # it may come to set it
-            holders = [*assigned.holders(texts.code(path) or texts.of(path) or b"", name.encode())]
+            of = self._users.writers.set_of_others(self._users.meanings, path, name)
+            holders = [function.dotted(value).rpartition(".")[2] for function, value in of]
             if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
                 return True
         return False

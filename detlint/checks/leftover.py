@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from detlint.checks.attributes import Attributes
 from detlint.checks.match import Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -17,6 +16,7 @@ from detlint.ir.places import Test
 from detlint.ir.uses import Use
 from detlint.model.flow import is_replaced
 from detlint.model.places import point_of
+from detlint.model.readers import Readers
 from detlint.program.resolve import Module, Resolver
 
 Always = Callable[[Module, int, Test], bool]
@@ -29,7 +29,7 @@ class Leftover:
         always: says whether a test always is as it has to be in the function of a site.
     """
 
-    def __init__(self, matcher: Matcher, attributes: Attributes, always: Always) -> None:
+    def __init__(self, matcher: Matcher, attributes: Readers, always: Always) -> None:
         self._always = always
         self._resolver = matcher.resolver
         self._attributes = attributes
@@ -59,7 +59,7 @@ class _Parts:
     """What becomes of the parts of one layer."""
 
     def __init__(
-        self, resolver: Resolver, attributes: Attributes, module: Module, owner: str, always: Callable[[Test], bool]
+        self, resolver: Resolver, attributes: Readers, module: Module, owner: str, always: Callable[[Test], bool]
     ) -> None:
         self._resolver = resolver
         self._attributes = attributes

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
-from typing import Final
-
-from detlint.catalog import Catalog
-from detlint.program.texts import Texts
-
-_ALIAS: Final = rb"\bimport[ \t]+(?:%s)[\w.]*[ \t]+as[ \t]+(\w+)"
+from detlint.program.users import Users
 
 
 class Mended:
-    """Looks for that in the texts of files."""
+    """Finds them."""
 
-    def __init__(self, catalog: Catalog, texts: Texts) -> None:
-        self._texts = texts
-        self._catalog = catalog
-        libraries = sorted(name.encode() for framework in catalog.frameworks for name in framework.mends)
-        self._imports = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:%s)\b" % (b"|".join(libraries) or rb"(?!)"), re.M)
-        self._aliases = re.compile(_ALIAS % b"|".join(catalog.raising_roots))
+    def __init__(self, users: Users) -> None:
+        catalog = users.resolver.catalog
+        self._users = users
+        self._roots = {root.decode() for root in catalog.raising_roots}
+        self._libraries = {name for framework in catalog.frameworks for name in framework.mends}
         self._known: dict[str, bool] = {}
-
-    @cached_property
-    def _owners(self) -> set[bytes]:
-        owners = {name.rpartition(".")[0].rpartition(".")[2].encode() for name in self._catalog.raising}
-        return owners.union(self._catalog.raising_roots)
 
     def may(self, path: str) -> bool:
         """Whether a file may give a framework something that it lacks."""
         if path not in self._known:
-            text = self._texts.of(path)
-            self._known[path] = text is None or self._may(text)
+            module = self._users.resolver.module(path)
+            imports = module.facts.imports if module is not None else ()
+            mending = module is None or any(name.partition(".")[0] in self._libraries for name in imports)
+            writers, meanings = self._users.writers, self._users.meanings
+            self._known[path] = mending or writers.sets_of(meanings, path, self._roots)
         return self._known[path]
-
-    def _may(self, text: bytes) -> bool:
-        if self._imports.search(text):
-            return True
-        owners = b"|".join(sorted(self._owners.union(self._aliases.findall(text))))
-        sets = rb"^[ \t]*(?:%s)(?:\.\w+)*\.\w+[ \t]*=(?!=)|\bsetattr\([ \t]*(?:\w+\.)*(?:%s)[ \t]*," % (owners, owners)
-        return re.search(sets, text, re.M) is not None

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from detlint.facts.loops import dotted
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Value
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
-from detlint.facts.reading.values import tail_of
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.ir.code import Span as Place
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import Texts
 from detlint.program.users import Use, Users
+
+
+class Unseen(NamedTuple):
+    """A call that no site tells of."""
+
+    function: Function
+    at: int
 
 
 class Perhaps(NamedTuple):
     """Calls that may be of a method."""
 
     uses: list[Use]
-    unseen: list[ast.Call]
-    """Those that no site tells of."""
+    unseen: list[Unseen]
 
 
 class _Said(NamedTuple):
     """What a file says that calls a method of a name: sites, and calls that no site tells of."""
 
     sites: list[int]
-    unseen: list[ast.Call]
-
-
-_Place = tuple[int, int, int | None, int | None]
+    unseen: list[Unseen]
 
 
 class Others:
@@ -91,47 +90,37 @@ class Others:
 
     def _said_in(self, home: Module, called: str) -> _Said:
         if (home.path, called) not in self._said:
-            self._said[home.path, called] = _said(home, self._users.texts, called)
+            self._said[home.path, called] = _said(home, self._users.resolver.modules.code(home.path), called)
         return self._said[home.path, called]
 
 
-def _said(home: Module, texts: Texts, called: str) -> _Said:
+def _said(home: Module, code: Code | None, called: str) -> _Said:
     """What a file says that calls a method of a name."""
-    text = texts.code(home.path) if texts.has_name(home.path, called) else None
-    if text is None:
-        return _Said([], [])
-    if (numbers := _all_seen(home, text, called)) is not None:
-        return _Said(numbers, [])
     said = _Said([], [])
-    sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"}
-    for call in _calls_in(text).get(called, ()):
-        number = sites.get((call.lineno, call.col_offset, call.end_lineno, call.end_col_offset))
+    calls = [*_calls_in(code, called)] if code is not None else []
+    sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"} if calls else {}
+    for function, at in calls:
+        number = sites.get(function.spans[at])
         if number is None:
-            said.unseen.append(call)
+            said.unseen.append(Unseen(function, at))
         else:
             said.sites.append(number)
     return said
 
 
-def may_pass(call: ast.Call, name: str, position: int) -> bool:
+def _calls_in(code: Code, called: str) -> Iterator[tuple[Function, int]]:
+    """Where a file calls methods of a name."""
+    for number, at in code.attributes.get(called, ()):
+        function = code.function(number)
+        uses = function.users[at] if function.ops[at][0] == op.ATTR else ()
+        yield from ((function, use.op) for use in uses if function.ops[use.op][0] == op.CALL and use.place == 1)
+
+
+def may_pass(unseen: Unseen, name: str, position: int) -> bool:
     """Whether a call may give a parameter something, by its name, at its position (-1 for none), or by what it unpacks."""
-    unpacks = any(isinstance(arg, ast.Starred) for arg in call.args)
-    return unpacks or 0 <= position < len(call.args) or any(one.arg in (None, name) for one in call.keywords)
-
-
-def _all_seen(home: Module, text: bytes, called: str) -> list[int] | None:
-    """The sites that call a method by its name, where these are all that a file says of it; None where it has to be parsed to know."""
-    named = [n for n, site in enumerate(home.sites) if site.kind == "call" and tail_of(site.target) == called]
-    calls = re.compile(rb"\.\s*%s\s*\(" % re.escape(called.encode()))
-    if len(calls.findall(text)) != len(named) or not all(isinstance(home.sites[n].target, Member) for n in named):
-        return None
-    lines = text.splitlines() if named else []
-    return named if all(calls.search(_text_at(lines, home.sites[n].span)) for n in named) else None
-
-
-def _text_at(lines: list[bytes], span: Span) -> bytes:
-    """The text of a place, from where it begins to the end of its last line."""
-    return b"\n".join((lines[span.line - 1][span.column :], *lines[span.line : span.end_line]))
+    call = unseen.function.call(unseen.at)
+    unpacks = call.unpacked or any(unseen.function.ops[value][0] == op.STAR for value in call.positional)
+    return bool(unpacks) or 0 <= position < len(call.positional) or name in call.named
 
 
 def _may_be(users: Users, module: Module, name: str, home: Module, index: int, with_heirs: bool) -> bool:
@@ -157,21 +146,12 @@ def _is_sure(base: Value | None) -> bool:
     return isinstance(base, Result) or (isinstance(base, Instance) and not base.name)
 
 
-def _place(span: Span) -> _Place:
+def _place(span: Span) -> Place:
     return span.line, span.column, span.end_line, span.end_column
 
 
-def _is_of_base(call: ast.Call) -> bool:
+def _is_of_base(unseen: Unseen) -> bool:
     """Whether a class calls what its bases have: `super().sample(x)`."""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return isinstance(owner, ast.Call) and dotted(owner.func) == "super"
-
-
-@lru_cache(maxsize=16)
-def _calls_in(text: bytes) -> dict[str, list[ast.Call]]:
-    """Where a file calls methods, by their names. Of one that can't be read nothing runs."""
-    found = dict[str, list[ast.Call]]()
-    for node in walk(tree(text) or ast.Module([], [])):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found.setdefault(node.func.attr, []).append(node)
-    return found
+    function = unseen.function
+    base = function.ops[function.ops[function.ops[unseen.at][1]][1]]
+    return base[0] == op.CALL and function.is_builtin(base[1], "super")

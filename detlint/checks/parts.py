@@ -96,12 +96,11 @@ def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given
         return None if asks or any(_asks_itself(resolver.code(path)) for path, _ in bases) else frozenset()
     givers = set[str]()
     for path, name in (*((module.path, name) for name in related), *bases):
-        resolver.opened.add(path)
-        for block in users.texts.blocks(path):
-            found = asked(block.text) if block.name == name and OF_ITSELF.encode() in block.text else None
-            if found is not None and (found.any or given_out in found.names):
+        code = resolver.code(path)
+        for found in map(asked, code.by_name.get(name, ()) if code is not None else ()):
+            if found.any or given_out in found.names:
                 return None
-            givers |= found.givers if found is not None else frozenset()
+            givers |= found.givers
     return frozenset(givers)
 
 

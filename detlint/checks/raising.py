@@ -11,12 +11,12 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
+from detlint.model.classes import may_derive
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
 from detlint.program.users import Users
 
 
@@ -184,7 +184,7 @@ class Raising:
             return True
         for path in saying:
             self._resolver.opened.add(path)  # it may come to do so
-            if deriving(owner).search(self._users.texts.of(path) or b""):
+            if may_derive(self._resolver, path, f"{module.path}::{owner}"):
                 return True
         return False
 
@@ -197,10 +197,9 @@ class Raising:
         saying = self._users.saying(module, target.attr)
         if saying is None or self._is_derived_from(module, function.owner):
             return True
-        texts = self._users.texts
         paths = {module.path, *saying}
         self._resolver.opened.update(paths)
-        return any(texts.sets(target.attr, path) for path in sorted(paths))
+        return any(self._users.writers.sets(target.attr, path) for path in sorted(paths))
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Set
 from itertools import chain
-from typing import Final
 
-from detlint.facts.loops import dotted
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
-from detlint.program.texts import DEFINES, Block, Texts
-
-_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+from detlint.ir import ops as op
+from detlint.ir.code import Binding, Code, Function
+from detlint.notebook import is_notebook
+from detlint.program.texts import Block
+from detlint.program.users import Users
 
 
 class Replaced:
     """Finds them."""
 
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
+    def __init__(self, users: Users) -> None:
+        self._modules = users.resolver.modules
+        self._texts = users.texts
+        self._known: dict[str, dict[tuple[str, int], range]] = {}
 
     def holds(self, path: str, line: int) -> bool:
         """Whether a line of a file stands in one."""
-        return any(line in lines for lines in _replaced(self._texts.of(path) or b"").values())
+        return any(line in lines for lines in self._in(path).values())
 
     def is_one(self, path: str, block: Block) -> bool:
         """Whether a part of a file is one."""
-        gone = _replaced(self._texts.of(path) or b"")
+        gone = self._in(path)
         if not any(name == block.name for name, _ in gone):
             return False
         line, blocks = 1, self._texts.blocks(path)
@@ -39,67 +36,95 @@ class Replaced:
             line += other.text.count(b"\n")
         return False
 
+    def _in(self, path: str) -> dict[tuple[str, int], range]:
+        """Their names, and where they begin, with their lines."""
+        if path not in self._known:
+            code = self._modules.code(path) if not is_notebook(path) else None  # whose cells run in any order
+            names = [header.name for header in code.ir.functions if not header.parent] if code is not None else ()
+            twice = code is not None and len({*names}) < len(names)
+            self._known[path] = dict(_replaced(code.module)) if code is not None and twice else {}
+        return self._known[path]
 
-@lru_cache(maxsize=64)
-def _replaced(text: bytes) -> dict[tuple[str, int], range]:
-    """The names of such definitions, and where they begin, with their lines."""
-    names = DEFINES.findall(text)
-    body = getattr(tree(text), "body", ()) if len({*names}) < len(names) else ()
-    own = frozenset(node.name for node in body if isinstance(node, _DEFINITIONS))
-    found = (node for number, node in enumerate(body) if _is_replaced(node, body[number + 1 :], own))
-    return {(node.name, node.lineno): range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in found}
+
+def _replaced(top: Function) -> Iterator[tuple[tuple[str, int], range]]:
+    """Those of a file's top level."""
+    own = {slot for _, (_, slot, value) in top.each(op.STORE) if _is_definition(top, value)}
+    last: dict[int, int] = {}
+    for at, operation in top.each(op.STORE, op.DELETE):
+        before = last.pop(operation[1], -1)
+        if operation[0] == op.DELETE or any(True for _ in top.blocks(at)) or not _is_definition(top, operation[2]):
+            continue
+        if before >= 0 and not _may_be_used(top, before, at, own):
+            span = top.spans[top.ops[before][2]]
+            yield (top.text(operation[1]), span[0]), range(span[0], span[2] + 1)
+        if _is_plain(top, operation[2]):
+            last[operation[1]] = at
 
 
-def _is_replaced(statement: ast.stmt, behind: Sequence[ast.stmt], own: Collection[str]) -> bool:
-    """Whether a statement is such a definition. A decorator, or a metaclass, may keep what it is given.
+def _is_definition(top: Function, value: int) -> bool:
+    return top.ops[value][0] in (op.FUNCTION, op.CLASS) and top.code.function(top.ops[value][1]).name != "<lambda>"
+
+
+def _is_plain(top: Function, value: int) -> bool:
+    """Whether a value is a definition that nothing else is handed: a decorator, or a metaclass, may keep it."""
+    if not _is_definition(top, value) or top.ops[value][2]:
+        return False
+    given = top.call(value) if top.ops[value][0] == op.CLASS else None
+    return given is None or not (given.named or given.unpacked)
+
+
+def _may_be_used(top: Function, before: int, behind: int, own: Set[int]) -> bool:
+    """Whether anything may come to a definition between the ops that bind it and, anew, its name: it says that, or calls or imports
+    something. What stands in another definition may, if it is evaluated at once and calls one of the file's.
 
     Args:
-        own: the names of all definitions of the file, which may come to it when they are called.
+        own: the slots of the file's definitions.
     """
-    if not isinstance(statement, _DEFINITIONS) or statement.decorator_list:
-        return False
-    if isinstance(statement, ast.ClassDef) and statement.keywords:
-        return False
-    for other in behind:
-        if isinstance(other, _DEFINITIONS) and other.name == statement.name:
-            at_once = any(_may_come_to(part, statement.name, own) for part in _at_once(other))
-            return not (at_once or _calls_one(other, own))
-        if _may_come_to(other, statement.name, own):
-            return False
-    return False
-
-
-def _at_once(definition: _Definition) -> Iterator[ast.AST]:
-    """What a definition evaluates before its name means it, but for what is defined in it."""
-    if isinstance(definition, ast.ClassDef):
-        own = (statement for statement in definition.body if not isinstance(statement, _DEFINITIONS))
-        return chain(definition.decorator_list, definition.bases, definition.keywords, own)
-    return chain(definition.decorator_list, [definition.args])
-
-
-def _all_at_once(definition: _Definition) -> Iterator[ast.AST]:
-    """What a definition evaluates before its name means it, and in a class what is defined in that."""
-    inside = definition.body if isinstance(definition, ast.ClassDef) else ()
-    inner = (_all_at_once(statement) for statement in inside if isinstance(statement, _DEFINITIONS))
-    return chain(_at_once(definition), chain.from_iterable(inner))
-
-
-def _may_come_to(node: ast.AST, name: str, own: Collection[str]) -> bool:
-    """Whether a part of a file may use what has a name before it: it says that, or calls or imports something; a definition says it,
-    or what another one of the file does when it is called at once: a decorator, for a default, in the body of a class."""
-    if any(type(part) is ast.Name and part.id == name for part in walk(node)):
+    slot = top.ops[before][1]
+    code, inside = top.code, range(before + 1, behind)
+    defined = [at for at in inside if _is_definition(top, at)]
+    parts = {part for at in defined for value in _given(top, at) for part in top.within(value)}
+    for at in inside:
+        operation = top.ops[at]
+        if operation[0] == op.LOAD and operation[1] == slot:
+            return True
+        if operation[0] == op.CALL and (at not in parts or _root(top, operation[1]) in own):
+            return True
+        if operation[0] in (op.IMPORT, op.MEMBER):
+            return True
+    decorators = (value for at in defined for value in top.ops[at][3 : 3 + top.ops[at][2]])
+    if any(_root(top, value) in own for value in decorators):
         return True
-    if isinstance(node, _DEFINITIONS):
-        return _calls_one(node, own)
-    return any(type(part) in (ast.Call, ast.Import, ast.ImportFrom) for part in walk(node))
+    bodies = chain.from_iterable(_bodies(code, top, at) for at in defined)
+    return any(_comes_to(body, Binding(0, slot), own) for body in bodies)
 
 
-def _calls_one(definition: _Definition, own: Collection[str]) -> bool:
-    """Whether a definition calls another one of its file at once."""
-    nodes = [*chain.from_iterable(map(walk, _all_at_once(definition)))]
-    inner = [
-        node for node in definition.body if isinstance(definition, ast.ClassDef) and isinstance(node, _DEFINITIONS)
-    ]
-    decorators = chain.from_iterable(each.decorator_list for each in (definition, *inner))
-    called = (*decorators, *(node.func for node in nodes if isinstance(node, ast.Call)))
-    return any(dotted(function).partition(".")[0] in own for function in called)
+def _given(top: Function, at: int) -> Iterator[int]:
+    """What a definition is made of: its decorators, defaults, annotations and bases."""
+    yield from top.values(at)
+    for parameter in top.code.function(top.ops[at][1]).header.parameters:
+        yield from (value for value in (parameter.default, parameter.annotation) if value >= 0)
+
+
+def _bodies(code: Code, around: Function, at: int) -> Iterator[Function]:
+    """The body of a class, and those of the classes in it: all that is evaluated with it at once."""
+    body = code.function(around.ops[at][1])
+    if body.is_class:
+        yield body
+        yield from chain.from_iterable(_bodies(code, body, inner) for inner, _ in body.each(op.CLASS))
+
+
+def _comes_to(body: Function, wanted: Binding, own: Set[int]) -> bool:
+    """Whether the body of a class says a name of the top level, or calls one of the file's definitions."""
+    if any(body.binding(operation[1]) == wanted for _, operation in body.each(op.LOAD)):
+        return True
+    decorators = (value for _, made in body.each(op.FUNCTION, op.CLASS) for value in made[3 : 3 + made[2]])
+    called = (operation[1] for _, operation in body.each(op.CALL))
+    return any(_root(body, value) in own for value in chain(decorators, called))
+
+
+def _root(function: Function, value: int) -> int:
+    """The slot of the top level that a value is read from; -1 for none."""
+    operation = function.ops[function.chain(value).root]
+    owner, slot = function.binding(operation[1]) if operation[0] == op.LOAD else (-1, -1)
+    return slot if owner == 0 else -1

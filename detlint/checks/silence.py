@@ -8,7 +8,6 @@ from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import listings, seeds
-from detlint.checks.attributes import Attributes
 from detlint.checks.documented import Documented
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
@@ -23,6 +22,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.facts.model import CERTAIN, IDLE, SHAPES, Ref, Site, Span
+from detlint.model.readers import Readers
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import is_mode
@@ -54,7 +54,7 @@ class Silence:
         settings: Settings,
         users: Users,
         gradients: Gradients,
-        attributes: Attributes,
+        attributes: Readers,
         unnamed: Unnamed,
         untrained: Untrained,
         documented: Documented,

@@ -6,14 +6,13 @@ pass says never happens, nor what the parts would do that its constructor makes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
-from detlint.checks.attributes import Attributes
 from detlint.checks.gradients import BEGINNING
+from detlint.model.classes import keeps_as, may_derive
+from detlint.model.readers import Readers
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
 from detlint.program.users import Users
 
 
@@ -24,7 +23,7 @@ class Uncallable:
         in_library: whether others may use what is in a file.
     """
 
-    def __init__(self, users: Users, attributes: Attributes, in_library: Callable[[Module], bool]) -> None:
+    def __init__(self, users: Users, attributes: Readers, in_library: Callable[[Module], bool]) -> None:
         self._resolver = users.resolver
         self._users = users
         self._attributes = attributes
@@ -60,14 +59,17 @@ class Uncallable:
 
     def _may_be_given(self, module: Module, owner: str, forward: str) -> bool:
         """Whether a class may come to a forward pass that its own text doesn't have: by what derives from it, or by who sets it."""
-        raw = forward.encode()
-        sets = re.compile(rb"\b%s[ \t]*=(?!=)|setattr\([^,()]+,[ \t]*[\"']%s\b" % (raw, raw))
-        for pattern, word in ((sets, forward), (deriving(owner), owner)):
+        for word in (forward, owner):
             saying = self._users.saying(module, word) if word.isascii() else None
             if saying is None:
                 return True
             for path in saying:
                 self._resolver.opened.add(path)  # it may come to do so
-                if pattern.search(self._users.texts.of(path) or b""):
+                if may_derive(self._resolver, path, f"{module.path}::{owner}") or self._gives(path, forward):
                     return True
         return False
+
+    def _gives(self, path: str, forward: str) -> bool:
+        """Whether a file may give objects, or their class, a forward pass that is no method."""
+        code = self._resolver.code(path)
+        return self._users.writers.times_set(forward, path) > 0 or (code is not None and keeps_as(code, forward))

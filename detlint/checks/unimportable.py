@@ -7,20 +7,18 @@ runs around it may come from there.
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.facts.parse import module_of
+from detlint.ir import ops as op
+from detlint.ir.code import Code
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-_RELATIVE: Final = re.compile(rb"^from[ \t]*\.[ \t]*(?:\w|import\b)", re.M)
-_PACKAGED: Final = (b"__package__", b"__path__")
-"""Who says such words may be in another package than the folder says."""
+_PACKAGED: Final = frozenset({"__package__", "__path__"})
+"""Who has such names may be in another package than the folder says."""
 _Missing = tuple[int, str]
 """The line of an import, and what it imports."""
 NOTHING: Final[_Missing] = (0, "")
@@ -43,21 +41,25 @@ class Unimportable:
 
     def _missing(self, module: Module) -> _Missing:
         """The first import of the top level that surely raises. One in an `if`, or a `try`, may be meant to."""
-        text = self._users.texts.of(module.path)
+        code = self._users.resolver.code(module.path)
         folder = os.path.dirname(module.path)
-        if text is None or not _RELATIVE.search(text) or any(word in text for word in _PACKAGED):
+        if code is None or not _PACKAGED.isdisjoint(code.identifiers):
             return NOTHING
         if self._modules.has(folder, "__init__"):
             return NOTHING
-        for line, name in _asked(text):
+        for line, name in _asked(code):
             if self._modules.find(module.path, name) is None and not self._modules.has(folder, name):
                 return (line, f".{name}") if self._users.runs_at_home(module) else NOTHING
         return NOTHING
 
 
-def _asked(text: bytes) -> Iterator[_Missing]:
+def _asked(code: Code) -> Iterator[_Missing]:
     """The modules that the top level of a file imports from beside it, and where."""
-    for node in module_of(text).body:
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            names = [node.module.partition(".")[0]] if node.module else [alias.name for alias in node.names]
-            yield from ((node.lineno, name) for name in names if name != "*")
+    top, strings = code.module, code.strings
+    for at, (_, name, level, _) in top.each(op.IMPORT):
+        if level != 1 or any(True for _ in top.blocks(at)):
+            continue
+        members = (strings[top.ops[use.op][2]] for use in top.users[at] if top.ops[use.op][0] == op.MEMBER)
+        yield from (
+            (top.spans[at][0], member) for member in ([strings[name].partition(".")[0]] if strings[name] else members)
+        )

@@ -13,7 +13,6 @@ from copy import copy
 from functools import partial
 from typing import Final
 
-from detlint.checks.attributes import Attributes, Counts, method_at
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.hints import READERS
 from detlint.checks.tests import is_test
@@ -22,18 +21,19 @@ from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Mem
 from detlint.facts.yaml_file import scalars
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT
+from detlint.ir import code as ir
 from detlint.ir import ops as op
 from detlint.ir.code import VALUES, Code, Function
 from detlint.ir.places import Place
 from detlint.model import references
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
-from detlint.model.meaning import Meanings
+from detlint.model.meaning import Meaning
+from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import Block
 from detlint.program.users import ANYWHERE, Users
 
 HOOKS: Final = BEGINNING | {
@@ -72,7 +72,7 @@ class Unnamed:
         self,
         resolver: Resolver,
         users: Users,
-        attributes: Attributes,
+        attributes: Readers,
         root: str,
         packaged: bool,
         declared: Collection[str],
@@ -87,7 +87,6 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._meanings = Meanings(resolver)
         self._dynamics: dict[str, Dynamic] = {}
         self._unchosen = Unchosen(users, documents, self.is_in_library)
         self._speaks = speaks
@@ -282,7 +281,7 @@ class Unnamed:
 
     def _case_of(self, module: Module, name: str) -> str:
         """The function of the same file, put together of cases, that a decorator adds one to; "" for none."""
-        meaning = self._meanings.of(module.path)
+        meaning = self._users.meanings.of(module)
         top = meaning.code.module if meaning is not None else None
         defined = (
             [o for _, o in top.each(op.FUNCTION) if top.code.function(o[1]).name == name] if top is not None else []
@@ -326,19 +325,21 @@ class Unnamed:
         """
         return partial(self._counts, owner, set())
 
-    def _counts(self, owner: str, asking: set[tuple[str, str]], path: str, block: Block, at: int) -> bool:
-        """Whether what stands at a place in a part of a file may be run."""
+    def _counts(self, owner: str, asking: set[tuple[str, str]], path: str, code: ir.Function, at: int) -> bool:
+        """Whether an op of a function of a file may be run."""
         other = self._resolver.module(path)
         if other is None:
             return True
-        method = method_at(block.text, at) if block.name in other.classes else ""
+        name, _, inside = code.qualified.partition(".")
+        method = inside.partition(".")[0] if name in other.classes else ""
         # What was only supposed on the way to an answer says nothing where that is no.
-        if method and self._is_never_called(other, block.name, method, {*asking}):
+        if method and self._is_never_called(other, name, method, {*asking}):
             return False
-        function = other.functions.get(f"{block.name}.{method}") if method else None
-        if function is not None and not other.detail(function).decorators and self._makes_none(other, block.name):
+        function = other.functions.get(f"{name}.{method}") if method else None
+        if function is not None and not other.detail(function).decorators and self._makes_none(other, name):
             return False
-        return owner == f"{path}::{block.name}" or not self._is_dark(other, block.name, asking)
+        block = name or (MAIN if code.is_main(at) else TOP)
+        return owner == f"{path}::{name}" or not self._is_dark(other, block, asking, number=code.outermost.number)
 
     def is_offered(self, module: Module, name: str) -> bool:
         """Whether a library gives a class, or one that derives from it, to whoever uses it."""
@@ -352,7 +353,7 @@ class Unnamed:
             return True
         wanted = self._wanted(module, name)
         for path in saying:
-            meaning = self._meanings.of(path)
+            meaning = self._meaning(path)
             if meaning is None:
                 continue
             places = (
@@ -420,7 +421,7 @@ class Unnamed:
 
     def _is_named_in(self, path: str, wanted: Wanted, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether another file may mean a definition by a name that it has: its own, or the one that an import has given it."""
-        other, meaning = self._resolver.module(path), self._meanings.of(path)
+        other, meaning = self._resolver.module(path), self._meaning(path)
         if other is None or meaning is None:
             return any(map(wanted.is_spelled, self._scalars(path)))
         imported = references.imports(meaning, wanted, name)
@@ -478,7 +479,7 @@ class Unnamed:
 
     def _hands_over(self, path: str, carrier: str) -> bool:
         """Whether a file does more with another one that it imports as a module than to take what that has by its names."""
-        meaning = self._meanings.of(path)
+        meaning = self._meaning(path)
         own = Ref(f"{carrier}::")
         return meaning is None or any(
             meaning.value(function, at) == own and any(function.ops[use.op][0] != op.ATTR for use in function.users[at])
@@ -486,9 +487,14 @@ class Unnamed:
             for at, _ in function.each(op.LOAD, op.ATTR)
         )
 
+    def _meaning(self, path: str) -> Meaning | None:
+        """What the values in a file mean; None for one that is no Python."""
+        module = self._resolver.module(path)
+        return self._users.meanings.of(module) if module is not None else None
+
     def _dynamic(self, path: str) -> Dynamic | None:
         """By what a file comes to definitions without their names; None for one that is no Python."""
-        meaning = self._meanings.of(path)
+        meaning = self._meaning(path)
         if meaning is None:
             return None
         if path not in self._dynamics:

@@ -13,6 +13,7 @@ from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.resolve import Module
+from detlint.program.texts import MAIN, TOP
 from detlint.program.users import ANYWHERE, Users
 
 _TRAIN: Final = rb"\.train\(\s*(?!True\b|False\b|mode\b|\))"
@@ -73,6 +74,11 @@ class Untrained:
             text = self._users.texts.of(path)
             self._speaking[path] = text is None or self.is_about_training(text)
         return self._speaking[path]
+
+    def may_train_in(self, path: str, name: str) -> bool:
+        """Whether something may train in a definition of a file's top level, or, of "", in what stands in none."""
+        names = (name,) if name else (TOP, MAIN)
+        return any(self.is_about_training(b.text) for b in self._users.texts.blocks(path) if b.name in names)
 
     def is_about_training(self, text: bytes) -> bool:
         """Whether something may train in a text, by its words."""

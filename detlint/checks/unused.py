@@ -8,16 +8,18 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from detlint.checks.attributes import Attributes, Counts
-from detlint.checks.by_name import ANY, gets_any
 from detlint.checks.match import Matcher
-from detlint.checks.wholes import without
+from detlint.checks.wholes import only_splits_names, without
 from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
+from detlint.model.by_name import ByName
+from detlint.model.readers import Counts, Readers
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 from detlint.program.texts import IMPORT, Texts, deriving
 from detlint.program.users import Users
 
+ANY: Final = rb",(?!\s*[\"'][\w.]*[\"']\s*[,)])"
+"""What stands before a name that isn't written out whole, behind what is asked for it."""
 PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
 """By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
 _WAYS: Final = re.compile(
@@ -67,7 +69,10 @@ def puts_names_together(
         (
             path
             for path, text in texts
-            if text is None or _puts_together(text) or gets_any(text) or _gets_any(users, path, text, named, of_itself)
+            if text is None
+            or _puts_together(text)
+            or _asks_any(users, path, wholes, idle)
+            or _gets_any(users, path, text, named, of_itself)
         ),
         None,
     )
@@ -77,6 +82,18 @@ def puts_names_together(
     users.resolver.opened.update(importers)
     users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the file may do so too
     return False
+
+
+def _asks_any(users: Users, path: str, wholes: bool, idle: Callable[[str, str], bool] | None) -> bool:
+    """Whether a file may ask a module that it has for what has a name that isn't written out; arguments as above."""
+    code = users.resolver.modules.code(path)
+    by_name = ByName(code) if code is not None else None
+    if by_name is None or not by_name.gets_any():
+        return False
+    parts = users.texts.blocks(path)
+    named = {b.name for b in parts if b.name and idle is not None and _asks(b.text) and idle(path, b.name)}
+    splitting = () if wholes else {block.name for block in parts if only_splits_names(block.text)}
+    return by_name.gets_any(named, splitting)
 
 
 def _running(texts: Texts, path: str, text: bytes, idle: Callable[[str, str], bool]) -> bytes:
@@ -135,7 +152,7 @@ class Unused:
     """
 
     def __init__(
-        self, matcher: Matcher, users: Users, attributes: Attributes, in_library: Callable[[Module], bool]
+        self, matcher: Matcher, users: Users, attributes: Readers, in_library: Callable[[Module], bool]
     ) -> None:
         self._resolver = matcher.resolver
         self._in_library = in_library

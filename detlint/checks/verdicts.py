@@ -7,7 +7,6 @@ from functools import partial
 
 from detlint.catalog import TRANSFORM
 from detlint.checks import listings
-from detlint.checks.attributes import Attributes
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
@@ -34,6 +33,7 @@ from detlint.config import Settings
 from detlint.facts.model import Either, Member
 from detlint.ir import ops as op
 from detlint.model.places import point_of
+from detlint.model.readers import Readers
 from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -58,7 +58,7 @@ class Verdicts:
         settings: Settings,
         users: Users,
         levels: Levels,
-        attributes: Attributes,
+        attributes: Readers,
         unnamed: Unnamed,
         untrained: Untrained,
         raising: Raising,

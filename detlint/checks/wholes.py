@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from detlint.checks.by_name import LOCATORS
 from detlint.program.texts import IMPORT, Texts
 
+LOCATORS: Final = ("pydoc", "resolve_name")
+"""The words by which texts are found that give a definition by its name with that of its module."""
 FINDS: Final = [
     "import_module",
     "__import__",

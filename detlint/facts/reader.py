@@ -43,7 +43,6 @@ from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
 from detlint.facts.search_path import MARK, put_on_path
-from detlint.ir.code import Code
 from detlint.ir.lower import lower
 from detlint.ir.records import FileIR
 from detlint.model.options import lacking
@@ -61,7 +60,7 @@ class Reader(Definitions):
 
     __slots__ = ()
 
-    def file(self, tree: ast.Module, code: Code, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
+    def file(self, tree: ast.Module, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
         lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.functions.append(Function("", ""))
         self.details.append(Detail())
@@ -71,7 +70,7 @@ class Reader(Definitions):
             self.cells(tree.body, cells)
         else:
             self.tree = tree
-            self.lacking = lacking(code)
+            self.lacking = lacking(self.code)
             self.block(tree.body)
         self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
@@ -211,7 +210,7 @@ def read(
         return Facts(module, cells=cells, problem=tree), None
     try:
         ir = lower(tree)
-        facts = Reader(data, module, package, catalog).file(tree, Code(ir), cells, left_out)
+        facts = Reader(data, module, package, catalog, ir).file(tree, cells, left_out)
     except RecursionError:
         return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply")), None
     if accelerator and accelerator not in facts.mentions:

@@ -6,16 +6,13 @@ it doesn't write out.
 
 from __future__ import annotations
 
-import ast
-import re
 from typing import Final
 
-from detlint.facts.nodes import walk
 from detlint.facts.scope import BUILTINS
+from detlint.ir import ops as op
+from detlint.ir.code import Code
 
-_BY_NAME: Final = re.compile(
-    rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|%run"
-)
+_BY_NAME: Final = frozenset({"__builtins__", "__dict__", "builtins", "exec", "execfile", "globals", "locals"})
 """What may bind names that aren't written out."""
 GIVEN: Final = frozenset({
     "_", "display", "dbutils", "get_config", "get_ipython", "ic", "profile", "reveal_locals", "reveal_type", "sc", "snakemake", "snoop",
@@ -29,37 +26,27 @@ WHOLE: Final = 40
 """How many names a file that is no excerpt binds, of those that it reads, for each that nothing binds."""
 
 
-def bound(tree: ast.Module, data: bytes) -> set[str] | None:
-    """All names that a file binds anywhere, deletes or declares; None where it may bind others besides."""
-    if _BY_NAME.search(data) is not None:
+def bound(code: Code) -> set[str] | None:
+    """All names that a file binds anywhere; None where it may bind others besides."""
+    names = code.identifiers
+    if not _BY_NAME.isdisjoint(names) or ("sys" in names and "modules" in names):
         return None
-    names = set(GIVEN)
-    for node in walk(tree):
-        kind = type(node)
-        if kind is ast.Name:
-            if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
-                names.add(node.id)  # type: ignore[attr-defined]
-        elif kind is ast.arg:
-            names.add(node.arg)  # type: ignore[attr-defined]
-        elif kind is ast.alias:
-            if node.name == "*":  # type: ignore[attr-defined]
+    found = set(GIVEN)
+    for function in code.each_once():
+        for _, operation in function.each(op.STAR_IMPORT, op.CALL):
+            if operation[0] == op.STAR_IMPORT or (not operation[2] and function.is_builtin(operation[1], "vars")):
                 return None
-            names.add(node.asname or node.name.partition(".")[0])  # type: ignore[attr-defined]
-        elif kind is ast.Global or kind is ast.Nonlocal:
-            names.update(node.names)  # type: ignore[attr-defined]
-        else:  # functions, classes, handlers, patterns, type parameters
-            names.update(
-                name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if type(name) is str
-            )
-    return names
+        found.update(function.text(slot) for slot, name in enumerate(function.names) if name.slot >= 0)
+    return found
 
 
-def is_excerpt(tree: ast.Module, names: set[str]) -> bool:
+def is_excerpt(code: Code, names: set[str]) -> bool:
     """Whether a file leaves it to its reader to think of much that it reads.
 
     Args:
         names: what it binds.
     """
-    read = {node.id for node in walk(tree) if type(node) is ast.Name} - BUILTINS.keys()
+    reads = (function.text(slot) for function in code.each_once() for _, (_, slot) in function.each(op.LOAD))
+    read = {*reads} - BUILTINS.keys()
     missing = [name for name in read - names if not name.startswith("__")]
     return len(read) - len(missing) < WHOLE * len(missing)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
-from detlint.ir.records import CLASS, KIND, FileIR, FnIR, Header, Name
+from detlint.ir.records import CLASS, EITHER, KIND, FileIR, FnIR, Header, Name
 from detlint.ir.storage import body_of, spans_of
 from detlint.ir.uses import Op, Use, places, users
 
@@ -35,6 +35,8 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+_OF_CLASSES: Final = frozenset({"__class_getitem__", "__init_subclass__", "__new__"})
+"""Methods that are called with a class although they don't say so."""
 
 
 class Call(NamedTuple):
@@ -186,6 +188,30 @@ class Function:
         """The ops of some codes, with their positions."""
         return ((at, operation) for at, operation in enumerate(self.ops) if operation[0] in codes)
 
+    @cached_property
+    def defined(self) -> Mapping[int, int]:
+        """The functions and classes that stand in it, by their numbers -> the ops that make them."""
+        return {operation[1]: at for at, operation in self.each(op.FUNCTION, op.CLASS)}
+
+    @cached_property
+    def decorators(self) -> Sequence[int]:
+        """Its decorators: values in the function around it."""
+        if self.parent is None:
+            return ()
+        operation = self.parent.ops[self.parent.defined[self.number]]
+        return operation[3 : 3 + operation[2]]
+
+    @cached_property
+    def receives(self) -> str:
+        """What its first parameter is, as a method's: an "object" of the class around it, or the "class"; "" for neither."""
+        parent, given = self.parent, self.header.parameters
+        if parent is None or not parent.is_class or not given or given[0].kind > EITHER:
+            return ""
+        if any(parent.is_builtin(value, "staticmethod") for value in self.decorators):
+            return ""
+        of_class = any(parent.is_builtin(value, "classmethod") for value in self.decorators)
+        return "class" if of_class or self.name in _OF_CLASSES else "object"
+
     # -- names ----------------------------------------------------------------------------------------------------------
 
     def text(self, slot: int) -> str:
@@ -204,6 +230,39 @@ class Function:
         for slot in range(len(self.names)):
             found.setdefault(self.text(slot), []).append(slot)
         return found
+
+    @cached_property
+    def binds(self) -> frozenset[int]:
+        """The slots that it binds, or deletes, itself."""
+        return frozenset(operation[1] for _, operation in self.each(op.STORE, op.DELETE))
+
+    def is_builtin(self, value: int, *names: str) -> bool:
+        """Whether a value is one of some names that the file doesn't bind itself."""
+        operation = self.ops[value]
+        if operation[0] != op.LOAD or self.names[operation[1]].slot >= 0:
+            return False
+        return self.text(operation[1]) in names
+
+    def receiver(self, value: int) -> Function | None:
+        """The class around the method whose own object a value surely is, or what its bases have of that: `self`, `super()`."""
+        operation = self.ops[value]
+        if operation[0] == op.CALL and self.is_builtin(operation[1], "super"):
+            return self._own_class()
+        if operation[0] != op.LOAD:
+            return None
+        owner, slot = self.binding(operation[1])
+        method = self if owner == self.number else self.code.function(owner)
+        if slot != 0 or method.receives != "object":
+            return None
+        kept = slot not in method.binds or (method is self and self.parameter(value) == 0)
+        return method.parent if kept else None
+
+    def _own_class(self) -> Function | None:
+        """The class that the next method around stands in, or it itself as one."""
+        around: Function | None = self
+        while around is not None and not (around.parent is not None and around.parent.is_class):
+            around = around.parent
+        return around.parent if around is not None else None
 
     def parameter(self, at: int) -> int:
         """The parameter whose value a `LOAD` surely gives; -1 for none."""
@@ -378,7 +437,7 @@ class Function:
     def meant(self, value: int) -> int:
         """A value through the names under which this function keeps it, as long as there is one that it surely is."""
         seen = {value}
-        while self.ops[value][0] == op.LOAD:
+        while self.ops[value][0] == op.LOAD and self.ops[value][1] in self.binds:
             stored = self.stored(value)
             if stored is None or len(stored) != 1 or stored[0] in seen:
                 return value
@@ -472,6 +531,10 @@ class Code:
         """All functions, class bodies and the top level."""
         return map(self.function, range(len(self._functions)))
 
+    def each_once(self) -> Iterator[Function]:
+        """The same, for one look at each: those that nobody has asked for so far aren't kept."""
+        return (found or Function(self, number) for number, found in enumerate(self._functions))
+
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[Function]]:
         """Qualified names -> the functions and class bodies of that name."""
@@ -522,6 +585,20 @@ class Code:
         """All texts that are written out in its code."""
         return frozenset(constant for constant in self.constants if isinstance(constant, str))
 
+    @cached_property
+    def attributes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """The ops that read, set or delete attributes, by the names of these: the numbers of their functions, and they."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for function in self.each_once():
+            for at, operation in function.each(op.ATTR, op.SET_ATTR, op.DELETE_ATTR):
+                found.setdefault(self.strings[operation[2]], []).append((function.number, at))
+        return found
+
+    @cached_property
+    def is_relative(self) -> bool:
+        """Whether it imports anything from where it stands: `from . import part`."""
+        return any(operation[2] for function in self.each_once() for _, operation in function.each(op.IMPORT))
+
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
         """The op of some codes, or of any, that stands at a place; None for none."""
         for function in self._latest_first:
@@ -554,13 +631,10 @@ class Code:
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""
-        if attribute not in self.identifiers:
-            return
-        row = self.strings.index(attribute)
-        for function in self.functions():
-            for at, operation in function.each(op.SET_ATTR, op.DELETE_ATTR):
-                if operation[2] == row:
-                    yield function, at
+        for number, at in self.attributes.get(attribute, ()):
+            function = self.function(number)
+            if function.ops[at][0] != op.ATTR:
+                yield function, at
 
     @cached_property
     def _variables(self) -> Mapping[Binding, tuple[list[tuple[Function, int]], list[tuple[Function, int]]]]:

@@ -16,9 +16,9 @@ from detlint.ir.code import Code, Function
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 24
-MOST: Final = 64
-"""Files whose meanings are kept."""
 """So many names may stand for one another."""
+MOST_FILES: Final = 64
+"""Files whose meanings are kept: the same ones are asked again and again."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
 
 
@@ -111,11 +111,11 @@ class Meaning:
         return self._resolver.normal(self._module.path, found if found is not None else Ref(self._module.prefix + text))
 
     def _given(self, function: Function, parameter: int, text: str) -> Value | None:
-        """What a parameter is: an object of the class, of a method's first; else what is known of it by itself."""
-        parent = function.parent
-        if parameter == 0 and parent is not None and parent.is_class:
-            return Instance(f"{self._module.path}::{parent.qualified}")
-        return Param(text)
+        """What a parameter is: an object of the class, or that, of a method's first; else what is known of it by itself."""
+        if parameter or function.parent is None or not function.receives:
+            return Param(text)
+        owner = f"{self._module.path}::{function.parent.qualified}"
+        return Instance(owner) if function.receives == "object" else Ref(owner)
 
     def imported(self, function: Function, at: int) -> str:
         """The dotted name that an import says, from the top."""
@@ -132,19 +132,17 @@ class Meaning:
 
 
 class Meanings:
-    """The meanings of a program's files. Those of the last ones are kept."""
+    """Those of a program's files. The last ones are kept."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._known: dict[str, Meaning | None] = {}
 
-    def of(self, path: str) -> Meaning | None:
-        """That of a file; None where it can't be read or parsed, and of one that is no Python."""
-        module, code = self._resolver.module(path), self._resolver.code(path)
-        if path not in self._known or (self._known[path] is not None and self._known[path].code is not code):  # type: ignore[union-attr]
-            if len(self._known) == MOST:
+    def of(self, module: Module) -> Meaning | None:
+        """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
+        code = self._resolver.code(module.path)
+        if module.path not in self._known:
+            if len(self._known) == MOST_FILES:
                 self._known.clear()
-            self._known[path] = (
-                Meaning(self._resolver, module, code) if module is not None and code is not None else None
-            )
-        return self._known[path]
+            self._known[module.path] = Meaning(self._resolver, module, code) if code is not None else None
+        return self._known[module.path]

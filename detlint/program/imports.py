@@ -10,8 +10,8 @@ from typing import Final
 from detlint.facts.model import ANY, Const, Ref
 from detlint.program.resolve import Module, Resolver
 
-MAKES_NAMES: Final = ("__getattr__", "globals", "setattr", "exec", "modules", "__path__", "vars", "locals")
-"""What a file may bind names with that it doesn't say."""
+MAKES_NAMES: Final = frozenset({"__getattr__", "__path__", "exec", "globals", "locals", "setattr", "vars"})
+"""By what a file may bind names that it doesn't say, or by `sys.modules`."""
 
 SEARCHED: Final = "sys.path"
 
@@ -77,12 +77,8 @@ class Imports:
             return False
         if self._modules.is_taken(first) or self._resolver.name(module.path, name) is None:
             return False
-        code = self._resolver.code(module.path)
-        if (
-            code is None
-            or code.imports_beside()
-            or SEARCHED in (name for f in code.functions() for name in f.attributes())
-        ):
+        code = self._modules.code(module.path)
+        if code is None or {"sys", "path"} <= code.identifiers or code.is_relative:
             return False
         return not self._around.may_hold(folder, first) and not self._around.speaks_of_path(folder)
 
@@ -130,8 +126,14 @@ class Imports:
         folder, _, file = path.rpartition(os.sep)
         if offering is None or name.startswith("__") or (file == "__init__.py" and self._around.may_hold(folder, name)):
             return False
-        says = self._resolver.says
-        return not any(says(other, word) for other in offering for word in (name, *MAKES_NAMES))
+        return not any(self._may_bind(other, name) for other in offering)
+
+    def _may_bind(self, path: str, name: str) -> bool:
+        """Whether a file has a name, in its code or as a text, or may bind some that it doesn't say."""
+        code = self._modules.code(path)
+        if code is None or name in code.identifiers or name in code.texts:
+            return True
+        return not MAKES_NAMES.isdisjoint(code.identifiers) or {"sys", "modules"} <= code.identifiers
 
     def _is_missing_in(self, base: str, first: str, second: str = "") -> bool:
         """Whether a name leads into a folder that doesn't say that it is a package, and has no such module."""

@@ -14,8 +14,8 @@ from detlint.program.resolve import Module, Resolver
 
 BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
 MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")
-INSTEAD: Final = ("__call__", "pre_hook", "setattr")
-"""What may hand a forward pass something else than the call says, beside giving the layer another one."""
+INSTEAD: Final = frozenset({"__call__", "register_forward_pre_hook", "setattr"})
+"""By what names a file may hand a forward pass something else than the call says, beside giving the layer another one."""
 
 
 class Targets(Protocol):
@@ -95,15 +95,15 @@ class Raises:
                 home = self.resolver.known(path)
                 if home.facts.cells or self._may_be_another(module, home):
                     return None
-                if any(self._hands_another(file, layer.forward) for file in (path, module.path)):
+                if any(self._may_stand_in(file, layer.forward) for file in (path, module.path)):
                     return None
         parameters = self._parameters(made, layer.forward)
         return (parameters, True) if parameters is not None else None
 
-    def _hands_another(self, path: str, forward: str) -> bool:
-        """Whether a file may hand a forward pass something else than the call does, or give a layer another one."""
-        code = self.resolver.code(path)
-        return code is None or any(code.setters(forward)) or any(name.endswith(INSTEAD) for name in code.identifiers)
+    def _may_stand_in(self, path: str, forward: str) -> bool:
+        """Whether a file may give a layer another forward pass, or this something else than a call says."""
+        code = self.resolver.modules.code(path)
+        return code is None or not INSTEAD.isdisjoint(code.identifiers) or any(True for _ in code.setters(forward))
 
     def _may_be_another(self, module: Module, home: Module) -> bool:
         """Whether a file calls a library that it isn't part of: its release may be another than the one at hand."""

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from detlint import counters
-from detlint.facts import assigned
 from detlint.facts.parse import parsable
 from detlint.ir.code import Code
 from detlint.ir.words import Words, hash_of
@@ -37,17 +36,6 @@ _STATEMENT: Final = re.compile(
 )
 """The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
 
-DEFINES: Final = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
-"""A definition of the top level."""
-_RECEIVES: Final = re.compile(rb"\bdef \w+\(\s*self\b|\bsuper\(\s*\w+\s*,\s*self\s*\)|\b\w+\.__init__\(\s*self\b")
-"""Where a class says `self` for its methods alone."""
-_ITSELF: Final = re.compile(rb"\bself\b(?![ \t]*\.)")
-_OF_ANOTHER: Final = re.compile(rb"\btype\([\w.]+\)\(|__class__\(")
-"""What makes an object of another one's class."""
-_CLASSES: Final = (b"type(", b"__class__(")
-"""What a text says that does. Literals are searched for ten times as fast."""
-_BUILTINS: Final = re.compile(rb"\b(?:builtins|__builtins?__)\b")
-"""What holds the built-in names."""
 _BEGIN: Final = re.compile(rb"\b|(?<=\\[nt])")
 """Where a word may begin: also behind the sign for a new line, in a string."""
 _END: Final = re.compile(rb"\b")
@@ -131,50 +119,6 @@ class Texts:
     def _python(self, path: str) -> bytes:
         """The bytes of a file; of a notebook its Python."""
         return (self.code(path) if is_notebook(path) else self.of(path)) or b""
-
-    def sets(self, attribute: str, path: str) -> bool:
-        """Whether a file may set an attribute of anything but `self`; so may what can't be read."""
-        text = self.of(path)
-        return text is None or assigned.of_another(text, attribute.encode())
-
-    def times_set(self, attribute: str, path: str) -> int:
-        """How often a file sets an attribute, of whatever it is."""
-        return assigned.times(self.of(path) or b"", attribute.encode())
-
-    def looks_up(self, name: str, path: str) -> bool:
-        """Whether a file may make objects of a class without its name: by a text that says it, or by what another object is."""
-        return self._quotes(name, path) or _makes_another(self.of(path) or b"")
-
-    def hands_itself(self, name: str, path: str) -> bool:
-        """Whether a class may go through its own objects, or hand them to something: any other mention of `self` than `self.part`."""
-        own = [block.text for block in self.blocks(path) if block.name == name.partition(".")[0]]
-        return not own or any(_ITSELF.search(_RECEIVES.sub(b"", text)) for text in own)
-
-    def gives(self, option: str, path: str) -> bool:
-        """Whether a file may say what an option is, beside what parses the command line: it sets the attribute, or has its name as a
-        text."""
-        return self._quotes(option, path) or self.times_set(option, path) > 0
-
-    def injects(self, name: str, path: str) -> bool:
-        """Whether a file may put a name among the built-in ones, which all files have, or give it to a module."""
-        text = self.of(path)
-        if text is None or (_BUILTINS.search(text) is not None and self.has_name(path, name)):
-            return True
-        return self.replaces(name, path, anywhere=False)
-
-    def swaps(self, name: str, path: str) -> bool:
-        """Whether a file may put something else in the place of a function, a class or a method of a name."""
-        return self.replaces(name, path, anywhere=True)
-
-    def replaces(self, name: str, path: str, *, anywhere: bool) -> bool:
-        """Whether a file may give a module, or a class, another attribute of a name, or, anywhere, whatever has one of that name."""
-        text = self.of(path)
-        return text is None or assigned.replaces(text, name.encode(), anywhere=anywhere)
-
-    def _quotes(self, name: str, path: str) -> bool:
-        """Whether a file has a text that is a name; so may what can't be read."""
-        text, word = self.of(path), name.encode()
-        return text is None or any(b"%s%s%s" % (quote, word, quote) in text for quote in (b"'", b'"'))
 
     def blocks(self, path: str) -> list[Block]:
         """A file's text in parts, without lines of comments; of a notebook that of its cells."""
@@ -277,11 +221,6 @@ def whole(word: str) -> re.Pattern[bytes]:
     """Finds a word that isn't part of another one. (What comes first in the pattern is searched for fast.)"""
     raw = word.encode()
     return re.compile(rb"%s\b(?:(?<=\b%s)|(?<=\\[nt]%s))" % (raw, raw, raw))
-
-
-@lru_cache(maxsize=MOST_TEXTS)
-def _makes_another(text: bytes) -> bool:
-    return any(word in text for word in _CLASSES) and _OF_ANOTHER.search(text) is not None
 
 
 @lru_cache(maxsize=64)

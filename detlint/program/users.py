@@ -25,6 +25,8 @@ from detlint.facts.model import (
     options,
 )
 from detlint.folders import INIT, packages_around
+from detlint.model.attributes import Writers
+from detlint.model.meaning import Meanings
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -100,6 +102,8 @@ class Users:
         self.resolver = resolver
         self.importers = importers
         self.texts = texts
+        self.meanings = Meanings(resolver)
+        self.writers = Writers(resolver)
         self.mentions = texts.mentions
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""

@@ -17,9 +17,8 @@ class ClassBody:
         bases: tuple[Value | None, ...],
         decorators: tuple[Value | None, ...],
         instance: Instance,
-        lines: range,
     ) -> None:
-        self.name, self.bases, self.decorators, self.lines = name, bases, decorators, lines
+        self.name, self.bases, self.decorators = name, bases, decorators
         self.instance = instance
         """`self`, the same in all of its methods."""
         self.attributes: dict[str, Value | None] = {}

@@ -162,13 +162,7 @@ class Definitions(Blocks):
             value = self.expression(keyword.value)
             if keyword.arg in ("metaclass", None) and value != Ref("abc.ABCMeta"):
                 decorators = (*decorators, value)
-        body = self.classes[name] = ClassBody(
-            name,
-            bases,
-            decorators,
-            Instance(self.prefix + name),
-            range(node.lineno, (node.end_lineno or node.lineno) + 1),
-        )
+        body = self.classes[name] = ClassBody(name, bases, decorators, Instance(self.prefix + name))
         outer, within = self.scope, self.within
         outer.bind(node.name, Ref(f"{self.module}.{name}"))
         self.scope = Scope("class", outer, outer.function, name)

@@ -131,7 +131,7 @@ class Names(Tests):
         if self.unsure or not self.may_miss() or not self.is_unbound(name):
             return
         if self.scope.kind == "module" and self.excerpt is None and self.tree is not None:
-            self.excerpt = unbound.is_excerpt(self.tree, self.bound or set())
+            self.excerpt = unbound.is_excerpt(self.code, self.bound or set())
         if self.scope.kind != "module" or not self.excerpt:
             self.steps.append(Branch("raise", Const(name), ()))
 
@@ -142,7 +142,7 @@ class Names(Tests):
     def is_unbound(self, name: str) -> bool:
         """Whether nothing in the file binds a name that no scope has so far."""
         if not self.bound and self.tree is not None and not name.startswith("__"):
-            self.bound = unbound.bound(self.tree, self.data)
+            self.bound = unbound.bound(self.code)
         return self.bound is not None and not name.startswith("__") and name not in self.bound
 
     def surely_misses(self, statement: ast.stmt) -> bool:

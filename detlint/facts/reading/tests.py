@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from detlint.facts import assigned, modes, smoke
+from detlint.facts import modes, smoke
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     Branch,
@@ -277,8 +277,8 @@ class Tests(Sites):
         return kept[1] if type(kept[1]) is Param else None
 
     def kept_attribute(self, node: ast.expr | None) -> tuple[ClassBody, Value] | None:
-        """The class of `self`, and what its constructor keeps as an attribute which nothing else sets, in the class, or by another
-        name in the file: a parameter, or what some come to."""
+        """The class of `self`, and what its constructor keeps as an attribute which nothing else in the file sets: a parameter, or what
+        some come to."""
         if type(node) is not ast.Attribute or type(node.value) is not ast.Name:
             return None
         own = self.scope.names.get(node.value.id)
@@ -286,11 +286,7 @@ class Tests(Sites):
         value = owner.attributes.get(node.attr) if owner is not None else None
         if value is None or owner is None or not _may_be_flag(value):
             return None
-        key = owner.name, node.attr
-        if key not in self.set_once:
-            word, text = node.attr.encode(), b"\n".join(self.lines()[owner.lines.start - 1 : owner.lines.stop - 1])
-            self.set_once[key] = assigned.times(text, word) == 1 and not assigned.of_another(self.data, word)
-        return (owner, value) if self.set_once[key] else None
+        return (owner, value) if self.writes.is_set_once(owner.name, node.attr) else None
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""

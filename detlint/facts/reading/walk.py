@@ -33,6 +33,9 @@ from detlint.facts.reading.handlers import EXPRESSIONS, SPECIAL, STATEMENTS, of_
 from detlint.facts.reading.values import LONGEST_TEXT, PASSES, STDLIB, simple, span_of
 from detlint.facts.scope import Missing, Scope
 from detlint.facts.sets import MAKES_SET
+from detlint.ir.code import Code
+from detlint.ir.records import FileIR
+from detlint.ir.writes import Writes
 from detlint.source import Source
 
 _DROPS: Final = re.compile(rb"^[ \t]+_ = ", re.M)
@@ -68,6 +71,7 @@ class Walk:
         "builds",
         "catalog",
         "classes",
+        "code",
         "counters",
         "data",
         "defined",
@@ -124,7 +128,6 @@ class Walk:
         "runs",
         "same_order",
         "scope",
-        "set_once",
         "several",
         "sites",
         "stand_ins",
@@ -140,11 +143,14 @@ class Walk:
         "within",
         "words",
         "worthless",
+        "writes",
         "yields",
     )  # fmt: skip
 
-    def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog) -> None:
+    def __init__(self, data: bytes, module: str, package: bool, catalog: Catalog, ir: FileIR) -> None:
         self.data = data
+        self.code = Code(ir)
+        self.writes = Writes(self.code)
         self.module = module
         self.prefix = f"{module}."
         self.package = package
@@ -246,8 +252,6 @@ class Walk:
         """The function that is read; None at the top level."""
         self.flagged: dict[str, Value] = {}
         """Names of it that are only true where a flag is which the object keeps."""
-        self.set_once: dict[tuple[str, str], bool] = {}
-        """Whether an attribute is set once in a class, and by no other name in the file."""
         self.outermost = self.steps
         """The steps of the function that is read, outside of its blocks."""
         self.early: list[tuple[int, Value]] = []

@@ -66,7 +66,7 @@ class Calling(Effects):
             return False
         bases = [base.partition("::") for base in self.resolver.mro(name)]
         self.result.visited.update(path for path, colon, _ in bases if colon)
-        return not any(colon and self.flow.words.hands_itself(inside, path) for path, colon, inside in bases)
+        return not any(colon and self.flow.words.writers.hands_itself(inside, path) for path, colon, inside in bases)
 
     def run(self, value: Value, place: Place | None) -> bool:
         """Call a value with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it may be."""

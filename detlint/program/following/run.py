@@ -180,7 +180,7 @@ class Run:
     def may_give(self, attribute: str, path: str) -> bool:
         """Whether a file may give some object an attribute, or has a class with such a method."""
         words, module = self.flow.words, self.resolver.module(path)
-        if words.times_set(attribute, path) > 0 or words.sets(attribute, path):
+        if words.writers.times_set(attribute, path) > 0 or words.writers.sets(attribute, path):
             return True
         return module is not None and any(attribute in body.methods for body in module.classes.values())
 
@@ -190,7 +190,7 @@ class Run:
         names = called.name.partition("::")[2].split(".") if isinstance(called, Ref) else []
         if isinstance(target, Result) or len(names) == 1:
             names = [*names, "__init__", "__call__"]
-        return any(self.some_file(partial(self.flow.words.swaps, name)) for name in names)
+        return any(self.some_file(partial(self.flow.words.writers.swaps, name)) for name in names)
 
     def for_layer(self, name: str, work: Callable[[], object]) -> None:
         """Run something that building an object of a class does, or that a framework does with it."""
@@ -335,7 +335,7 @@ class Run:
         """Note that the run raises here unless an option is true, which nothing sets but whoever starts it."""
         aside = self.elsewhere or self.using or self.frame.function.deferred
         sure = not (aside or self.unsure or self.returns or self.doubtful)
-        if sure and not self.some_file(partial(self.flow.words.gives, flag)):
+        if sure and not self.some_file(partial(self.flow.words.writers.gives, flag)):
             self.result.needs.add(flag)
 
     def target(self, index: int) -> Value | None:

@@ -155,7 +155,7 @@ class Steps(Run):
             return True
         if branch.kind == "raise":
             name = str(branch.test.value) if isinstance(branch.test, Const) else ""
-            given = name != "" and self.some_file(partial(self.flow.words.injects, name))
+            given = name != "" and self.some_file(partial(self.flow.words.writers.injects, name))
             return not given and self.stop(f"`{name}`")
         if branch.kind == "with":
             return self.block(branch)
@@ -247,9 +247,11 @@ class Steps(Run):
         value = test if isinstance(test, Expression) else made.kept
         held = {Kept(self.values, frame, kept).is_true(value) for frame in made.frames}
         known = held.pop() if len(held) == 1 and all(frame.given for frame in made.frames) else None
-        if known is None or self.some_file(partial(self.flow.words.looks_up, made.owner.rpartition("::")[2])):
+        if known is None or self.some_file(partial(self.flow.words.writers.looks_up, made.owner.rpartition("::")[2])):
             return None
-        return None if any(self.some_file(partial(self.flow.words.sets, name)) for name in attributes) else known
+        return (
+            None if any(self.some_file(partial(self.flow.words.writers.sets, name)) for name in attributes) else known
+        )
 
     def kept_as(self, asked: Member, seen: set[str], name: str) -> Value | None:
         """What the constructor keeps as another attribute, which nothing else in the file sets.
@@ -260,7 +262,7 @@ class Steps(Run):
         seen.add(name)
         made, module = self.made_for(Member(asked.base, name)), self.frame.module
         keeping = sum(name in body.attributes for body in module.classes.values())
-        once = made is not None and self.flow.words.times_set(name, module.path) == keeping
+        once = made is not None and self.flow.words.writers.times_set(name, module.path) == keeping
         return made.kept if made is not None and once else None
 
     def hands_on_amiss(self, site: Site) -> bool:
@@ -277,12 +279,12 @@ class Steps(Run):
         made = self.made_for(site.target) if count is not None else None
         if made is None or count is None or not isinstance(made.kept, Param):
             return False
-        if self.some_file(partial(self.flow.words.sets, site.target.attr)):
+        if self.some_file(partial(self.flow.words.writers.sets, site.target.attr)):
             return False
         keeping = [
             body for body in frame.module.classes.values() if isinstance(body.attributes.get(site.target.attr), Param)
         ]
-        if self.flow.words.times_set(site.target.attr, frame.module.path) != len(keeping):
+        if self.flow.words.writers.times_set(site.target.attr, frame.module.path) != len(keeping):
             return False  # a method may set it anew
         values = {self.values.look(frame, made.kept).value for frame in made.frames}
         names = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}

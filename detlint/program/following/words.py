@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detlint.model.attributes import Writers
 from detlint.program.resolve import Module
 
 
@@ -25,14 +26,6 @@ class Words(NamedTuple):
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     mends: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
-    sets: Callable[[str, str], bool]
-    """Whether an attribute, which is asked first, may be set there of anything but `self`."""
-    times_set: Callable[[str, str], int]
-    """How often it is set there, of whatever it is."""
-    looks_up: Callable[[str, str], bool]
-    """Whether objects of a class, whose name is asked first, may be made there without that."""
-    hands_itself: Callable[[str, str], bool]
-    """Whether a class, whose name is asked first, may do more with its own objects there than to ask for something that they have."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
     never_chosen: Callable[[Module, str], bool]
@@ -41,9 +34,5 @@ class Words(NamedTuple):
     """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
     brings_to: Callable[[Module, int], bool]
     """Whether the function of a site always comes to it, by what all files of settings have."""
-    gives: Callable[[str, str], bool]
-    """Whether an option, whose name is asked first, may be set there by something else than a command line."""
-    injects: Callable[[str, str], bool]
-    """Whether a name, which is asked first, may be put there among those that all files have, or given to a module."""
-    swaps: Callable[[str, str], bool]
-    """Whether something else may be put there in the place of a definition, whose name is asked first."""
+    writers: Writers
+    """Says who sets attributes there, or puts something else in the place of a definition."""
