@@ -11,14 +11,12 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from detlint.checks.training_code import BY_TABLE
 from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Expression, Items, Member, Ref, Result, Value
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import MAIN, TOP
 from detlint.program.users import Use, Users
 
 _MOST: Final = 100
@@ -36,10 +34,10 @@ class Applied:
     """Finds them.
 
     Args:
-        trains: whether something may train in a text, by its words.
+        trains: whether something may train in a definition of a file's top level, "" for what stands in none.
     """
 
-    def __init__(self, users: Users, trains: Callable[[bytes], bool]) -> None:
+    def __init__(self, users: Users, trains: Callable[[str, str], bool]) -> None:
         self._users = users
         self._resolver = users.resolver
         self._trains = trains
@@ -67,9 +65,7 @@ class Applied:
         seen = {(module.path, name)}
         for home, inside in waiting:
             self._resolver.opened.add(home.path)
-            parts = {inside} if inside else {TOP, MAIN}
-            texts = [block.text for block in self._users.texts.blocks_of_code(home.path) if block.name in parts]
-            if not texts or any(self._trains(text) or BY_TABLE.search(text) for text in texts) or home.facts.stars:
+            if self._trains(home.path, inside) or home.facts.stars:
                 return False
             for named in self._named(home, inside):
                 other = self._resolver.module(named[0]) if named is not None else None

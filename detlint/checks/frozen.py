@@ -44,7 +44,7 @@ class Frozen:
     Args:
         in_library: whether others may use what is in a file.
         idle: whether nothing runs a function or class of a file.
-        trains: whether something may train in a text, by its words.
+        trains: whether something may train in a definition of a file's top level, "" for what stands in none.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Frozen:
         users: Users,
         in_library: Callable[[Module], bool],
         idle: Callable[[Module, str], bool],
-        trains: Callable[[bytes], bool],
+        trains: Callable[[str, str], bool],
     ) -> None:
         self._gradients = gradients
         self._resolver = users.resolver
@@ -225,7 +225,7 @@ class Frozen:
         owner = class_in(text, name) if text is not None else None
         if module is None or made is None or owner is None or module.classes[name].decorators:
             return ""
-        if any(self._trains(block.text) for block in self._users.texts.blocks_of_code(home) if block.name == name):
+        if self._trains(home, name):
             return ""
         parameters = [parameter.name for parameter in module.detail(made).parameters[1:] if not parameter.kind]
         named = {keyword.arg: keyword.value for keyword in value.keywords} | dict(

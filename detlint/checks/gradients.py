@@ -18,6 +18,7 @@ from detlint.checks.tests import telling
 from detlint.facts.loops import dotted
 from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
 from detlint.facts.nodes import walk
+from detlint.model.training import Training
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -68,10 +69,11 @@ REGISTERS: Final = ("regist", "custom_op", "implements")
 class Gradients:
     """Decides whether gradients are taken at places of a program."""
 
-    def __init__(self, matcher: Matcher, users: Users, root: str) -> None:
+    def __init__(self, matcher: Matcher, users: Users, training: Training, root: str) -> None:
         self.matcher = matcher
         self.resolver = matcher.resolver
         self.users = users
+        self.training = training
         self.root = root
         self._decided: Answers[Taken] = Answers(users)
         self._inferring: dict[str, bool] = {}

@@ -14,10 +14,10 @@ class Sums:
     """Looks for calls of what adds up between devices, whoever makes them.
 
     Args:
-        trains: whether something may train in a text, by its words.
+        trains: whether something may train in a definition of a file's top level.
     """
 
-    def __init__(self, catalog: Catalog, texts: Texts, trains: Callable[[bytes], bool]) -> None:
+    def __init__(self, catalog: Catalog, texts: Texts, trains: Callable[[str, str], bool]) -> None:
         self._texts = texts
         self._trains = trains
         adding = [entry for entry in catalog.entries if not ADDING.isdisjoint(entry.contexts)]
@@ -35,9 +35,7 @@ class Sums:
         """
         key = path, trains
         if key not in self._known:
-            parts = [self._texts.of(path)] if trains else [block.text for block in self._texts.blocks(path)]
-            self._known[key] = any(text is None or self._may(text, trains) for text in parts)
+            blocks = [] if trains else self._texts.blocks(path)
+            parts = [self._texts.of(path)] if trains else [b.text for b in blocks if not self._trains(path, b.name)]
+            self._known[key] = any(text is None or self._adds.search(text) is not None for text in parts)
         return self._known[key]
-
-    def _may(self, text: bytes, trains: bool) -> bool:
-        return self._adds.search(text) is not None and (trains or not self._trains(text))

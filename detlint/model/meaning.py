@@ -17,6 +17,8 @@ from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""
+MOST_FILES: Final = 64
+"""Files whose meanings are kept: the same ones are asked again and again."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
 
 
@@ -127,3 +129,20 @@ class Meaning:
         parts = self._module.facts.module.split(".")
         keep = len(parts) - level + (1 if self._module.path.endswith("__init__.py") else 0)
         return ".".join([*parts[: max(keep, 0)], *([name] if name else [])])
+
+
+class Meanings:
+    """Those of a program's files. The last ones are kept."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._known: dict[str, Meaning | None] = {}
+
+    def of(self, module: Module) -> Meaning | None:
+        """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
+        code = self._resolver.code(module.path)
+        if module.path not in self._known:
+            if len(self._known) == MOST_FILES:
+                self._known.clear()
+            self._known[module.path] = Meaning(self._resolver, module, code) if code is not None else None
+        return self._known[module.path]

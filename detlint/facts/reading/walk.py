@@ -130,7 +130,6 @@ class Walk:
         "stand_ins",
         "stars",
         "steps",
-        "trained",
         "transforms",
         "tree",
         "unsure",
@@ -170,8 +169,6 @@ class Walk:
         self.keys = 0
         """How many such sites there are; none before the file imports what knows such keys."""
         self.has_keys = False
-        self.trained = 0
-        """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._counting: Container[str] | None = None
         self._shows: bool | None = None
