@@ -383,11 +383,10 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.colours)
 
     @cached_property
-    def plotters(self) -> re.Pattern[bytes]:
-        """Finds what imports, or calls by its name, something that shows pictures."""
+    def plotters(self) -> frozenset[str]:
+        """The names of which code says one that shows pictures."""
         painting = {name.rpartition(".")[2] for name in self.paints}
-        words = sorted((self.shows - {"print"}) | self.colours | painting)
-        return re.compile(rb"\b(?:" + "|".join(map(re.escape, words)).encode() + rb")\b")
+        return frozenset((self.shows - {"print"}) | self.colours | painting)
 
     @cached_property
     def looks(self) -> tuple[str, ...]:
@@ -487,11 +486,6 @@ class Catalog:
         return self.last(
             name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries)
         )
-
-    @cached_property
-    def shufflers(self) -> re.Pattern[bytes]:
-        """Finds what calls one of them by its name."""
-        return re.compile(rb"\b(?:" + "|".join(map(re.escape, sorted(self.shuffled_words))).encode() + rb")\b")
 
     @cached_property
     def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:

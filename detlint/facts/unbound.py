@@ -7,15 +7,13 @@ it doesn't write out.
 from __future__ import annotations
 
 import ast
-import re
 from typing import Final
 
+from detlint.facts.loops import dotted
 from detlint.facts.nodes import walk
 from detlint.facts.scope import BUILTINS
 
-_BY_NAME: Final = re.compile(
-    rb"\b(?:exec|execfile|globals|locals|builtins|__builtins__|__dict__)\b|\bsys\.modules\b|\bvars\s*\(\s*\)|%run"
-)
+_BY_NAME: Final = frozenset({"__builtins__", "builtins", "exec", "execfile", "globals", "locals"})
 """What may bind names that aren't written out."""
 GIVEN: Final = frozenset({
     "_", "display", "dbutils", "get_config", "get_ipython", "ic", "profile", "reveal_locals", "reveal_type", "sc", "snakemake", "snoop",
@@ -29,22 +27,29 @@ WHOLE: Final = 40
 """How many names a file that is no excerpt binds, of those that it reads, for each that nothing binds."""
 
 
-def bound(tree: ast.Module, data: bytes) -> set[str] | None:
+def bound(tree: ast.Module) -> set[str] | None:
     """All names that a file binds anywhere, deletes or declares; None where it may bind others besides."""
-    if _BY_NAME.search(data) is not None:
-        return None
     names = set(GIVEN)
     for node in walk(tree):
         kind = type(node)
         if kind is ast.Name:
+            if node.id in _BY_NAME:  # type: ignore[attr-defined]
+                return None
             if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
                 names.add(node.id)  # type: ignore[attr-defined]
         elif kind is ast.arg:
             names.add(node.arg)  # type: ignore[attr-defined]
         elif kind is ast.alias:
-            if node.name == "*":  # type: ignore[attr-defined]
+            if node.name == "*" or node.name in _BY_NAME:  # type: ignore[attr-defined]
                 return None
             names.add(node.asname or node.name.partition(".")[0])  # type: ignore[attr-defined]
+        elif kind is ast.Attribute:
+            of_modules = node.attr == "modules" and dotted(node) == "sys.modules"  # type: ignore[attr-defined]
+            if of_modules or node.attr == "__dict__" or node.attr in _BY_NAME:  # type: ignore[attr-defined]
+                return None
+        elif kind is ast.Call:
+            if dotted(node.func) == "vars" and not node.args:  # type: ignore[attr-defined]
+                return None
         elif kind is ast.Global or kind is ast.Nonlocal:
             names.update(node.names)  # type: ignore[attr-defined]
         else:  # functions, classes, handlers, patterns, type parameters

@@ -142,7 +142,7 @@ class Names(Tests):
     def is_unbound(self, name: str) -> bool:
         """Whether nothing in the file binds a name that no scope has so far."""
         if not self.bound and self.tree is not None and not name.startswith("__"):
-            self.bound = unbound.bound(self.tree, self.data)
+            self.bound = unbound.bound(self.tree)
         return self.bound is not None and not name.startswith("__") and name not in self.bound
 
     def surely_misses(self, statement: ast.stmt) -> bool:

@@ -58,6 +58,7 @@ class Walk:
     __slots__ = (
         "_counting",
         "_lines",
+        "_by_name",
         "_shows",
         "_shuffles",
         "anew",
@@ -123,6 +124,7 @@ class Walk:
         "roots",
         "runs",
         "same_order",
+        "said",
         "scope",
         "set_once",
         "several",
@@ -137,6 +139,7 @@ class Walk:
         "waiting",
         "whole",
         "within",
+        "whole",
         "words",
         "worthless",
         "yields",
@@ -171,6 +174,11 @@ class Walk:
         self.has_keys = False
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._counting: Container[str] | None = None
+        self.said: frozenset[str] = frozenset()
+        """The names that its code has."""
+        self.whole: Sequence[ast.stmt] = ()
+        """Its statements."""
+        self._by_name: bool | None = None
         self._shows: bool | None = None
         self._shuffles: bool | None = None
         self.dropped: set[ast.Call] = set()
