@@ -56,7 +56,7 @@ class Reader(Definitions):
     def file(self, tree: ast.Module, ir: FileIR, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
         lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.said = frozenset(part for text in ir.strings for part in text.split("."))
-        self.whole = tree.body
+        self.top = tree.body
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())

@@ -116,7 +116,7 @@ class Roles(Walk):
             return
         if function is None and self.reads_by_name():
             self.several = []
-        said = _said([function] if function is not None else self.whole)
+        said = _said([function] if function is not None else self.top)
         for number, targets in self.several:
             unread = [str(i) for i, target in enumerate(targets) if said[target] == 1]
             if unread and self.sites[number].use == KEPT:
@@ -263,7 +263,7 @@ class Roles(Walk):
     def reads_by_name(self) -> bool:
         """Whether the file may read names that it doesn't write out."""
         if self._by_name is None:
-            nodes = (node for part in self.whole for node in walk(part)) if self.said & _BY_NAME else ()
+            nodes = (node for part in self.top for node in walk(part)) if self.said & _BY_NAME else ()
             named = any(type(node) is ast.Name and node.id in _BY_NAME for node in nodes)
             self._by_name = named or _FRAME in self.said
         return self._by_name

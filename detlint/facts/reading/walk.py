@@ -132,6 +132,7 @@ class Walk:
         "stand_ins",
         "stars",
         "steps",
+        "top",
         "transforms",
         "tree",
         "unsure",
@@ -139,7 +140,6 @@ class Walk:
         "waiting",
         "whole",
         "within",
-        "whole",
         "words",
         "worthless",
         "yields",
@@ -176,7 +176,7 @@ class Walk:
         self._counting: Container[str] | None = None
         self.said: frozenset[str] = frozenset()
         """The names that its code has."""
-        self.whole: Sequence[ast.stmt] = ()
+        self.top: Sequence[ast.stmt] = ()
         """Its statements."""
         self._by_name: bool | None = None
         self._shows: bool | None = None
