@@ -483,9 +483,7 @@ class Catalog:
     def shuffled_words(self) -> frozenset[str]:
         """The last components of those that are taken in random order."""
         found = {name: [self.entries[i] for i in self.calls.get(name, ())] for name in self.data_sets}
-        return self.last(
-            name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries)
-        )
+        return self.last(name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries))
 
     @cached_property
     def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:

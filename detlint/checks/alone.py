@@ -24,7 +24,6 @@ from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.starts import Starts, Usual, literal
-from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
@@ -101,15 +100,23 @@ class Alone:
 def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     """The Python files below a folder that may start a script, or call what parses its options, with one of some: a text of their code
     gives it, and doesn't only declare it. What notebooks say are launch files."""
-    given = {way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)}
-    users.texts.sought.update((folder, word) for option in options for word in (option.lstrip("-"), option.lstrip("-").replace("_", "-")))
+    given = {
+        way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
+    }
+    users.texts.sought.update(
+        (folder, word) for option in options for word in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))
+    )
     below = (path for path in users.texts.below(folder) if given and path.endswith(".py"))
     return [path for path in below if _launches(users.resolver.modules.code(path), given)]
 
 
 def _launches(code: Code | None, given: AbstractSet[str]) -> bool:
     """Whether a text of a file's code gives one of some options, but where that is declared."""
-    rows = {row for row, text in enumerate(code.constants) if isinstance(text, str) and _gives(text, given)} if code else ()
+    rows = (
+        {row for row, text in enumerate(code.constants) if isinstance(text, str) and _gives(text, given)}
+        if code
+        else ()
+    )
     return code is not None and any(
         operation[1] in rows and not all(_declares(function, use.op) for use in function.users[at])
         for function in (code.functions() if rows else ())
@@ -153,9 +160,7 @@ class _Run:
                 return asked
         return set()
 
-    def _known(
-        self, module: Module, function: Head, found: Guarded, asked: set[str], node: ast.expr
-    ) -> Const | None:
+    def _known(self, module: Module, function: Head, found: Guarded, asked: set[str], node: ast.expr) -> Const | None:
         """What an expression usually is: an option, what the calls of the function give a parameter, or a name for that."""
         if isinstance(node, ast.Subscript):
             named = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -201,9 +206,7 @@ class _Run:
             return None
         return value
 
-    def _parameter(
-        self, module: Module, function: Head, name: str, asked: set[str], depth: int = 0
-    ) -> Const | None:
+    def _parameter(self, module: Module, function: Head, name: str, asked: set[str], depth: int = 0) -> Const | None:
         """What all calls in the run's files usually give a parameter."""
         if "." in function.name or depth > DEEPEST:
             return None

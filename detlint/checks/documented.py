@@ -71,11 +71,15 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: chosen}
 
     def _is_optimized_for_cpu(self, reach: Reach) -> bool:
-        """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and names the CPU in its code, while no file of
-        the run names an accelerator, but for libraries beside the project."""
+        """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and names the CPU in its code, while no
+        file of the run names an accelerator, but for libraries beside the project."""
         script = reach.entry.module
         code = self._matcher.resolver.code(script.path)
-        if code is None or not _always_imports(code, _OF_INTEL) or not (_CPU_NAMES & code.identifiers or _CPU_NAMES.intersection(_texts(code))):
+        if (
+            code is None
+            or not _always_imports(code, _OF_INTEL)
+            or not (_CPU_NAMES & code.identifiers or _CPU_NAMES.intersection(_texts(code)))
+        ):
             return False
         home = os.path.join(self._documents.home(script.path), "")
         return not any(map(self._names_accelerator, (path for path in reach.files if path.startswith(home))))
@@ -148,7 +152,13 @@ class Documented:
         script = reach.entry.module.path
         option = self._option(reach, unread=DEVICE)
         started = said.starting(script)
-        if not option or started is None or self._names(_ASCEND_WORDS, script, reach.files) or self._is_given(reach, option) or self._is_launched(script, {option}):
+        if (
+            not option
+            or started is None
+            or self._names(_ASCEND_WORDS, script, reach.files)
+            or self._is_given(reach, option)
+            or self._is_launched(script, {option})
+        ):
             return ""
         usual = {target_of(value) for value in _defaults(option, said, modules)}
         found = {target for command in started for target in _targets(command, option, usual)} or usual
@@ -162,7 +172,9 @@ class Documented:
         around = os.path.join(self._documents.home(script), "")
         texts.sought.update((around, word) for word in words)
         said = (resolver.module(path) for path in sorted({*paths, *texts.below(around)}))
-        found = next((module for module in said if module is not None and not words.isdisjoint(module.facts.mentions)), None)
+        found = next(
+            (module for module in said if module is not None and not words.isdisjoint(module.facts.mentions)), None
+        )
         resolver.opened.update({found.path} if found is not None else ())
         return found is not None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from functools import lru_cache, partial
 from typing import Final
@@ -649,8 +649,8 @@ class Unnamed:
         """Whether nothing stands in a file; one that makes a folder a package says that."""
         if path.endswith(INIT):
             return False
-        self._resolver.opened.add(path)
-        return self._texts.of(path) == b""
+        code = self._resolver.code(path)
+        return code is not None and not code.module.ops
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
@@ -684,13 +684,19 @@ class Unnamed:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(_place(module)))
-        put_in = re.compile(rb"\b%s[./][\"'{%%]" % folder.encode())
+        put_in = re.compile(rf"\b{re.escape(folder)}[./](?:$|[{{%])")
         for path in texts.saying(folder, home) if folder.isascii() else ("",):
-            text = texts.of(path)
-            if text is None or put_in.search(text):
+            if any(map(put_in.search, self._texts_of_code(path))):
                 self._resolver.opened.update({path} - {""})
                 return True
         return False
+
+    def _texts_of_code(self, path: str) -> Iterable[str]:
+        """The texts that a file's code has, or, of one that is no Python, all that it says."""
+        code = self._resolver.modules.code(path) if path else None
+        if code is not None:
+            return (text for text in code.constants if isinstance(text, str))
+        return [(self._texts.of(path) or b"").decode("utf-8", "replace")]
 
     def _runs(self, path: str) -> bool:
         """Whether a run surely starts in a file: in a block that does more than to show shapes, or where its top level calls

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from itertools import groupby, takewhile
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Raw, structs
 
@@ -27,7 +27,6 @@ from detlint.facts.model import (
     Branch,
     Cell,
     Class,
-    Const,
     Detail,
     Either,
     Facts,

@@ -202,7 +202,9 @@ class _Reader:
                     self.value(node)
                 if isinstance(node, yaml.MappingNode) and not self.sections.isdisjoint(self.pairs(node)):
                     self.section(node)
-        scalars = (node.value for document in documents for node in nodes_of(document) if isinstance(node, yaml.ScalarNode))
+        scalars = (
+            node.value for document in documents for node in nodes_of(document) if isinstance(node, yaml.ScalarNode)
+        )
         body = Body(tuple(self.sites), ((),), (Detail(),))
         return Facts(
             self.module,

@@ -16,7 +16,6 @@ from detlint.catalog import Catalog
 from detlint.facts.model import Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Call, Function
-from detlint.ir.uses import Use
 from detlint.model.meaning import Meaning, Meanings
 from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.resolve import Module, Resolver
@@ -121,7 +120,10 @@ class Training:
     def _found(self, module: Module) -> Signs:
         meaning = self._meanings.of(module)
         if meaning is None:  # it is no Python: what it names is made
-            named = {*module.facts.imports, *(site.target.name for site in module.sites if isinstance(site.target, Ref))}
+            named = {
+                *module.facts.imports,
+                *(site.target.name for site in module.sites if isinstance(site.target, Ref)),
+            }
             found = {sign for name in named if (sign := self.of_name(name))}
             return {"": frozenset(found)} if found else {}
         signs: dict[str, set[str]] = {}
@@ -215,7 +217,9 @@ class _Read:
         owner = name.rpartition(".")[0]
         is_open = not found and (not self._training.knows(name) or owner in self._resolver.tensors)
         if is_open:
-            found = self._of_unknown(at, word, call, self._training.is_of_others(self._meaning.value(self._function, at)))
+            found = self._of_unknown(
+                at, word, call, self._training.is_of_others(self._meaning.value(self._function, at))
+            )
         if word in _MODES and (found or is_open or self._resolver.layer(owner)) and _is_on(self._function, call):
             yield TOLD
         yield found

@@ -56,9 +56,9 @@ class Walk:
 
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
+        "_by_name",
         "_counting",
         "_lines",
-        "_by_name",
         "_shows",
         "_shuffles",
         "anew",
@@ -123,8 +123,8 @@ class Walk:
         "returned",
         "roots",
         "runs",
-        "same_order",
         "said",
+        "same_order",
         "scope",
         "set_once",
         "several",
