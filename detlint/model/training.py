@@ -29,7 +29,9 @@ PASSES: Final = "passes back"
 ASKS: Final = "asks"
 """Asks for the gradients of a tensor that needs none by itself."""
 NEEDS: Final = "needs"
-"""Asks for those of a parameter."""
+"""Asks for those of a parameter, but of one that was just made."""
+FREEZES: Final = "freezes"
+"""Says that a tensor needs none."""
 GRADIENT: Final = "gradient"
 """Reads a gradient that a tensor keeps, for more than its size."""
 SIZE: Final = "size"
@@ -45,7 +47,8 @@ TOLD: Final = "told"
 SPEAK: Final = frozenset({TRAINS, DIFFERENTIATES, PASSES, ASKS, NEEDS, GRADIENT, SIZE})
 """By any of them something may train."""
 
-_REQUIRES: Final = ("requires_grad", "requires_grad_")
+REQUIRES: Final = ("requires_grad", "requires_grad_")
+"""The attribute by which a tensor says whether it needs gradients, and the method that sets it, also of networks."""
 _GRAD: Final = "grad"
 _TRAIN: Final = "train"
 _MODES: Final = frozenset({"fit", "set_train", _TRAIN})
@@ -93,7 +96,7 @@ class Training:
     def words(self) -> frozenset[str]:
         """The names of which code says one that does anything of all that."""
         full = (*self._trains, *self._gradients, *(name.rstrip(".") for name in self._optimizers))
-        return frozenset({*self._resolver.catalog.last(full), *self.updates, *_REQUIRES, *_MODES, _GRAD, _STEP})
+        return frozenset({*self._resolver.catalog.last(full), *self.updates, *REQUIRES, *_MODES, _GRAD, _STEP})
 
     def may(self, path: str) -> bool:
         """Whether a file may have any sign of training, by the names that its code has, or as it has something of code that isn't there.
@@ -215,7 +218,9 @@ class _Read:
         name, call = self._meaning.name(self._function, at), self._called(at)
         found = self._of_library(name, call)
         owner = name.rpartition(".")[0]
-        is_open = not found and (not self._training.knows(name) or owner in self._resolver.tensors)
+        is_open = not found and (
+            not self._training.knows(name) or owner in self._resolver.tensors or word == REQUIRES[1]
+        )
         if is_open:
             found = self._of_unknown(
                 at, word, call, self._training.is_of_others(self._meaning.value(self._function, at))
@@ -234,8 +239,8 @@ class _Read:
             return self._of_gradient(at)
         if word in self._training.updates:
             return UPDATES
-        if word == _REQUIRES[1]:
-            return self._asked(self._function.ops[at][1]) if _is_on(self._function, call) else ""
+        if word == REQUIRES[1]:
+            return self._asked(self._function.ops[at][1]) if _is_on(self._function, call) else FREEZES if call else ""
         if word == _STEP and call is not None:
             return TRAINS if {*call.named} <= {_CLOSURE} and not (call.positional or call.unpacked) else STEPS
         if word == _TRAIN and (call is None or not (of_others or self._trains(call))):
@@ -283,33 +288,40 @@ class _Read:
             return GRADIENT if function.constant(operation[3]) is not None else ""
         if word in self._training.updates:
             return UPDATES
-        if word != _REQUIRES[0] or not self._is_asked(operation[3]):
+        if word != REQUIRES[0]:
             return ""
-        return self._asked(operation[1])
+        return self._asked(operation[1]) if self._is_asked(operation[3]) else self._frozen(operation[3])
 
     def _of_call(self, at: int) -> str:
         """What is done by an argument: `torch.zeros(3, requires_grad=True)`. A parameter needs gradients anyway. A network that is handed
         to code which isn't there may be trained there."""
         function, call = self._function, self._function.call(at)
-        asked = call.named.get(_REQUIRES[0], -1)
+        asked = call.named.get(REQUIRES[0], -1)
         name = self._meaning.name(function, call.callee)
-        if asked >= 0 and self._is_asked(asked):
-            return "" if name in self._training.parameters else ASKS
+        if asked >= 0:
+            new = name in self._training.parameters
+            return self._frozen(asked) or ("" if new or not self._is_asked(asked) else ASKS)
         if not name or self._training.knows(name):
             return ""
         kinds = (self._meaning.kind(function, value) for value in call.values())
         return TRAINS if any(kind and self._resolver.layer(kind) for kind in kinds) else ""
 
+    def _frozen(self, value: int) -> str:
+        return FREEZES if self._function.constant(value) is False else ""
+
     def _is_asked(self, value: int) -> bool:
         """Whether gradients are asked for: not surely no, nor as another tensor has it."""
         operation, strings = self._function.ops[value], self._function.code.strings
-        if operation[0] == op.ATTR and strings[operation[2]] == _REQUIRES[0]:
+        if operation[0] == op.ATTR and strings[operation[2]] == REQUIRES[0]:
             return False
         return self._function.constant(value) is not False
 
     def _asked(self, value: int) -> str:
         """Of what gradients are asked for."""
         function, training = self._function, self._training
+        made = function.stored(value) if function.ops[value][0] == op.LOAD else [value]
+        if made and all(self._makes_parameter(each) for each in made):
+            return ""
         value = function.meant(value)
         operation = function.ops[value]
         if operation[0] == op.ATTR and function.code.strings[operation[2]] in _KEPT:
@@ -320,15 +332,19 @@ class _Read:
             return NEEDS
         while operation[0] == op.PART:
             operation = function.ops[operation[1]]
-        made = function.ops[function.meant(operation[1])] if operation[0] == op.FOR else operation
-        callee = function.ops[made[1]] if made[0] == op.CALL else made
+        of = function.ops[function.meant(operation[1])] if operation[0] == op.FOR else operation
+        callee = function.ops[of[1]] if of[0] == op.CALL else of
         through = callee[0] == op.ATTR and function.code.strings[callee[2]] in training.all_weights
         return NEEDS if through else ASKS
+
+    def _makes_parameter(self, value: int) -> bool:
+        operation = self._function.ops[value]
+        return operation[0] == op.CALL and self._meaning.name(self._function, operation[1]) in self._training.parameters
 
 
 def _is_on(function: Function, call: Call | None) -> bool:
     """Whether a call chooses a mode, and not surely the one that doesn't train, or asks for no gradients."""
     if call is None:
         return False
-    given = [*call.positional[:1], *(call.named[word] for word in (_MODE, *_REQUIRES) if word in call.named)]
+    given = [*call.positional[:1], *(call.named[word] for word in (_MODE, *REQUIRES) if word in call.named)]
     return all(function.constant(value) is not False for value in given)
