@@ -79,7 +79,9 @@ def _tells(function: Function) -> bool:
             continue
         call = function.call(at)
         given = call.named.get(_TRAINING, -1)
-        if any(function.constant(value) is True for value in call.positional) or (given >= 0 and _is_on(function, given)):
+        if any(function.constant(value) is True for value in call.positional) or (
+            given >= 0 and _is_on(function, given)
+        ):
             return True
     around = function.parent
     named = [each for slot, each in enumerate(function.header.parameters) if function.text(slot) == _TRAINING]
