@@ -247,8 +247,7 @@ class Run:
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
         self.texts = Texts(self._text, self.store.files, self._words, self.modules.code)
-        frameworks = {name.partition(".")[0] for name in store.catalog.devices}
-        self.documents = Documents(str(config.root.absolute()), frameworks, store.look.began)
+        self.documents = Documents(str(config.root.absolute()), store.look.began)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)

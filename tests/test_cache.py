@@ -110,15 +110,18 @@ def test_another_content_of_the_same_size_and_time(
 
 
 def test_a_document_of_the_same_size_and_time(root: Path) -> None:
-    texts = ["# A net in MindSpore\n\n- Hardware (Ascend)\n", "# A net in MindSpore\n\n- Hardware (GPU 90)\n"]
+    texts = ["python train.py --device Ascend\n", "python train.py --device GPU    \n"]
+    (root / "README.md").write_text("# A net in MindSpore\n")
     (root / "train.py").write_text(
-        "import mindspore\nfrom mindspore import nn\n\nnet = nn.Conv2d(3, 3, 3)\n"
+        "import argparse\n\nimport mindspore\nfrom mindspore import nn\n\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--device', default='Ascend')\nargs = parser.parse_args()\n"
+        "mindspore.set_context(device_target=args.device)\nnet = nn.Conv2d(3, 3, 3)\n"
         "cell = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))\ncell(mindspore.ops.ones((1, 3, 8, 8)))\n"
     )
     (root / "more.py").unlink()
     found = []
     for text in (*texts, texts[0]):
-        (root / "README.md").write_text(text)
+        (root / "run.sh").write_text(text)
         age(root)
         found.append(warm())
         assert found[-1] == cold()

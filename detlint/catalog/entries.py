@@ -355,6 +355,12 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Parts of the names of parameters by which a whole network is handed data besides its first."""
     answers: tuple[str, ...] = ()
     """Names of parameters by which a network is handed what it should have answered."""
+    optimizers: tuple[str, ...] = ()
+    """Classes and functions that have weights changed by their gradients, and dotted prefixes, ending in `.`, of such."""
+    gradients: tuple[str, ...] = ()
+    """Functions that take gradients, besides those that are known to train."""
+    updates: tuple[str, ...] = ()
+    """Functions, methods and attributes by which weights get new values, by their last component."""
     missing: tuple[str, ...] = ()
     """Attributes and items of what a call gives that loads weights, by which it tells for which it had none."""
     classes: tuple[str, ...] = ()

@@ -152,7 +152,7 @@ class Catalog:
                 found.setdefault(last, []).append(own)
         return found
 
-    def _last(self, names: Iterable[str]) -> frozenset[str]:
+    def last(self, names: Iterable[str]) -> frozenset[str]:
         """The last components of names, and of their aliases."""
         words = {name.rpartition(".")[2] for name in names}
         return frozenset(words.union(*(self._spellings[word] for word in words & self._spellings.keys())))
@@ -163,7 +163,7 @@ class Catalog:
         tables = (
             self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
         )  # fmt: skip
-        return self._last(name for table in tables for name in table)
+        return self.last(name for table in tables for name in table)
 
     def words_of(self, codes: Set[str]) -> frozenset[str]:
         """The last component of everything that can break one of some rules."""
@@ -175,7 +175,7 @@ class Catalog:
         for entry in self.entries:
             if entry.rule and entry.kind != "order":
                 names.setdefault(entry.rule, set()).update(entry.names, entry.registry, entry.sections, entry.copies)
-        return {code: self._last(own) for code, own in names.items()}
+        return {code: self.last(own) for code, own in names.items()}
 
     @cached_property
     def drawing_words(self) -> frozenset[str]:
@@ -186,30 +186,30 @@ class Catalog:
     @cached_property
     def seeded_words(self) -> frozenset[str]:
         """The last component of what takes a seed."""
-        return self._last(name for entry in self.entries if entry.seed for name in entry.names)
+        return self.last(name for entry in self.entries if entry.seed for name in entry.names)
 
     @cached_property
     def setting_words(self) -> frozenset[str]:
         """The last component of what seeds a stream or sets a switch."""
         entries = (entry for entry in self.entries if entry.seeds or entry.unseeds or entry.sets)
-        return self._last(name for entry in entries for name in entry.names)
+        return self.last(name for entry in entries for name in entry.names)
 
     @cached_property
     def tracing_words(self) -> frozenset[str]:
         """The last component of what traces a model, and of what trains."""
         told = {"traces", "trains"}
-        return self._last(name for entry in self.entries if told.intersection(entry.contexts) for name in entry.names)
+        return self.last(name for entry in self.entries if told.intersection(entry.contexts) for name in entry.names)
 
     @cached_property
     def all_drawing_words(self) -> frozenset[str]:
         """The last component of everything that draws, whether or not it is a finding by itself."""
-        return self._last(name for entry in self.entries if entry.draws for name in entry.names)
+        return self.last(name for entry in self.entries if entry.draws for name in entry.names)
 
     @cached_property
     def method_words(self) -> frozenset[str]:
         """The last component of everything that may be called on an object."""
         split = [(name, *name.rpartition(".")) for table in (self.acting, self.copies) for name in table]
-        return self._last(
+        return self.last(
             name
             for name, owner, _, last in split
             if not owner or owner.rpartition(".")[2][:1].isupper() or last == "apply"
@@ -255,7 +255,7 @@ class Catalog:
     @cached_property
     def raising_words(self) -> frozenset[str]:
         """The last component of the names whose calls may come to an error."""
-        return self._last(self.raising)
+        return self.last(self.raising)
 
     @cached_property
     def words_and_raising(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -298,12 +298,12 @@ class Catalog:
     @cached_property
     def only_drawing_words(self) -> frozenset[str]:
         """The last components of these names, and of their aliases."""
-        return self._last(self.only_drawing)
+        return self.last(self.only_drawing)
 
     @cached_property
     def loading(self) -> frozenset[str]:
         """What loads weights, by its last component."""
-        return self._last(self.with_context("loads-weights"))
+        return self.last(self.with_context("loads-weights"))
 
     @cached_property
     def missing(self) -> frozenset[str]:
@@ -397,11 +397,10 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.colours)
 
     @cached_property
-    def plotters(self) -> re.Pattern[bytes]:
-        """Finds what imports, or calls by its name, something that shows pictures."""
+    def plotters(self) -> frozenset[str]:
+        """The names of which code says one that shows pictures."""
         painting = {name.rpartition(".")[2] for name in self.paints}
-        words = sorted((self.shows - {"print"}) | self.colours | painting)
-        return re.compile(rb"\b(?:" + "|".join(map(re.escape, words)).encode() + rb")\b")
+        return frozenset((self.shows - {"print"}) | self.colours | painting)
 
     @cached_property
     def looks(self) -> tuple[str, ...]:
@@ -433,7 +432,7 @@ class Catalog:
     def used_later(self) -> frozenset[str]:
         """The last components of their classes whose objects draw then."""
         names = (name for name, found in self.calls.items() if any(self.entries[i].rule == OPEN_SEED for i in found))
-        return self._last(
+        return self.last(
             n for n in names if n.partition(".")[0] in self.assembles and n.rpartition(".")[2][:1].isupper()
         )
 
@@ -441,7 +440,7 @@ class Catalog:
     def transforms(self) -> frozenset[str]:
         """The last components of the classes of random transforms."""
         names = (name for entry in self.entries if entry.rule == TRANSFORM for name in entry.names)
-        return self._last(name for name in names if name.rpartition(".")[2][:1].isupper())
+        return self.last(name for name in names if name.rpartition(".")[2][:1].isupper())
 
     @cached_property
     def data_sets(self) -> frozenset[str]:
@@ -492,20 +491,13 @@ class Catalog:
     @cached_property
     def bounded_words(self) -> frozenset[str]:
         """The last components of all these."""
-        return self._last(self.drawing_below | self.drawing_up_to | self.selecting)
+        return self.last(self.drawing_below | self.drawing_up_to | self.selecting)
 
     @cached_property
     def shuffled_words(self) -> frozenset[str]:
         """The last components of those that are taken in random order."""
         found = {name: [self.entries[i] for i in self.calls.get(name, ())] for name in self.data_sets}
-        return self._last(
-            name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries)
-        )
-
-    @cached_property
-    def shufflers(self) -> re.Pattern[bytes]:
-        """Finds what calls one of them by its name."""
-        return re.compile(rb"\b(?:" + "|".join(map(re.escape, sorted(self.shuffled_words))).encode() + rb")\b")
+        return self.last(name for name, entries in found.items() if any(e.rule == SHUFFLED or e.draws for e in entries))
 
     @cached_property
     def by_shape(self) -> dict[str, tuple[set[str], set[str]]]:
@@ -638,13 +630,13 @@ class Catalog:
     def ordered_words(self) -> frozenset[str]:
         """The last component of what is judged by what becomes of its result."""
         judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
-        return self._last(name for entry in judged for name in entry.names)
+        return self.last(name for entry in judged for name in entry.names)
 
     @cached_property
     def listing_words(self) -> tuple[bytes, ...]:
         """The last components of what gives items in no order."""
         return tuple(
-            word.encode() for word in self._last(n for e in self.entries if e.rule in UNORDERED for n in e.names)
+            word.encode() for word in self.last(n for e in self.entries if e.rule in UNORDERED for n in e.names)
         )
 
     @cached_property
@@ -661,7 +653,7 @@ class Catalog:
     def passing(self) -> frozenset[str]:
         """The last components of what gives back the items that it is given, copies of it included."""
         names = (*self.same_order, *(copy for copy, name in self.stand_ins.items() if name in self.same_order))
-        return self._last(names)
+        return self.last(names)
 
     @cached_property
     def orderless(self) -> frozenset[str]:
@@ -686,7 +678,7 @@ class Catalog:
     @cached_property
     def key_words(self) -> frozenset[str]:
         """The last component of what makes, derives or uses up random keys, or repeats what does."""
-        return self._last(name for entry in self._about_keys for name in entry.names)
+        return self.last(name for entry in self._about_keys for name in entry.names)
 
     @cached_property
     def key_roots(self) -> frozenset[str]:

@@ -6,21 +6,24 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
 
 from detlint.checks.guards import Guarded, on_the_way
 from detlint.checks.match import Matcher
 from detlint.facts.loops import dotted
-from detlint.facts.model import Const, Detail, Function, Member, Param, Ref
+from detlint.facts.model import Const, Detail, Member, Param, Ref
+from detlint.facts.model import Function as Head
 from detlint.facts.nodes import walk
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.starts import Starts, Usual, literal
-from detlint.program.texts import Texts
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
@@ -36,6 +39,8 @@ _RANKS: Final = re.compile(rb"\bRANK_SIZE[\"'\]]*\s*(?:[=:](?!=)|value:)\s*(?![\
 """What sets that variable to something else than one: in Python, or for a container."""
 _DECLARED: Final = re.compile(rb"(?:\badd\w*|DEFINE_\w+|[oO]ption|\barg\w*)\([^)]*")
 """Where an option is declared, and not given."""
+_DECLARE: Final = ("add", "DEFINE_", "arg")
+"""How the names of functions begin that declare one."""
 _NAME: Final = re.compile(rb"[\"']--?([\w-]+)[\"']")
 """How a declaration writes the names of an option."""
 _MADE: Final = rb"(?:update|replace|merge|set_defaults|[dD]ict|Namespace|Config|Settings)\((?:[^()]|\([^()]*\))*?"
@@ -69,7 +74,7 @@ class Alone:
         asked = [run.options_of(place) for place in begun]
         known = {name: _alike(run.usual[name]) for found in asked for name in found}
         usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
-        for_one = all(asked) and not starts.turn_on(script, usual, reach.trains)
+        for_one = all(asked) and not starts.turn_on(script, usual)
         reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
@@ -84,7 +89,7 @@ class Alone:
         found = texts.saying_any(LAUNCHERS, folder)
         ranks = texts.saying_any((RANK_SIZE,), folder)
         found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
-        found += launching(texts, folder, options)
+        found += launching(self._users, folder, options)
         for option, usual in options.items():
             saying = texts.saying(option.lstrip("-"), folder)
             found += [path for path in saying if _has_other(texts.of(path) or b"", option, usual)]
@@ -92,15 +97,43 @@ class Alone:
         return bool(found)
 
 
-def launching(texts: Texts, folder: str, options: Iterable[str]) -> list[str]:
-    """The Python files below a folder that may start a script, or call what parses its options, with one of some: they say it but to
-    declare it. What notebooks say are documents."""
-    given = [re.escape(option if option.startswith("-") else f"--{option}").encode() for option in options]
-    words = sorted({way for option in options for way in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))})
-    saying = texts.saying_any(words, folder) if given else []
-    said = re.compile(rb"(?<![\w-])(?:%s)(?![\w-])" % b"|".join(given).replace(b"_", b"[-_]"))
-    python = (path for path in saying if path.endswith(".py"))
-    return [path for path in python if said.search(_DECLARED.sub(b"", texts.of(path) or b""))]
+def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
+    """The Python files below a folder that may start a script, or call what parses its options, with one of some: a text of their code
+    gives it, and doesn't only declare it. What notebooks say are launch files."""
+    given = {
+        way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
+    }
+    users.texts.sought.update(
+        (folder, word) for option in options for word in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))
+    )
+    below = (path for path in users.texts.below(folder) if given and path.endswith(".py"))
+    return [path for path in below if _launches(users.resolver.modules.code(path), given)]
+
+
+def _launches(code: Code | None, given: AbstractSet[str]) -> bool:
+    """Whether a text of a file's code gives one of some options, but where that is declared."""
+    rows = (
+        {row for row, text in enumerate(code.constants) if isinstance(text, str) and _gives(text, given)}
+        if code
+        else ()
+    )
+    return code is not None and any(
+        operation[1] in rows and not all(_declares(function, use.op) for use in function.users[at])
+        for function in (code.functions() if rows else ())
+        for at, operation in function.each(op.CONST)
+    )
+
+
+def _gives(text: str, given: AbstractSet[str]) -> bool:
+    """Whether a word of a text is one of some options, perhaps with its value."""
+    return "-" in text and any(word.partition("=")[0].replace("_", "-") in given for word in text.split())
+
+
+def _declares(function: Function, at: int) -> bool:
+    """Whether an op declares an option, by the name of what is called."""
+    name = function.chain(function.call(at).callee) if function.ops[at][0] == op.CALL else None
+    last = "" if name is None else name.attributes[-1] if name.attributes else function.dotted(name.root)
+    return last.startswith(_DECLARE) or last.lower() == "option"
 
 
 class _Run:
@@ -127,9 +160,7 @@ class _Run:
                 return asked
         return set()
 
-    def _known(
-        self, module: Module, function: Function, found: Guarded, asked: set[str], node: ast.expr
-    ) -> Const | None:
+    def _known(self, module: Module, function: Head, found: Guarded, asked: set[str], node: ast.expr) -> Const | None:
         """What an expression usually is: an option, what the calls of the function give a parameter, or a name for that."""
         if isinstance(node, ast.Subscript):
             named = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -175,9 +206,7 @@ class _Run:
             return None
         return value
 
-    def _parameter(
-        self, module: Module, function: Function, name: str, asked: set[str], depth: int = 0
-    ) -> Const | None:
+    def _parameter(self, module: Module, function: Head, name: str, asked: set[str], depth: int = 0) -> Const | None:
         """What all calls in the run's files usually give a parameter."""
         if "." in function.name or depth > DEEPEST:
             return None

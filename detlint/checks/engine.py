@@ -25,6 +25,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.model.readers import Readers
+from detlint.model.training import Training
 from detlint.program.calls import DESCRIBES
 from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
@@ -73,14 +74,15 @@ class Engine:
         self.root = root
         self.matcher = Matcher(resolver, settings, hiding, registered, versions)
         self.users = users
-        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, root), root)
+        training = Training(resolver, users.meanings)
+        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root), root)
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
             resolver, users, attributes, root, packaged, declared, self._speaks,
             lambda *of: raising.makes_none(*of), documents,
         )  # fmt: skip
-        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed)
+        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed, training)
         sums = Sums(users, self.untrained.may_train_in)
         mended = Mended(users)
         words = Words(

@@ -18,24 +18,21 @@ from detlint.checks.configured import Configured
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.guards import class_in
 from detlint.checks.hints import READERS, without_hints
-from detlint.checks.thawed import Thawed
 from detlint.checks.unused import puts_names_together
 from detlint.facts.loops import dotted
 from detlint.facts.model import Instance, Param, Result, Site, Value, is_made_by
 from detlint.facts.nodes import walk
 from detlint.facts.parse import tree
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.texts import IMPORT, deriving, whole
 from detlint.program.users import Use, Users
 
-ASKS: Final = "requires_grad"
-FREEZES: Final = "requires_grad_"
-"""A method of networks, and of tensors."""
+_ASKS, _FREEZES = REQUIRES
 _DEEPEST: Final = 2
 """Functions that hand a network on to one that freezes it."""
-_FREEZING: Final = re.compile(rb"\brequires_grad(?:\s*=\s*|_\(\s*(?:requires_grad\s*=\s*)?)False\b")
 
 
 class Frozen:
@@ -44,7 +41,7 @@ class Frozen:
     Args:
         in_library: whether others may use what is in a file.
         idle: whether nothing runs a function or class of a file.
-        trains: whether something may train in a text, by its words.
+        trains: whether something may train in a definition of a file's top level, "" for what stands in none.
     """
 
     def __init__(
@@ -53,7 +50,7 @@ class Frozen:
         users: Users,
         in_library: Callable[[Module], bool],
         idle: Callable[[Module, str], bool],
-        trains: Callable[[bytes], bool],
+        trains: Callable[[str, str], bool],
     ) -> None:
         self._gradients = gradients
         self._resolver = users.resolver
@@ -66,7 +63,6 @@ class Frozen:
         self._loads = catalog.loading
         self._idle = idle
         self._trains = trains
-        self._thawed = Thawed(users.resolver, idle)
         self._applied = Applied(users, trains)
         self._configured = Configured(users, self._is_frozen_in)
         self._decided: Answers[bool] = Answers(users)
@@ -225,7 +221,7 @@ class Frozen:
         owner = class_in(text, name) if text is not None else None
         if module is None or made is None or owner is None or module.classes[name].decorators:
             return ""
-        if any(self._trains(block.text) for block in self._users.texts.blocks_of_code(home) if block.name == name):
+        if self._trains(home, name):
             return ""
         parameters = [parameter.name for parameter in module.detail(made).parameters[1:] if not parameter.kind]
         named = {keyword.arg: keyword.value for keyword in value.keywords} | dict(
@@ -343,22 +339,32 @@ class Frozen:
         return last in self._loads
 
     def _only_freeze(self, module: Module) -> bool:
-        """Whether files of the project freeze something, and none asks for gradients of what is no parameter from the first."""
-        texts = [*self._asking(module)]
-        freezing = any(_FREEZING.search(text) for _, text in texts)
-        return freezing and not any(self._thawed.may(path, text) for path, text in texts)
+        """Whether files of the project freeze something, and none, but in what nothing runs, asks for gradients of what needs none."""
+        training, found = self._gradients.training, set[str]()
+        for home in self._asking(module):
+            for name, signs in training.signs(home).items():
+                if not signs.isdisjoint((ASKS, NEEDS)) and not (name and self._idle(home, name)):
+                    return False
+                found |= signs
+        return FREEZES in found
 
-    def _asking(self, module: Module) -> Iterator[tuple[str, bytes]]:
-        """The texts of the project of a file, and of what it imports or who imports it, that say whether something needs gradients,
-        with their files."""
-        modules, texts = self._resolver.modules, self._users.texts
-        paths = dict.fromkeys(texts.saying_any((ASKS, FREEZES), self._users.project(module)))
+    def _asking(self, module: Module) -> Iterator[Module]:
+        """The files of the project of a file, those that it imports, and those that import it, which say whether something needs
+        gradients."""
+        modules, texts, project = self._resolver.modules, self._users.texts, self._users.project(module)
+        texts.sought.update((project, word) for word in REQUIRES)
         found = (modules.find(module.path, name) for name in module.facts.imports)
         others = [*self._users.importers(module.path), *(place[0] for place in found if place is not None)]
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])
-        for path in dict.fromkeys([*paths, *others]):
-            self._resolver.opened.add(path)
-            yield path, texts.of(path) or b""
+        self._resolver.opened.update(others)
+        for path in dict.fromkeys([*texts.below(project), *others]):
+            code = modules.code(path)
+            home = (
+                self._resolver.module(path) if code is not None and not code.identifiers.isdisjoint(REQUIRES) else None
+            )
+            if home is not None:
+                self._resolver.opened.add(path)
+                yield home
 
 
 @lru_cache(maxsize=16)
@@ -414,12 +420,12 @@ def _freezes_one(statement: ast.stmt, name: str) -> bool:
         return _sets_false(statement.value, name)
     targets = [dotted(target) for target in statement.targets] if isinstance(statement, ast.Assign) else []
     value = statement.value if isinstance(statement, ast.Assign) else None
-    return targets == [f"{name}.{ASKS}"] and isinstance(value, ast.Constant) and value.value is False
+    return targets == [f"{name}.{_ASKS}"] and isinstance(value, ast.Constant) and value.value is False
 
 
 def _sets_false(value: ast.expr, name: str) -> bool:
     """Whether an expression is `name.requires_grad_(False)`."""
-    if not isinstance(value, ast.Call) or dotted(value.func) != f"{name}.{FREEZES}":
+    if not isinstance(value, ast.Call) or dotted(value.func) != f"{name}.{_FREEZES}":
         return False
     given = [*value.args, *(keyword.value for keyword in value.keywords)]
     return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False

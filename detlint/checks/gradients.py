@@ -17,6 +17,7 @@ from detlint.checks.tests import telling
 from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
 from detlint.ir import ops as op
 from detlint.model.places import point_of
+from detlint.model.training import Training
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
@@ -67,10 +68,11 @@ REGISTERS: Final = ("regist", "custom_op", "implements")
 class Gradients:
     """Decides whether gradients are taken at places of a program."""
 
-    def __init__(self, matcher: Matcher, users: Users, root: str) -> None:
+    def __init__(self, matcher: Matcher, users: Users, training: Training, root: str) -> None:
         self.matcher = matcher
         self.resolver = matcher.resolver
         self.users = users
+        self.training = training
         self.root = root
         self._decided: Answers[Taken] = Answers(users)
         self._inferring: dict[str, bool] = {}
@@ -369,10 +371,19 @@ class Gradients:
         return any(isinstance(value, Ref) and value.name in self._opaque for value in values)
 
     def _give_backward(self, names: set[str]) -> bool:
-        """Whether a file says one of some names, and gives operators backward passes."""
-        texts = self.users.texts
+        """Whether the code of a file has one of some names, also as that of an operator, and gives operators backward passes."""
+        texts, code_of = self.users.texts, self.resolver.modules.code
         self.users.asked.update((GIVES_BACKWARD, *names))
-        return any(texts.says(p, name) for p in texts.saying(GIVES_BACKWARD, self.root) for name in sorted(names))
+        texts.sought.add((self.root, GIVES_BACKWARD))
+        for path in texts.below(self.root):
+            code = code_of(path)
+            if code is None or GIVES_BACKWARD not in code.identifiers:
+                continue
+            said = {text.rpartition("::")[2] for text in code.constants if isinstance(text, str)}
+            if not names.isdisjoint(code.identifiers | said):
+                self.resolver.opened.add(path)
+                return True
+        return False
 
     def _handles_weights(self, module: Module, function: Function) -> bool:
         """Whether a function is handed stored weights, to convert or resize them."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.checks.documented import CUDA, Documented
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
@@ -23,22 +22,18 @@ class Hardware:
 
     Args:
         untrained: knows what speaks of training.
-        documented: knows what documents say of the hardware.
         root: the project's root, for telling test files.
     """
 
-    def __init__(
-        self, resolver: Resolver, users: Users, untrained: Untrained, documented: Documented, root: str
-    ) -> None:
+    def __init__(self, resolver: Resolver, users: Users, untrained: Untrained, root: str) -> None:
         self._resolver = resolver
         self._catalog: Catalog = resolver.catalog
         self._users = users
         self._untrained = untrained
-        self._documented = documented
         self._root = root
         self._chosen: Answers[frozenset[str]] = Answers(users)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
-        self._words = sorted({*self._catalog.devices.values()})
+        self._parameters = frozenset(self._catalog.devices.values())
 
     def everywhere(self, module: Module) -> frozenset[str]:
         """The hardware that all scripts which import a file, however indirectly, choose in so many words; nothing where one that has
@@ -54,7 +49,7 @@ class Hardware:
         alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
         scripts = self._of_package(module) if alone else ends
         others = [path for path in scripts if path != module.path] if scripts is not None else []
-        said = self._said(others, () if alone else (module,))
+        said = self._said(others)
         users.asked.update(os.path.basename(path).partition(".")[0] for path in opened)
         if alone:
             users.asked.add(ANYWHERE)
@@ -64,30 +59,25 @@ class Hardware:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
         package, texts = self._users.package(module), self._users.texts
         if package:
-            choosing = {*texts.saying_any(self._words, package)}
+            texts.sought.update((package, name) for name in self._parameters)
             inside = f"{os.path.dirname(module.path)}{os.sep}"
             for path in texts.below(package):
                 around = inside.startswith(os.path.dirname(path) + os.sep)
-                if path in choosing or (around and self._users.starts(path)):
+                code = self._resolver.modules.code(path)
+                chooses = code is not None and not self._parameters.isdisjoint(code.identifiers)
+                if chooses or (around and self._users.starts(path)):
                     yield path
 
-    def _said(self, scripts: Iterable[str], behind: Sequence[Module]) -> frozenset[str]:
-        """What some scripts choose; nothing where one that has networks leaves it open.
-
-        Args:
-            behind: a file that all of them import.
-        """
+    def _said(self, scripts: Iterable[str]) -> frozenset[str]:
+        """What some scripts choose; nothing where one that has networks leaves it open."""
         found = set[str]()
         for script in map(self._resolver.module, scripts):
             if script is not None:
-                said = chosen(script, self._catalog) or self._by_documents(script, behind)
+                said = chosen(script, self._catalog)
                 if not said and self._has_networks(script):
                     return NOWHERE
                 found |= said
         return frozenset(found) if found - {"cpu"} else NOWHERE
-
-    def _by_documents(self, script: Module, behind: Sequence[Module]) -> frozenset[str]:
-        return frozenset({CUDA}) if self._documented.names_gpu(script, behind) else NOWHERE
 
     def _has_networks(self, script: Module) -> bool:
         """Whether a script may run networks, other than for a test: one that neither names a framework nor speaks of training prepares

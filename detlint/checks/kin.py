@@ -8,15 +8,16 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from detlint.checks.unused import OF_ITSELF
+from detlint.ir import ops as op
+from detlint.ir.code import Function
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
 IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
 """What takes names from another file."""
-_CALLS_ITSELF: Final = re.compile(rb"\bself\(")
-_SETS_ANY: Final = re.compile(rb"\bsetattr\(|__dict__|__setattr__|\bvars\(self")
+_SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
+_SETS_BY_NAME: Final = frozenset({"setattr", "vars"})
 """By what an object may set attributes of its own without their names."""
 _OF_SETTINGS: Final = re.compile(r"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
 """The names of what holds settings."""
@@ -56,12 +57,18 @@ class Kin:
         blocks = self._texts.blocks(module.path)
         return b"".join(block.text for block in blocks if block.name == owner.partition(".")[0])
 
+    def _parts(self, module: Module, owner: str) -> Iterator[Function]:
+        """The functions of a class, with those of the class around it; none that can't be read."""
+        code = self._resolver.code(module.path)
+        tops = code.by_name.get(owner.partition(".")[0], ()) if code is not None else ()
+        return (part for top in tops for part in top.code.inside(top.number))
+
     def is_own(self, module: Module, owner: str, name: str) -> bool:
         """Whether a class alone sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
         kin = [*self.bases(module, owner), *self.heirs(module, owner)]
         if any(name in home.classes[other].attributes for home, other in kin if other in home.classes):
             return False
-        return not any(_SETS_ANY.search(self.text(*one)) for one in ((module, owner), *kin))
+        return not any(map(_may_set_any, (part for one in ((module, owner), *kin) for part in self._parts(*one))))
 
     def is_set(self, module: Module, owner: str, name: str) -> bool:
         """Whether a file sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an heir one of its own. Of
@@ -74,11 +81,16 @@ class Kin:
 
     def may_run_itself(self, module: Module, owner: str) -> bool:
         """Whether a layer, or a base of it, may call the layer itself."""
-        return self.derives_from_others(module, owner) or bool(_CALLS_ITSELF.search(self.text(module, owner)))
+        return self.derives_from_others(module, owner) or any(
+            part.parameter(part.call(at).callee) == 0
+            for part in self._parts(module, owner)
+            for at, _ in part.each(op.CALL)
+            if _is_method(part)
+        )
 
     def may_ask_itself(self, module: Module, owner: str) -> bool:
         """Whether an object may come to its own methods by names that are put together."""
-        asks = OF_ITSELF.encode() in self.text(module, owner)
+        asks = any(map(_asks_itself, self._parts(module, owner)))
         return asks or self.derives_from_others(module, owner) or bool(self.heirs(module, owner))
 
     def _find_heirs(self, module: Module, owner: str) -> Iterator[tuple[Module, str]]:
@@ -101,13 +113,50 @@ class Kin:
         return False
 
     def _is_only_called(self, module: Module, owner: str) -> bool:
-        word = re.escape(owner.encode())
-        renamed, uncalled = re.compile(rb"\b%s[ \t]+as\b" % word), re.compile(rb"\b%s\b(?!\()" % word)
         for home in self.saying(module, owner):
-            text = self._texts.code(home.path)
-            self._resolver.opened.add(home.path)
-            if text is None or renamed.search(text):
-                return False
-            if len(uncalled.findall(IMPORTED.sub(b"", text))) > (home is module):
+            code = self._resolver.code(home.path)
+            if (
+                code is None
+                or owner in code.constants
+                or not all(_only_calls(part, owner) for part in code.functions())
+            ):
                 return False
         return True
+
+
+def _is_method(function: Function) -> bool:
+    return function.parent is not None and function.parent.is_class
+
+
+def _may_set_any(function: Function) -> bool:
+    """Whether a function may set attributes of an object without their names."""
+    strings = function.code.strings
+    if any(strings[operation[2]] in _SETS_ANY for _, operation in function.each(op.ATTR)):
+        return True
+    callees = (function.call(at) for at, _ in function.each(op.CALL))
+    return any(function.dotted(c.callee) in _SETS_BY_NAME for c in callees)
+
+
+def _asks_itself(function: Function) -> bool:
+    """Whether a method asks its object for what has a name that is put together, or written out."""
+    calls = (function.call(at) for at, _ in function.each(op.CALL))
+    return any(
+        function.dotted(call.callee) == "getattr" and call.positional and function.parameter(call.positional[0]) == 0
+        for call in calls
+        if _is_method(function)
+    )
+
+
+def _only_calls(function: Function, name: str) -> bool:
+    """Whether all that a function does with what has a name is to call it, to define it, or to import it by that name."""
+    strings = function.code.strings
+    for at, operation in function.each(op.LOAD, op.ATTR, op.MEMBER):
+        said = function.text(operation[1]) if operation[0] == op.LOAD else strings[operation[2]]
+        uses = function.users[at] if said == name else ()
+        if operation[0] == op.MEMBER:
+            stored = (function.ops[use.op] for use in uses)
+            if any(each[0] != op.STORE or function.text(each[1]) != name for each in stored):
+                return False
+        elif any(function.ops[use.op][0] != op.CALL or use.place != 1 for use in uses):
+            return False
+    return True

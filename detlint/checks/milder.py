@@ -14,7 +14,6 @@ from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.origins import Origins
 from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
-from detlint.checks.templates import Templates
 from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.unapplied import Unapplied
 from detlint.checks.uncallable import Uncallable
@@ -83,7 +82,6 @@ class Milder:
         self._uncallable = uncallable
         self._ignored = Ignored(matcher.resolver, is_set, settled_calls.keep_from_there)
         self._is_unread = is_unread
-        self._templates = Templates(users)
         self._unimportable = Unimportable(users)
         self._unapplied = Unapplied(users, unnamed, raising, self._is_for_nothing)
         self._in_vain: Answers[bool] = Answers(users)
@@ -124,8 +122,6 @@ class Milder:
         talking = [outcome for outcome in through if outcome.communicates]
         if "between-devices" in match.entry.contexts and talking and all(outcome.alone for outcome in talking):
             return "nothing in the project starts a run that comes here on several devices"
-        if not passed and self._templates.is_template(module):
-            return "another file is generated from this one, and runs in its place"
         if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
             return "a library has it for tests, and nothing in it comes here"
         if match.entry.rule.startswith(STREAMS) and not passed and self._is_only_applied(module, index, runs):

@@ -26,6 +26,7 @@ from detlint.facts.model import (
 from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
 from detlint.ir.expression import in_ir
+from detlint.model.training import ASKS
 from detlint.program.resolve import Module
 
 OPERANDS: Final = frozenset({
@@ -80,6 +81,10 @@ class Origins:
         self._loaders = catalog.with_context("loader")
         self._passing = catalog.passing
         self._buffers = catalog.buffers
+
+    def _asks(self, module: Module) -> bool:
+        """Whether a file asks for the gradients of tensors that are no parameters: any of those in it may need some then."""
+        return self.feeds.gradients.training.has(module, {ASKS})
 
     def need_no_gradients(self, module: Module, index: int, match: Match) -> bool:
         """Whether all tensors that a call computes with surely need none."""
@@ -188,7 +193,7 @@ class Origins:
     def _is_buffer(self, module: Module, value: Member) -> bool:
         """Whether a layer keeps a tensor under a name, always as one that is no parameter: `self.register_buffer("freqs", table)`."""
         owner = value.base
-        if not isinstance(owner, Instance) or owner.name or module.facts.learns:
+        if not isinstance(owner, Instance) or owner.name or self._asks(module):
             return False
         body = module.classes.get(owner.of.removeprefix(f"{module.facts.module}."))
         if body is None or value.attr in body.attributes:
@@ -204,7 +209,7 @@ class Origins:
     def _is_frozen(self, module: Module, value: Member) -> bool:
         """Whether a layer keeps parameters under a name that are never trained: `nn.Parameter(table, requires_grad=False)`."""
         owner = value.base
-        if not isinstance(owner, Instance) or owner.name or module.facts.learns:
+        if not isinstance(owner, Instance) or owner.name or self._asks(module):
             return False
         body = module.classes.get(owner.of.removeprefix(f"{module.facts.module}."))
         kept = body.attributes.get(value.attr) if body is not None else None
@@ -279,7 +284,7 @@ class Origins:
     def _is_given_free(self, place: Place, name: str, known: _Known, depth: int) -> bool:
         """Whether no call of a function gives a parameter anything that needs gradients."""
         module, function, _, given = place
-        if module.facts.learns or not any(parameter.name == name for parameter in module.detail(function).parameters):
+        if self._asks(module) or not any(parameter.name == name for parameter in module.detail(function).parameters):
             return False
         if given is not None:
             return name in given and self._is_free(*given[name], known, depth + 1)
@@ -294,7 +299,7 @@ class Origins:
         """Whether what a function gives needs no gradients: it makes it, or it is handed nothing that needs any."""
         module = place.module
         target = self.matcher.resolver.normal(module.path, value.of, place.function)
-        if module.facts.learns or target is None:
+        if self._asks(module) or target is None:
             return False
         if value.site >= 0 and (callee := self.feeds.callee(target)) is not None:
             return self._is_own_result_free(place, value.site, callee, known, depth)
@@ -315,7 +320,7 @@ class Origins:
         module, function = callee
         if self.feeds.gradients.never_flow_out(module, function):
             return True
-        if function.deferred or module.facts.learns:
+        if function.deferred or self._asks(module):
             return False
         given = self.feeds.passed(module, function, place, place.module.sites[index])
         values = function.returns.values if isinstance(function.returns, Items) else (function.returns,)

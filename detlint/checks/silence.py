@@ -70,7 +70,7 @@ class Silence:
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users, root)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
-        self._hardware = Hardware(matcher.resolver, users, untrained, documented, root)
+        self._hardware = Hardware(matcher.resolver, users, untrained, root)
         self._reseeding = self._catalog.words_with("reseeds")
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:

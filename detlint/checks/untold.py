@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from detlint.checks.match import Match, Matcher
 from detlint.facts.model import Member
+from detlint.ir import ops as op
+from detlint.ir.code import Function
 from detlint.program.outcome import Passage
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -15,12 +16,11 @@ from detlint.program.users import Users
 STEP: Final = "train_step"
 """The method of a model that does what it does with one batch. Keras's own tells the layers to train."""
 _FITS: Final = frozenset({"fit", "train_on_batch"})
-_TELLS: Final = re.compile(
-    rb"\btraining\b\s*(?::[^=,()\n]*)?=(?!=)\s*(?!training\b|False\b|None\b)"  # training=True, training: bool = True
-    rb"|[\"']training[\"']|learning_phase|,\s*True\s*\)|\(\s*True\s*\)|super\([^()\n]*\)\.train_step\b"
-    rb"|\bfit_\w+\(|\.search\(|\btest_on_batch\b"
-)
-"""What may tell a layer to train, or have it trained by others."""
+_TRAINING: Final = "training"
+"""The parameter by which a layer is told."""
+_TELL: Final = frozenset({"learning_phase", "search", "test_on_batch", STEP})
+"""What else may have it trained, or told to, by others."""
+_FITS_BY: Final = "fit_"
 
 
 class Untold:
@@ -48,14 +48,16 @@ class Untold:
 
     def _never_told(self, module: Module) -> bool:
         """Whether a script trains only models that train themselves, and says to no layer that it is to train."""
-        text = self._users.texts.of(module.path)
-        if text is None or STEP.encode() not in text or _TELLS.search(text):
+        code = self._matcher.resolver.code(module.path)
+        if code is None or STEP not in code.identifiers or _TRAINING in code.constants:
+            return False
+        if any(map(_tells, code.functions())):
             return False
         sites = [site for site in module.sites if site.kind == "call"]
         fits = [s for s in sites if isinstance(s.target, Member) and s.target.attr in _FITS]
-        # Others may be mentioned without being called: `map(model.fit, parts)`. Prose has `model.fit()`, which trains nothing.
-        mentions = sum(len(re.findall(rb"\.%s\b(?!\(\))" % name.encode(), text)) for name in _FITS)
-        return bool(fits) and len(fits) == mentions and all(self._steps_itself(module, s.target) for s in fits)
+        # Others may be mentioned without being called: `map(model.fit, parts)`.
+        read = [at for function in code.functions() for at, o in function.each(op.ATTR) if code.strings[o[2]] in _FITS]
+        return bool(fits) and len(fits) == len(read) and all(self._steps_itself(module, s.target) for s in fits)
 
     def _steps_itself(self, module: Module, fit: object) -> bool:
         """Whether a method is of an object of a class of the file that has a training step of its own."""
@@ -64,3 +66,32 @@ class Untold:
         path, _, name = resolver.type_of(resolver.normal(module.path, fit.base)).partition("::")
         body = module.classes.get(name) if path == module.path else None
         return body is not None and STEP in body.methods
+
+
+def _tells(function: Function) -> bool:
+    """Whether a function may tell a layer to train, or have it trained by others: something is handed True, or as `training` what
+    isn't off, nor what a parameter of that name was given."""
+    strings = function.code.strings
+    for at, operation in function.each(op.ATTR, op.CALL):
+        if operation[0] == op.ATTR:
+            if strings[operation[2]] in _TELL or strings[operation[2]].startswith(_FITS_BY):
+                return True
+            continue
+        call = function.call(at)
+        given = call.named.get(_TRAINING, -1)
+        if any(function.constant(value) is True for value in call.positional) or (
+            given >= 0 and _is_on(function, given)
+        ):
+            return True
+    around = function.parent
+    named = [each for slot, each in enumerate(function.header.parameters) if function.text(slot) == _TRAINING]
+    return around is not None and any(each.default >= 0 and _is_on(around, each.default) for each in named)
+
+
+def _is_on(function: Function, value: int) -> bool:
+    """Whether what is handed as `training` may be on."""
+    parameter = function.parameter(value)
+    if parameter >= 0:
+        return function.text(parameter) != _TRAINING
+    constant = function.constant(value)
+    return constant is not None and constant is not False

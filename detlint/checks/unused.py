@@ -15,7 +15,7 @@ from detlint.model.by_name import ByName
 from detlint.model.readers import Counts, Readers
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.texts import IMPORT, Texts, deriving
+from detlint.program.texts import IMPORT, TOP, Texts, deriving
 from detlint.program.users import Users
 
 ANY: Final = rb",(?!\s*[\"'][\w.]*[\"']\s*[,)])"
@@ -98,11 +98,8 @@ def _asks_any(users: Users, path: str, wholes: bool, idle: Callable[[str, str], 
 
 def _running(texts: Texts, path: str, text: bytes, idle: Callable[[str, str], bool]) -> bytes:
     """The text of a file, without the definitions of its top level that put names together, and that nothing comes to."""
-    parts = [(block.name, block.text) for block in texts.blocks(path)]
-    asking = [part for name, part in parts if (_asks(part) and name and idle(path, name))]
-    for part in asking:
-        text = text.replace(part, b"")
-    return text
+    parts = [(block.name, block.text) for block in texts.blocks(path)] if _asks(text) else [(TOP, text)]
+    return b"".join([part for name, part in parts if not (_asks(part) and name and idle(path, name))])
 
 
 def _asks(text: bytes) -> bool:

@@ -79,7 +79,7 @@ class Verdicts:
         self._constants = constants()
         self._exact = Exact(matcher, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, attributes, self._constants.always)
-        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.is_about_training)
+        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
         self._device_tests = device_tests
         self._never: Answers[bool] = Answers(users)
         self._always: Answers[bool] = Answers(users)

@@ -375,11 +375,6 @@ def _itself(node: ast.expr) -> ast.expr:
     return node
 
 
-def may_count(data: bytes) -> bool:
-    """Whether a file may have functions that only count."""
-    return COUNTS.encode() in data or b"+= 1" in data
-
-
 class Counting(Container[str]):
     """The functions and methods of a file that only count: `hist` of `def hist(a): return np.bincount(a)`; by their names alone.
     Few are ever asked for, so that each is looked at when it is."""

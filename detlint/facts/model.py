@@ -463,8 +463,6 @@ class Facts(Head, frozen=True):
     """Command-line options by attribute name."""
     mentions: tuple[str, ...] = ()
     """Words for devices that occur in the file, lower case, sorted."""
-    learns: bool = False
-    """Whether it sets `requires_grad`, other than to False: any tensor in it may be asked for gradients."""
     problem: Problem | None = None
     left_out: tuple[Problem, ...] = ()
     """Why cells of a notebook could not be read; the others were."""

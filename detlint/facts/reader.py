@@ -9,10 +9,9 @@ The walk is one class in layers, a file each in `reading/`: each layer stands on
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, takewhile
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Raw, structs
 
@@ -28,7 +27,6 @@ from detlint.facts.model import (
     Branch,
     Cell,
     Class,
-    Const,
     Detail,
     Either,
     Facts,
@@ -48,12 +46,6 @@ from detlint.ir.records import FileIR
 from detlint.model.options import lacking
 from detlint.notebook import cell_of
 
-_ASKS: Final = re.compile(
-    rb"(?<!\.weight\.)(?<!\.bias\.)requires_grad_\((?!False\b)|requires_grad\s*=(?!=)(?!\s*False\b)"
-)
-"""Asks for the gradients of a tensor: `x.requires_grad_()`, `requires_grad=True`; to read the attribute doesn't, nor does it to give a
-new layer's weight what the old one had: `new.weight.requires_grad_(old.weight.requires_grad)`."""
-
 
 class Reader(Definitions):
     """One walk over a file."""
@@ -62,6 +54,8 @@ class Reader(Definitions):
 
     def file(self, tree: ast.Module, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
         lines, lower = self.data.count(b"\n") + 1, self.data.lower()
+        self.said = self.code.identifiers
+        self.top = tree.body
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
@@ -91,8 +85,7 @@ class Reader(Definitions):
             classes=classes,
             directives=directives(self.data, lower),
             options=self.options,
-            mentions=mentions(self.data, lower),
-            learns=b"requires_grad" in self.data and self.learns(),
+            mentions=mentions((*self.code.strings, *self.code.constants)),
             lines=lines,
             cells=cells,
             registers=self.registers,
@@ -102,16 +95,6 @@ class Reader(Definitions):
             properties=self.properties(),
             body=Raw(ENCODER.encode(self.body())),
         )
-
-    def learns(self) -> bool:
-        """Whether it asks for the gradients of anything but parameters, which need some anyway: `nn.Parameter(x, requires_grad=True)`."""
-        parameters = self.catalog.with_context("parameter")
-        asked = (
-            any(argument.name == "requires_grad" and argument.value == Const(True) for argument in site.args)
-            for site in self.sites
-            if type(site.target) is Ref and site.target.name in parameters
-        )
-        return len(_ASKS.findall(self.data)) > self.trained + sum(asked)
 
     def body(self) -> Body:
         return Body(

@@ -220,7 +220,9 @@ class _Reader:
                     self.value(node)
                 if isinstance(node, yaml.MappingNode) and not self.sections.isdisjoint(self.pairs(node)):
                     self.section(node)
-        data, lower = (text.encode("utf-8", "replace") for text in (self.text, self.text.lower()))
+        scalars = (
+            node.value for document in documents for node in nodes_of(document) if isinstance(node, yaml.ScalarNode)
+        )
         body = Body(tuple(self.sites), ((),), (Detail(),))
         return Facts(
             self.module,
@@ -229,7 +231,7 @@ class _Reader:
             lines=len(self.places.lines),
             builds=tuple(sorted(self.builds)),
             functions=(Function("", ""),),
-            mentions=mentions(data, lower),
+            mentions=mentions(scalars),
             body=Raw(ENCODER.encode(body)),
         )
 

@@ -108,9 +108,9 @@ class Script:
         return _value(word, self.variables)
 
 
-def fenced(text: str) -> tuple[list[str], str]:
-    """The blocks of code of a Markdown text, and what stands around them."""
-    return [found[2] for found in _FENCED.finditer(text)], _FENCED.sub("", text)
+def fenced(text: str) -> list[str]:
+    """The blocks of code of a Markdown text."""
+    return [found[2] for found in _FENCED.finditer(text)]
 
 
 def _variables(text: str) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""What the documents of a project say of the hardware that it is for: its README and what stands below, and its shell scripts."""
+"""What the launch files of a project say: its shell scripts and other commands, and the settings in its files."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from xxhash import xxh3_64_hexdigest
 
 from detlint.files import beginning
 from detlint.folders import is_folder
+from detlint.notebook import NotANotebook, open_notebook
 from detlint.program.chosen import UNKNOWN, Chosen, chosen
 from detlint.program.commands import Command, commands, fenced
 from detlint.program.starts import Part, Starts
@@ -55,45 +56,21 @@ _Noted = tuple[str, str]
 _CHANGED: Final[_Noted] = ("", "")
 """What nothing compares equal to."""
 
-_ASCEND: Final = re.compile(
-    r"ascend(?!ing)|(?<![a-z])npu|npu(?![a-z])|hccl|davinci|modelarts|atlas ?\d|910[abc]|(?<![a-z])d910|昇腾", re.I
-)
-"""Whatever speaks of Ascend, anywhere: a mention too many leaves it open what a project is for."""
-_ELSEWHERE: Final = re.compile(r"https?://(?![^\s)>\"]+\.whl\b)[^\s)>\"]+|ascend[ _-]?310\w*", re.I)
-"""What speaks of it all the same, and not of the project's runs: addresses, as of weights, but for what is installed, and a chip that
-runs what was exported."""
-_GPU: Final = re.compile(r"(?<![a-z])(?:gpus?|cuda|nccl|nvidia)(?![a-z])(?![ -]?(?:days?|hours?|mem))", re.I)
-_FOR_CPU: Final = re.compile(r"[^a-z\n|]{0,20}(?:(?:for|on) (?:the )?)?cpu(?![\w-])(?! \w*(?:core|thread))", re.I)
-"""How what stands behind the name of a framework goes on where it is wanted for the CPU: no sentence about what else runs there."""
 _SETTING: Final = re.compile(
     r"(?:^|[{,])[ \t]*[\"']?(\w+)[\"']?[ \t]*[:=][ \t]*[\"']?(Ascend|NPU|GPU|CUDA|CPU|True|False)\b", re.M | re.I
 )
-_TOLD: Final = re.compile(
-    r"(?<![-\w])(\w+)[\"'`]*(?:[ \t]*[:=]|[ \t]+(?:to|as|is)|[ \t]*[设置改]*[为成])[ \t]*[\"'`]*(?:True|1)\b", re.I
-)
-"""What a text tells to make true, but for an option in a command."""
-_TURNED_ON: Final = re.compile(
-    r"(?:\b(?:enable|activate|(?:turn|switch) on) |开启|打开|启用)[ \t]*[\"'`*]*(\w+)", re.I | re.A
-)
-"""The same, without a value."""
 _OPTION: Final = re.compile(r"(?<![\w-])--(\w+)")
 """An option in a command, as settings have one for a container."""
-_SET_OUT: Final = re.compile(r"^[ \t]*(?:\||(?:#+|[-*+]|\d+[.)])(?=[^\n]{1,100}$))[^\n]*", re.M)
-"""Headings, items and tables, which say what a project needs; sentences may tell of somebody else's hardware."""
-_OF_OTHERS: Final = re.compile(r"torch|tensorflow|paddle|caffe|jax|official|baseline|original|paper", re.I)
-"""What such lines have that tell of it all the same."""
-_STARTING: Final = re.compile(r"^.*(?:\bpython|\bbash\b|\bsh\b|run\b|CUDA_VISIBLE_DEVICES).*$", re.M)
-"""Lines of code that start something; other code may be the entry of a bibliography."""
+_COMMENT: Final = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.M)
+"""What shells, and formats of settings, leave out."""
 
 
 class Said(NamedTuple):
     """What the documents of a project say."""
 
-    gpu: bool = False
-    """Whether they name a GPU, in what is set out or in code, and Ascend nowhere."""
-    cpu: bool = False
-    """Whether they name a framework for the CPU in what is set out (`- MindSpore 2.5 (CPU)`), and no accelerator anywhere."""
     commands: tuple[Command, ...] = ()
+    launched: int = 0
+    """How many of them, the first, stand in launch files: the others are examples, beside which there may be more."""
     unread: bool = False
     """Whether there is a line that can't be read although it may start a script."""
     settings: tuple[tuple[str, str], ...] = ()
@@ -101,11 +78,7 @@ class Said(NamedTuple):
     scripts: tuple[str, ...] = ()
     """The files that have the name of one which a command starts."""
     told: tuple[str, ...] = ()
-    """What the reader may be told to make true by hand."""
-    plain: bool = False
-    """Whether they name Ascend nowhere."""
-    names_gpu: bool = False
-    """Whether they name a GPU anywhere, in sentences too."""
+    """The options that settings give, as those of a container, in a command."""
 
     def starting(self, script: str) -> list[Command] | None:
         """The commands that start a script; None where they can't be told from those that start another one."""
@@ -137,26 +110,12 @@ class _Files(NamedTuple):
 class _Texts(NamedTuple):
     """What some documents are made of."""
 
-    prose: list[str]
-    blocks: list[str]
-    """The code in what is prose else, that of a document together."""
+    notebooks: list[str]
+    """What the cells of code say."""
     fences: list[str]
-    """The same, each by itself."""
+    """The blocks of code in what is prose else, which says nothing."""
     scripts: list[str]
     settings: list[str]
-
-    def whole(self) -> str:
-        return "\n".join((*self.prose, *self.blocks, *self.scripts))
-
-    def name_gpu(self) -> bool:
-        """Whether they name a GPU, in what is set out or in code."""
-        started = (part for text in self.blocks for part in _STARTING.findall(text))
-        return any(map(_GPU.search, (*self.set_out(), *started, *self.scripts)))
-
-    def set_out(self) -> Iterator[str]:
-        """Headings, items and rows of tables that don't tell of others."""
-        told = (part for text in (*self.prose, *self.blocks) for part in _SET_OUT.findall(text))
-        return (part for part in told if not _OF_OTHERS.search(part))
 
     def given(self) -> set[tuple[str, str]]:
         """The keys of settings that are given hardware, or a truth, with that."""
@@ -165,7 +124,7 @@ class _Texts(NamedTuple):
     def parts(self) -> tuple[Part, ...]:
         """Those that may say how things are started."""
         code = [Part(text, is_code=True) for text in (*self.fences, *self.scripts)]
-        return (*code, *(Part(text, is_code=False) for text in self.prose if text))
+        return (*code, *(Part(text, is_code=False) for text in self.notebooks if text))
 
 
 class Documents:
@@ -173,14 +132,12 @@ class Documents:
 
     Args:
         root: the project's root; nothing above it is read.
-        frameworks: the frameworks that a project may be for: documents that name none are those of another program.
         began: when the run began, in nanoseconds.
     """
 
-    def __init__(self, root: str, frameworks: Iterable[str], began: int) -> None:
+    def __init__(self, root: str, began: int) -> None:
         self._root = root
         self._began = began
-        self._frameworks = re.compile("|".join(sorted(frameworks)), re.I)
         self._said: dict[str, Said] = {}
         self._listed: dict[str, _Files | None] = {}
         self._readmes: dict[str, list[str]] = {}
@@ -313,23 +270,14 @@ class Documents:
         if not 0 < len(paths) <= MOST_DOCUMENTS:
             return NOTHING
         texts = self._parted(paths)
-        whole = texts.whole()
-        if not self._frameworks.search(whole):
-            return NOTHING
-        alone = not _ASCEND.search(_ELSEWHERE.sub("", whole))
-        gpu = alone and texts.name_gpu()
-        names_gpu = _GPU.search(whole) is not None
-        needed = texts.set_out() if alone and not gpu and not names_gpu else ()
-        cpu = any(_is_for_cpu(part, found.end()) for part in needed for found in self._frameworks.finditer(part))
-        read = [command for text in (*texts.blocks, *texts.scripts) for command in commands(text)]
+        written = [command for text in texts.scripts for command in commands(text)]
+        read = [*written, *(command for text in texts.fences for command in commands(text))]
         known = tuple(command for command in read if command is not None)
+        launched = sum(command is not None for command in written)
         names = {os.path.basename(command.script) for command in known}
         scripts = tuple(path for path in files.scripts if os.path.basename(path) in names)
-        prose = (*texts.prose, *texts.blocks)
-        told = {name for text in prose for way in (_TOLD, _TURNED_ON) for name in way.findall(text)}
-        told |= {name for text in texts.settings for name in _OPTION.findall(text)}
-        given = tuple(sorted(texts.given()))
-        return Said(gpu, cpu, known, None in read, given, scripts, tuple(sorted(told)), alone, names_gpu)
+        told = {name for text in texts.settings for name in _OPTION.findall(text)}
+        return Said(known, launched, None in read, tuple(sorted(texts.given())), scripts, tuple(sorted(told)))
 
     def _read_starts(self, home: str) -> Starts | None:
         """What the documents below a folder, and some above, say of how things are started; None for too many."""
@@ -351,11 +299,6 @@ class Documents:
             for name in BESIDE:
                 found += _in(os.path.join(folder, name), self._began)
         return sorted(found, key=_path)
-
-
-def _is_for_cpu(item: str, end: int) -> bool:
-    """Whether an item wants a framework, whose name ends somewhere in it, for the CPU."""
-    return _FOR_CPU.match(item, end) is not None
 
 
 def _in(folder: str, began: int) -> list[tuple[str, Status]]:
@@ -406,20 +349,25 @@ def _below(home: str, began: int) -> _Files | None:
 
 def _texts(read: Iterable[tuple[str, str]]) -> _Texts:
     """What documents are made of, by their kinds."""
-    texts = _Texts([], [], [], [], [])
+    texts = _Texts([], [], [], [])
     for path, text in read:
         if path.lower().endswith(SETTINGS):
-            texts.settings.append(text)
+            texts.settings.append(_COMMENT.sub("", text))
         elif path.lower().endswith((*TEXTS, ".txt")):
-            blocks, around = fenced(text)
-            texts.blocks.append("\n".join(blocks))
-            texts.fences.extend(blocks)
-            texts.prose.append(around)
+            texts.fences.extend(_COMMENT.sub("", block) for block in fenced(text))
         elif path.endswith(NOTEBOOKS):
-            texts.prose.append(text)
+            texts.notebooks.append(_said_in(text))
         else:
-            texts.scripts.append(f"# {os.path.basename(path)}\n{text}")
+            texts.scripts.append(_COMMENT.sub("", text))
     return texts
+
+
+def _said_in(notebook: str) -> str:
+    """What the cells of code of a notebook say."""
+    try:
+        return open_notebook(notebook.encode()).text.decode("utf-8", "replace")
+    except NotANotebook:
+        return ""
 
 
 def _digest(text: str) -> str:

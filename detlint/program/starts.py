@@ -16,17 +16,10 @@ SHORTEST: Final = 3
 """How many letters the shorter name of an option has: `argparse` takes any that is the beginning of one option alone."""
 _SEVERAL: Final = re.compile(
     r"mpirun|msrun|torchrun|rank_?table|rank_?size|world_?size|worker_num|hccl|nproc_per|server_list|"
-    r"distributed\.(?:launch|run)\b|accelerate launch|deepspeed|"
-    r"(?<!\w)(?:[2-9]|\d\d+)(?:p\b| ?(?:p|pcs|x|\*)?[ -]?(?:ascend|cards?\b|devices\b|npus?\b|卡))|"
-    r"multi(?:ple)?[- ]?(?:card|device|npu|chip|node|machine)s?\b|distributed[- ]training|data[- ]parallel|"
-    r"(?<!\w)(?:two|four|eight|sixteen|several) (?:\w+ )?(?:cards|chips|devices|npus|processors)\b|"
-    r"[两二四八多][卡机]|并行(?!的?(?:多尺度)?(?:卷积|分支))|集群|分布式",
+    r"distributed\.(?:launch|run)\b|accelerate launch|deepspeed",
     re.I,
 )
-"""Whatever speaks of several devices, or of what starts them."""
-_OF_TRAINING: Final = re.compile(
-    r"^(?=.*(?:\btrain|训练))(?!.*(?:eval|test|infer|predict|valid|export|评估|测试|推理|预测|验证)).*$", re.M | re.I
-)
+"""What starts several processes, or is told how many there are."""
 _GIVEN: Final = re.compile(r"(?:rank_size|world_size|worker_num|device_num)=([^\s;&|]*)", re.I)
 _ASKED: Final = re.compile(r"(?:mpirun\b.*?\s-np?|--(?:local_)?worker_num|--nproc_per_node)[= ]+(\S+)")
 """How many processes are started: by variables, by what starts them."""
@@ -42,7 +35,7 @@ Usual = Mapping[str, Collection[Const]]
 
 
 class Part(NamedTuple):
-    """A text about how things are started: a shell script, the code of a document, what stands around that."""
+    """A text about how things are started: a shell script, the code of a document, the cells of a notebook."""
 
     text: str
     is_code: bool
@@ -67,19 +60,14 @@ class Starts(NamedTuple):
         plain = [text for text in texts[:MENTIONS] if not (text[:1] in ("'", '"') and " " in text)]
         return {literal(text) for text in plain} | ({None} if len(texts) > MENTIONS else set())
 
-    def turn_on(self, script: str, usual: Usual, trains: bool) -> bool:
+    def turn_on(self, script: str, usual: Usual) -> bool:
         """Whether a text may have a script started on several devices of its own hardware, by options that have the usual values
-        else: it gives one another value, or speaks of it, or of several devices without a command for another hardware or script.
-
-        Args:
-            trains: whether the script does; what is said of the training on several devices is nothing to another.
-        """
+        else: it gives one another value, or starts several processes without a command for another hardware or script."""
         if any("server_list" in text or _commands_other(text, usual) for text in self.settings):
             return True
         name = os.path.basename(script)
         parts = [*self.parts, *(part for part in self.outside if name in part.text)]
-        heard = parts if trains else [part._replace(text=_unless_of_training(part)) for part in parts]
-        return any(_turns_on(part, script, usual) for part in heard)
+        return any(_turns_on(part, script, usual) for part in parts)
 
     def are_for_one(self, script: str) -> bool:
         """Whether all texts that have a script started write out that this is one process."""
@@ -122,11 +110,6 @@ def _turns_on(part: Part, script: str, usual: Usual) -> bool:
         return True
     started = any(line.commands for line in lines)
     return speaks and bool(counting or not started) and not _is_for_one(read)
-
-
-def _unless_of_training(part: Part) -> str:
-    """A text without the sentences, in lines of their own, that are only about the training."""
-    return part.text if part.is_code else _OF_TRAINING.sub("", part.text)
 
 
 def _may_start(command: Command | None, script: str) -> bool:

@@ -178,11 +178,6 @@ class Bindings(Known):
 
     def assign_attribute(self, target: ast.Attribute, value: Value | None, statement: ast.stmt) -> None:
         base = self.expression(target.value)
-        if target.attr == "requires_grad":
-            kept = (
-                type(target.value) is ast.Attribute
-            )  # `model.head.weight.requires_grad = True`: no tensor that a name holds
-            self.trained += (kept or _is_parameter(base)) and value != Const(False)
         if self.keys and base is not None:
             self.steps.append(Branch("rebind", member(base, target.attr), ()))
         if isinstance(base, Instance) and base.of.startswith(self.prefix):

@@ -115,8 +115,7 @@ class Blocks(Branches):
     def counting(self) -> Container[str]:
         """The functions and methods of the file that only count."""
         if self._counting is None:
-            known = self.tree is not None and loops.may_count(self.data)
-            self._counting = loops.Counting(self.tree) if self.tree is not None and known else ()
+            self._counting = loops.Counting(self.tree) if self.tree is not None else ()
         return self._counting
 
     @of_statement(ast.While)

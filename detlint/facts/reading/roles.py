@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -17,8 +16,9 @@ from detlint.facts.reading.values import tail_of, with_use
 from detlint.facts.reading.walk import Walk
 from detlint.facts.spare import Layout, Role, Spare
 
-BY_NAME: Final = re.compile(rb"\b(?:locals|vars|globals|(?<!\.)eval|exec)\(|f_locals")
+_BY_NAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec"})
 """What may read names that aren't written out."""
+_FRAME: Final = "f_locals"
 
 
 class Roles(Walk):
@@ -51,7 +51,7 @@ class Roles(Walk):
             if site.use == KEPT and self.only_draws(site):
                 numbers = numbers or Spare(layout(), lambda *_: "", lambda _: False, {})
                 in_sight = self.scope.kind == "function" or any(node in walk(block) for block in main)
-                if in_sight and numbers.is_spare(node) and not BY_NAME.search(self.data):
+                if in_sight and numbers.is_spare(node) and not self.reads_by_name():
                     self.sites[number] = with_use(site, UNUSED)
                     continue
             self.probed, own = "", self.may_be_data(site.target)
@@ -114,17 +114,15 @@ class Roles(Walk):
         """
         if not self.several and not self.given_back:
             return
-        text = (
-            b"\n".join(self.lines()[function.lineno - 1 : function.end_lineno]) if function is not None else self.data
-        )
-        if function is None and BY_NAME.search(text):
+        if function is None and self.reads_by_name():
             self.several = []
+        said = _said([function] if function is not None else self.top)
         for number, targets in self.several:
-            unread = [str(i) for i, target in enumerate(targets) if _times(text, target) == 1]
+            unread = [str(i) for i, target in enumerate(targets) if said[target] == 1]
             if unread and self.sites[number].use == KEPT:
                 self.sites[number] = with_use(self.sites[number], BUT + ",".join(unread))
         for number, place, name in self.given_back:
-            if self.sites[number].use == KEPT and _times(text, name) == 2:
+            if self.sites[number].use == KEPT and said[name] == 2:
                 self.sites[number] = with_use(self.sites[number], f"{AS}{place}")
         self.several, self.given_back = [], []
 
@@ -259,13 +257,21 @@ class Roles(Walk):
     def shows(self) -> bool:
         """Whether the file may show somebody something."""
         if self._shows is None:
-            self._shows = self.catalog.plotters.search(self.data) is not None
+            self._shows = not self.said.isdisjoint(self.catalog.plotters)
         return self._shows
+
+    def reads_by_name(self) -> bool:
+        """Whether the file may read names that it doesn't write out."""
+        if self._by_name is None:
+            nodes = (node for part in self.top for node in walk(part)) if self.said & _BY_NAME else ()
+            named = any(type(node) is ast.Name and node.id in _BY_NAME for node in nodes)
+            self._by_name = named or _FRAME in self.said
+        return self._by_name
 
     def shuffles(self) -> bool:
         """Whether the file may make a data set that is taken in random order."""
         if self._shuffles is None:
-            self._shuffles = self.catalog.shufflers.search(self.data) is not None
+            self._shuffles = not self.said.isdisjoint(self.catalog.shuffled_words)
         return self._shuffles
 
 
@@ -278,6 +284,12 @@ def is_main_test(node: ast.Compare) -> bool:
     )
 
 
-def _times(text: bytes, name: str) -> int:
-    """How often a text says a name; often, where it is no such text as can be searched."""
-    return len(re.findall(rb"\b%s\b" % name.encode(), text)) if name.isascii() else sys.maxsize
+def _said(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How often code says each name, to read or to bind it, or that it is one of another scope."""
+    found = Counter[str]()
+    for node in (part for top in nodes for part in walk(top)):
+        if type(node) is ast.Name:
+            found[node.id] += 1
+        elif type(node) is ast.Global or type(node) is ast.Nonlocal:
+            found.update(node.names)
+    return found

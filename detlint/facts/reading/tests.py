@@ -27,7 +27,6 @@ from detlint.facts.model import (
 from detlint.facts.nodes import walk
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression
-from detlint.facts.reading.roles import BY_NAME
 from detlint.facts.reading.sites import Sites
 from detlint.facts.reading.values import TYPED, tail_of
 from detlint.facts.reading.words import may_seed, name_may_seed
@@ -202,7 +201,7 @@ class Tests(Sites):
     def is_bound_once(self, name: str) -> bool:
         """Whether one place alone binds a name, in the function, or in the file for one of its top level, and nothing does so out of
         sight."""
-        if self.scope.kind == "class" or BY_NAME.search(self.data):
+        if self.scope.kind == "class" or self.reads_by_name():
             return False
         stored, outer = self.bound_here()
         return stored[name] + outer[name] == 1

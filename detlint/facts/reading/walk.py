@@ -59,6 +59,7 @@ class Walk:
 
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
+        "_by_name",
         "_counting",
         "_lines",
         "_shows",
@@ -126,6 +127,7 @@ class Walk:
         "returned",
         "roots",
         "runs",
+        "said",
         "same_order",
         "scope",
         "several",
@@ -133,7 +135,7 @@ class Walk:
         "stand_ins",
         "stars",
         "steps",
-        "trained",
+        "top",
         "transforms",
         "tree",
         "unsure",
@@ -176,10 +178,13 @@ class Walk:
         self.keys = 0
         """How many such sites there are; none before the file imports what knows such keys."""
         self.has_keys = False
-        self.trained = 0
-        """How often it asks for the gradients of a layer's parameters, which need some anyway."""
         self.foreign = _foreign(catalog, module.partition(".")[0])
         self._counting: Container[str] | None = None
+        self.said: frozenset[str] = frozenset()
+        """The names that its code has."""
+        self.top: Sequence[ast.stmt] = ()
+        """Its statements."""
+        self._by_name: bool | None = None
         self._shows: bool | None = None
         self._shuffles: bool | None = None
         self.dropped: set[ast.Call] = set()

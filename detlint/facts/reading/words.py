@@ -1,33 +1,37 @@
-"""Words in a file that say something of the whole: which devices it names, whether a text speaks of seeds."""
+"""Words in the names and texts of a file's code that say something of the whole: which devices it names, whether a text speaks of seeds."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+_DEVICES: Final = ("ascend", "cuda", "gpu", "hccl", "mps", "nccl", "npu", "tpu", "xla")
 
-def mentions(data: bytes, lower: bytes) -> tuple[str, ...]:
-    """The words for devices that a file contains, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`).
+
+def mentions(texts: Iterable[object]) -> tuple[str, ...]:
+    """The words for devices in the names and texts of a file's code, sorted; `_` and digits end a word here (`torch_npu`, `cuda0`).
 
     Args:
-        lower: the file in lower case.
+        texts: these, and other constants.
     """
-    found = Counter(first.decode() + end for pattern, end in _DEVICES for first in pattern.findall(lower))
-    if found["ascend"] and found["ascend"] == len(_ASCENDING.findall(data)):
-        del found["ascend"]
-    return tuple(sorted(word for word, times in found.items() if times))
+    said = "\n".join([text for text in texts if isinstance(text, str)]).lower()
+    return tuple(word for word in _DEVICES if _has(said, word))
 
 
-def _ending(beginnings: str, end: str) -> tuple[re.Pattern[bytes], str]:
-    """What finds the beginnings of the words that go on with `end`.
+def _has(said: str, word: str) -> bool:
+    place = said.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if not _is_letter(said[place - 1 : place]) and not _is_letter(said[end : end + 1]):
+            return True
+        place = said.find(word, place + 1)
+    return False
 
-    A regular expression that begins with a literal is as fast as a search for the literal, or faster where that begins
-    with a rare letter; the looks around only cost something where it is found.
-    """
-    dots = "." * len(beginnings.partition("|")[0])
-    return re.compile(f"{end}(?![a-z])(?<=({beginnings}){end})(?<![a-z]{dots}{end})".encode()), end
+
+def _is_letter(sign: str) -> bool:
+    return "a" <= sign <= "z"
 
 
 def may_seed(text: str) -> bool:
@@ -43,13 +47,3 @@ name_may_seed: Final = lru_cache(maxsize=8192)(may_seed)
 
 
 _SEEDING: Final = re.compile(r"seed|determin|reprod|random", re.I)
-
-
-_DEVICES: Final = (
-    _ending("g|n|t", "pu"), _ending("h|n", "ccl"), _ending("as", "cend"), _ending("c", "uda"), _ending("", "mps"),
-    _ending("", "xla"),
-)  # fmt: skip
-
-
-_ASCENDING: Final = re.compile(rb"#[^\n#]*\bascend(?=:| order\b)")
-"""Comments on what is sorted: "ascend: small is keep"."""
