@@ -542,21 +542,21 @@ def test_a_package_becomes_a_folder_of_scripts(project: Callable[..., Path]) -> 
     assert report("--cache-dir", "cache") == before
 
 
-DOCUMENTED = REPOSITORY / "fixtures" / "programs" / "mindspore_documented_hardware" / "for_gpu"
+DOCUMENTED = REPOSITORY / "fixtures" / "programs" / "mindspore_documented_hardware" / "by_commands"
 ON_ONE = REPOSITORY / "fixtures" / "programs" / "mindspore_on_one_device" / "as_it_is"
 
 
 @pytest.mark.parametrize(
     ("file", "now"),
     [
-        ("README.md", "# A network in MindSpore\n\n- Hardware (Ascend)\n"),
-        ("scripts/run.sh", "# On Ascend\npython ../train.py\n"),
-        ("settings.yaml", "device_target: Ascend\n"),
+        ("README.md", "```shell\npython train.py --device_target=Ascend\n```\n"),
+        ("scripts/run.sh", "python ../train.py --device_target Ascend\n"),
     ],
-    ids=["document", "new document", "settings"],
+    ids=["document", "script"],
 )
 def test_documents_say_another_hardware(project: Callable[..., Path], file: str, now: str) -> None:
-    files = {name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")}
+    names = ("README.md", "train.py", "scripts/run_train.sh")
+    files = {name: (DOCUMENTED / name).read_text() for name in names}
     root = project(**files)
     age(root, 0)
     only = ("--select", "DET406,DET605,DET608", "--cache-dir", "cache")
@@ -609,11 +609,10 @@ NEEDING = REPOSITORY / "fixtures" / "programs" / "mindspore_option_that_the_run_
     ("file", "now"),
     [
         ("run_ascend.sh", "python train.py --distributed=True --folder=data\n"),
-        ("README.md", "# Clips, with MindSpore\n\nOn Ascend, set `distributed=True`.\n"),
         ("settings.yaml", 'device_target: "Ascend"\ndistributed: True\n'),
         ("settings.py", "import seen\n\nconfig = seen.read()\nconfig.distributed = True\n"),
     ],
-    ids=["command", "text", "settings", "file"],
+    ids=["command", "settings", "file"],
 )
 def test_documents_say_who_gives_what_a_run_needs(project: Callable[..., Path], file: str, now: str) -> None:
     files = {path.name: path.read_text() for path in NEEDING.iterdir() if path.is_file()}

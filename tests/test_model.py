@@ -10,7 +10,7 @@ import pytest
 from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.ir.lower import lower
 from detlint.ir.places import Place
 from detlint.ir.written import written

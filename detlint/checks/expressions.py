@@ -12,7 +12,7 @@ from detlint.facts.reading.values import constant
 from detlint.facts.scope import join
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 
 Names = dict[str, Value | None]
 LONGEST: Final = 64

@@ -25,7 +25,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.model.training import ASKS
 from detlint.program.resolve import Module
 

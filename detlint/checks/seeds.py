@@ -37,7 +37,7 @@ from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words

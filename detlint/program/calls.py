@@ -25,7 +25,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import Raises

@@ -9,7 +9,7 @@ from functools import partial
 from detlint.facts.model import Const, Either, Expression, Instance, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.model.truth import Truth, comparison, denied
 from detlint.program.values import Frame, Values
 

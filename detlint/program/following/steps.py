@@ -25,7 +25,7 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
-from detlint.ir.expression import in_ir
+from detlint.model.expression import in_ir
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
