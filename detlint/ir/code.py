@@ -164,7 +164,7 @@ class Function:
     @cached_property
     def shared(self) -> frozenset[int]:
         """The slots of variables that functions inside of it use, too."""
-        inside = (function for function in self.code.inside(self.number) if function is not self)
+        inside = (function for function in self.code.inside(self.number) if function.number != self.number)
         return frozenset(name.slot for function in inside for name in function.names if name.owner == self.number)
 
     @cached_property
@@ -173,7 +173,9 @@ class Function:
         bound: set[int] = set()
         for function in self.code.inside(self.number) if self.shared else ():
             stored = (
-                {operation[1] for _, operation in function.each(op.STORE, op.DELETE)} if function is not self else ()
+                {operation[1] for _, operation in function.each(op.STORE, op.DELETE)}
+                if function.number != self.number
+                else ()
             )
             bound.update(function.names[slot].slot for slot in stored if function.names[slot].owner == self.number)
         return frozenset(bound)
@@ -254,7 +256,7 @@ class Function:
         method = self if owner == self.number else self.code.function(owner)
         if slot != 0 or method.receives != "object":
             return None
-        kept = slot not in method.binds or (method is self and self.parameter(value) == 0)
+        kept = slot not in method.binds or (method.number == self.number and self.parameter(value) == 0)
         return method.parent if kept else None
 
     def _own_class(self) -> Function | None:
