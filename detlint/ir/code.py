@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
-from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
+from detlint.ir.flow import BEFORE, ONLY_BEFORE, UNTOLD, Flow, Guard, flow
 from detlint.ir.records import CLASS, KIND, FileIR, FnIR, Header, Name
 from detlint.ir.storage import body_of, spans_of
 from detlint.ir.uses import Op, Use, places, users
@@ -22,6 +22,13 @@ Span = tuple[int, int, int, int]
 
 VALUES: Final = tuple(range(op.STORE))
 """The codes of ops that give a value."""
+
+
+_SPENDING: Final = frozenset({
+    "all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "next", "set", "sorted", "sum", "tuple",
+})  # fmt: skip
+"""What is built in and goes through what it is handed, or lets go of it."""
+_SPENDING_METHODS: Final = frozenset({"extend", "join", "update"})
 
 
 class Unknown:
@@ -131,21 +138,59 @@ class Function:
     @cached_property
     def flow(self) -> Flow:
         """What holds at each op."""
-        return flow(self.ops, self.code.constants)
+        return flow(self.ops, self.code.constants, self.shared, self.late)
+
+    @cached_property
+    def shared(self) -> frozenset[int]:
+        """Its slots that functions inside bind as well: `nonlocal` and `global`."""
+        found = set[int]()
+        for function in self.code.inside(self.number):
+            if function is not self and any(name.owner == self.number for name in function.names):
+                bound = (function.names[operation[1]] for _, operation in function.each(op.STORE, op.DELETE))
+                found.update(name.slot for name in bound if name.owner == self.number)
+        return frozenset(found)
+
+    @property
+    def late(self) -> list[int]:
+        """The `COMPREHEND`s of its generators that may be gone through later than where they stand."""
+        made = [(at, part[2]) for at, part in self.each(op.COLLECT) if self.code.strings[part[1]] == "generator"]
+        return [mark for at, mark in made if not self._is_spent(at)]
+
+    def _is_spent(self, generator: int) -> bool:
+        """Whether a generator is gone through where it stands, or no more: `any(x for x in xs)`, `f(*(x for x in xs))`."""
+        uses = self.users[generator]
+        if len(uses) != 1:
+            return not uses
+        taking = self.ops[uses[0].op]
+        if taking[0] != op.CALL or uses[0].place != 3:
+            return taking[0] == op.STAR
+        callee = self.ops[taking[1]]
+        if callee[0] == op.LOAD:
+            return self.text(callee[1]) in _SPENDING and self.names[callee[1]].slot < 0
+        return callee[0] == op.ATTR and self.code.strings[callee[2]] in _SPENDING_METHODS
 
     @cached_property
     def users(self) -> Sequence[Sequence[Use]]:
-        """The uses of each op's result."""
-        return users(self.ops)
+        """The uses of each op's result; as a parameter's default in the `FUNCTION`, at the place -1 - which."""
+        found = users(self.ops)
+        for at, operation in self.each(op.FUNCTION):
+            for number, parameter in enumerate(self.code.ir.functions[operation[1]].parameters):
+                if parameter.default >= 0:
+                    found[parameter.default].append(Use(at, -1 - number))
+        return found
 
     @cached_property
     def loads(self) -> Mapping[int, Sequence[int]]:
-        """Definitions, or `BEFORE - slot` for what a slot was at the beginning -> the `LOAD`s that they reach."""
+        """Definitions, or `BEFORE - slot` for what a slot was at the beginning -> the `LOAD`s that they may reach."""
         found: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}
+        for at, operation in self.each(op.STORE, op.DELETE):
+            places.setdefault(operation[1], []).append(at)
         for load, definitions in self.flow.reaching.items():
-            for definition in definitions:
-                key = definition if definition != BEFORE else BEFORE - self.ops[load][1]
-                found.setdefault(key, []).append(load)
+            slot = self.ops[load][1]
+            several = (*places.get(slot, ()), BEFORE) if UNTOLD in definitions else definitions
+            for definition in several:
+                found.setdefault(definition if definition != BEFORE else BEFORE - slot, []).append(load)
         return found
 
     def each(self, *codes: int) -> Iterator[tuple[int, Op]]:
@@ -263,7 +308,7 @@ class Function:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []
         for definition in sorted(self.flow.reaching.get(at, ())):
-            if definition == BEFORE or self.ops[definition][0] != op.STORE:
+            if definition < 0 or self.ops[definition][0] != op.STORE:
                 return None
             found.append(self.ops[definition][2])
         return found if self.names[self.ops[at][1]].owner == self.number else None
@@ -411,7 +456,7 @@ class Code:
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""
-        if attribute not in self.identifiers:
+        if attribute not in self.strings:
             return
         row = self.strings.index(attribute)
         for function in self.functions():
