@@ -185,6 +185,9 @@ class Machine:
         self.handled: list[BaseException] = []
         """The exceptions that are being handled."""
 
+    def comes(self, frame: Frame, at: int) -> None:
+        """Comes to an op, or a mark that opens a block or tests: for those who want to know."""
+
     # -- names ----------------------------------------------------------------------------------------------------------------
 
     def place(self, frame: Frame, slot: int) -> tuple[Any, Any, bool]:
@@ -282,6 +285,7 @@ class Machine:
 
     def block(self, frame: Frame, items: list[Any]) -> Steps:
         for item in items:
+            self.comes(frame, item.start if isinstance(item, Block) else item)
             if isinstance(item, Block):
                 ending = yield from BLOCKS[frame.code.ops[item.start][0]](self, frame, item)
                 if ending:
@@ -349,6 +353,7 @@ class Machine:
             ending = yield from self.block(frame, block.sections[0][1])
             if ending:
                 return ending
+            self.comes(frame, until)
             try:
                 if not frame.values[frame.code.ops[until][1]]:
                     return (yield from self.last(frame, block))
@@ -424,6 +429,7 @@ class Machine:
         ending = yield from self.block(frame, items[:at])
         if ending:
             return ending, False
+        self.comes(frame, items[at])
         kind = ops[items[at]][1]
         try:
             matched = match(frame.values[kind] if kind >= 0 else BaseException)

@@ -5,13 +5,14 @@ Bodies are decoded, and their flow is found out, when somebody first asks for th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
-from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
+from detlint.ir.flow import BEFORE, ONLY_BEFORE, UNTOLD, Flow, Guard, flow
+from detlint.ir.mentions import mentioned
 from detlint.ir.records import CLASS, EITHER, KIND, FileIR, FnIR, Header, Name
 from detlint.ir.storage import body_of, spans_of
 from detlint.ir.uses import Op, Use, places, users
@@ -25,6 +26,11 @@ VALUES: Final = tuple(range(op.STORE))
 
 
 _NOTHING: Final = ((), ())
+_SPENDING: Final = frozenset({
+    "all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "next", "set", "sorted", "sum", "tuple",
+})  # fmt: skip
+"""What is built in and goes through what it is handed, or lets go of it."""
+_SPENDING_METHODS: Final = frozenset({"extend", "join", "update"})
 
 
 class Unknown:
@@ -144,21 +150,49 @@ class Function:
     @cached_property
     def flow(self) -> Flow:
         """What holds at each op."""
-        return flow(self.ops, self.code.constants)
+        return flow(self.ops, self.code.constants, self.rebound, self.late)
+
+    @property
+    def late(self) -> list[int]:
+        """The `COMPREHEND`s of its generators that may be gone through later than where they stand."""
+        made = [(at, part[2]) for at, part in self.each(op.COLLECT) if self.code.strings[part[1]] == "generator"]
+        return [mark for at, mark in made if not self._is_spent(at)]
+
+    def _is_spent(self, generator: int) -> bool:
+        """Whether a generator is gone through where it stands, or no more: `any(x for x in xs)`, `f(*(x for x in xs))`."""
+        uses = self.users[generator]
+        if len(uses) != 1:
+            return not uses
+        taking = self.ops[uses[0].op]
+        if taking[0] != op.CALL or uses[0].place != 3:
+            return taking[0] == op.STAR
+        callee = self.ops[taking[1]]
+        if callee[0] == op.LOAD:
+            return self.text(callee[1]) in _SPENDING and self.names[callee[1]].slot < 0
+        return callee[0] == op.ATTR and self.code.strings[callee[2]] in _SPENDING_METHODS
 
     @cached_property
     def users(self) -> Sequence[Sequence[Use]]:
-        """The uses of each op's result."""
-        return users(self.ops)
+        """The uses of each op's result; as a parameter's default in the `FUNCTION`, at the place -1 - which."""
+        found = users(self.ops)
+        for at, operation in self.each(op.FUNCTION):
+            for number, parameter in enumerate(self.code.ir.functions[operation[1]].parameters):
+                if parameter.default >= 0:
+                    found[parameter.default].append(Use(at, -1 - number))
+        return found
 
     @cached_property
     def loads(self) -> Mapping[int, Sequence[int]]:
-        """Definitions, or `BEFORE - slot` for what a slot was at the beginning -> the `LOAD`s that they reach."""
+        """Definitions, or `BEFORE - slot` for what a slot was at the beginning -> the `LOAD`s that they may reach."""
         found: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}
+        for at, operation in self.each(op.STORE, op.DELETE):
+            places.setdefault(operation[1], []).append(at)
         for load, definitions in self.flow.reaching.items():
-            for definition in definitions:
-                key = definition if definition != BEFORE else BEFORE - self.ops[load][1]
-                found.setdefault(key, []).append(load)
+            slot = self.ops[load][1]
+            several = (*places.get(slot, ()), BEFORE) if UNTOLD in definitions else definitions
+            for definition in several:
+                found.setdefault(definition if definition != BEFORE else BEFORE - slot, []).append(load)
         return found
 
     @cached_property
@@ -301,35 +335,6 @@ class Function:
         operation = self.ops[at]
         return self.code.strings[operation[2]] if operation[0] == op.ATTR and self.is_self(operation[1]) else ""
 
-    def mentioned(self) -> Iterator[str]:
-        """The names that it has itself, each as often as `Code.mentions` counts."""
-        strings = self.code.strings
-        yield from (self.text(slot) for slot in range(len(self.header.parameters)))
-        for at, operation in enumerate(self.ops):
-            code = operation[0]
-            if code == op.STORE:
-                if not self._is_told(operation):
-                    yield self.text(operation[1])
-            elif code in (op.LOAD, op.DELETE, op.ANNOTATE):
-                yield self.text(operation[1])
-            elif code in (op.ATTR, op.SET_ATTR, op.DELETE_ATTR, op.MEMBER):
-                yield strings[operation[2]]
-            elif code == op.IMPORT:
-                yield from strings[operation[1]].split(".")
-            elif code in (op.FUNCTION, op.CLASS):
-                yield self.code.function(operation[1]).name
-            if code in (op.CALL, op.CLASS):
-                yield from self.call(at).named
-
-    def _is_told(self, operation: Op) -> bool:
-        """Whether a `STORE` binds a name that the op which gives the value has already: a definition, an import by its own name, `+=`."""
-        made = self.ops[operation[2]]
-        if made[0] == op.MEMBER:
-            return self.code.strings[made[2]] == self.text(operation[1])
-        if made[0] == op.IMPORT:
-            return self.text(operation[1]) in self.code.strings[made[1]].split(".")
-        return made[0] in (op.FUNCTION, op.CLASS, op.AUGMENT)
-
     # -- values ---------------------------------------------------------------------------------------------------------
 
     def constant(self, value: int) -> object:
@@ -419,17 +424,19 @@ class Function:
 
     def within(self, value: int) -> Iterator[int]:
         """A value and all that it is made of, in the expression that it is."""
-        waiting = [value]
+        waiting, seen = [value], {value}
         while waiting:
             at = waiting.pop()
             yield at
-            waiting += self.values(at)
+            new = {*self.values(at)} - seen
+            seen |= new
+            waiting += new
 
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []
         for definition in sorted(self.flow.reaching.get(at, ())):
-            if definition == BEFORE or self.ops[definition][0] != op.STORE:
+            if definition < 0 or self.ops[definition][0] != op.STORE:
                 return None
             found.append(self.ops[definition][2])
         slot = self.ops[at][1]
@@ -464,41 +471,62 @@ class Function:
 
     def is_main(self, at: int) -> bool:
         """Whether an op of the top level is only run where the file is started: `if __name__ == "__main__":`."""
-        return any(guard.holds and self._asks_main(guard.test) for guard in self.guards(at))
+        return any(self._asks_main(guard) for guard in self.guards(at))
 
-    def _asks_main(self, test: int) -> bool:
-        operation = self.ops[test]
-        if operation[0] != op.COMPARE or self.code.strings[operation[2]] != "==":
-            return False
-        sides = operation[1], operation[3]
-        return {self.dotted(side) for side in sides} == {"__name__", ""} and "__main__" in map(self.constant, sides)
+    def _asks_main(self, guard: Guard) -> bool:
+        """Whether a test that was passed is, or holds only with, that for the file that is started."""
+        strings, waiting = self.code.strings, [(guard.test, guard.holds)]
+        while waiting:
+            test, holds = waiting.pop()
+            operation = self.ops[test]
+            if operation[0] == op.UNARY and strings[operation[1]] == "not":
+                waiting.append((operation[2], not holds))
+            elif operation[0] == op.CHOICE and strings[operation[1]] == ("and" if holds else "or"):
+                waiting += [(part, holds) for part in operation[2:]]
+            elif operation[0] == op.COMPARE and strings[operation[2]] == ("==" if holds else "!="):
+                sides = operation[1], operation[3]
+                names = {self.dotted(side) for side in sides}
+                if names == {"__name__", ""} and "__main__" in map(self.constant, sides):
+                    return True
+        return False
 
     def is_hint(self, at: int) -> bool:
-        """Whether an op only says of which class something is: in an annotation, but for one of a field, or what `isinstance` asks for."""
+        """Whether an op only says of which class something is: in an annotation, but for one of a field, or what `isinstance`, or a
+        pattern, asks for."""
         if any(self.ops[mark][0] == op.QUOTE for mark in self.blocks(at)):
-            return not (self.is_class and self._is_of_field(at))
-        uses = self.users[at]
-        return bool(uses) and all(self._asks_class(use) for use in uses)
+            return not (
+                self.is_class and any(self.ops[use.op][0] == op.ANNOTATE for use in self.ends(at, range(op.STORE)))
+            )
+        uses = [*self.ends(at, (op.TUPLE, op.BINARY))]
+        return bool(uses) and all(map(self._asks_class, uses))
 
-    def _is_of_field(self, at: int) -> bool:
-        """Whether an op is a part of what annotates a field."""
-        return any(self.ops[use.op][0] == op.ANNOTATE or self._is_of_field(use.op) for use in self.users[at])
+    def ends(self, value: int, codes: Container[int]) -> Iterator[Use]:
+        """The uses of a value, and of what ops of some codes make of it, that aren't such ops; and those of which no one uses anything."""
+        waiting, seen = [value], {value}
+        while waiting:
+            for use in self.users[waiting.pop()]:
+                if self.ops[use.op][0] not in codes or not self.users[use.op]:
+                    yield use
+                elif use.op not in seen:
+                    seen.add(use.op)
+                    waiting.append(use.op)
 
     def annotated(self, at: int) -> Function | None:
         """The function that stands in this one, and one of whose annotations an op is a part of."""
-        for function in self.code.functions():
-            if function.header.parent == self.number:
-                told = (function.header.returns, *(parameter.annotation for parameter in function.header.parameters))
-                if any(value >= 0 and at in self.within(value) for value in told):
-                    return function
+        for number in self.code.children.get(self.number, ()):
+            function = self.code.function(number)
+            told = (function.header.returns, *(parameter.annotation for parameter in function.header.parameters))
+            if any(value >= 0 and at in self.within(value) for value in told):
+                return function
         return None
 
     def _asks_class(self, use: Use) -> bool:
         operation = self.ops[use.op]
-        if operation[0] == op.TUPLE:
-            return bool(self.users[use.op]) and all(map(self._asks_class, self.users[use.op]))
-        is_asked = operation[0] == op.CALL and self.dotted(operation[1]) in ("isinstance", "issubclass")
-        return is_asked and use.place == 4
+        if operation[0] == op.MATCHES_CLASS:
+            return use.place == 2
+        callee = self.ops[operation[1]] if operation[0] == op.CALL and use.place == 4 else (op.END,)
+        is_built_in = callee[0] == op.LOAD and self.names[callee[1]].slot < 0
+        return is_built_in and self.text(callee[1]) in ("isinstance", "issubclass")
 
     def blocks(self, at: int) -> Iterator[int]:
         """The marks that began the parts of blocks around an op, the innermost first: `IF`, `ELSE`, `FOR`, `EXCEPT`, ..."""
@@ -552,20 +580,21 @@ class Code:
         made = ((operation[1], top.ops[operation[2]][0]) for _, operation in top.each(op.STORE))
         return frozenset(Binding(0, slot) for slot, code in made if code in (op.FUNCTION, op.CLASS))
 
+    def inside(self, number: int) -> Iterator[Function]:
+        """A function with those that stand in it."""
+        waiting = deque([number])
+        while waiting:
+            found = waiting.popleft()
+            yield self.function(found)
+            waiting += self.children.get(found, ())
+
     @cached_property
-    def _children(self) -> Mapping[int, Sequence[int]]:
-        """The functions that stand directly in each."""
+    def children(self) -> Mapping[int, Sequence[int]]:
+        """Functions -> those that stand in them, but in none that does."""
         found: dict[int, list[int]] = {}
         for number, header in enumerate(self.ir.functions):
             found.setdefault(header.parent, []).append(number)
         return found
-
-    def inside(self, number: int) -> Iterator[Function]:
-        """A function with those that stand in it."""
-        found = [number]
-        for other in found:
-            found += self._children.get(other, ())
-        return map(self.function, sorted(found))
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
@@ -576,7 +605,7 @@ class Code:
     def mentions(self) -> Counter[str]:
         """How often its code has each name: of variables that are bound or read, definitions, parameters, attributes, keywords and parts
         of what is imported; and how often a constant is one, or has it as a part of a dotted name."""
-        found = Counter(name for function in self.functions() for name in function.mentioned())
+        found = Counter(name for function in self.functions() for name in mentioned(function))
         found.update(
             part for constant in self.constants if isinstance(constant, str) for part in {*constant.split(".")}
         )

@@ -1,28 +1,39 @@
 """What holds at each op of a function: which definitions reach a name, which tests were passed on the way, whether it is reached at all.
 
-One pass over the ops, along their nesting; of a loop a second one, that finds what its body leaves behind for the next round. The
-definitions that reach a place are the positions of `STORE`s and `DELETE`s, and `BEFORE`: what the name was when the function began, its
-parameter's value, or whatever it means outside.
+One pass over the ops, along their nesting; of a loop a second one, that finds what its body leaves behind for the next round. The state at
+a place is one table, with a trail of what was changed in it: an arm is undone before the next one begins, and where arms meet, only what
+they changed is looked at.
 
-What it may assume: anything in a `try` may raise, nothing outside of one does; a `with` lets exceptions through.
+What it may assume: anything in a `try` may raise, nothing outside of one does; a `with` lets exceptions through, but where something
+follows on one whose end isn't come to otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 import msgspec
 
 from detlint.ir import ops as op
+from detlint.ir.depth import at_any_depth
 from detlint.ir.uses import Op
 
 BEFORE: Final = -1
+"""What a name was when the function began, its parameter's value, or whatever it means outside."""
+UNTOLD: Final = -2
+"""Any of them: a function inside binds the name as well, or more than `MOST` reach the place."""
 ONLY_BEFORE: Final = frozenset({BEFORE})
+ANY: Final = frozenset({UNTOLD})
+_NONE: Final = frozenset[int]()
+MOST: Final = 64
+"""Definitions of a name that are told apart."""
 Definitions = frozenset[int]
+"""The positions of `STORE`s, `DELETE`s and `STAR_IMPORT`s, and what stands above."""
 State = dict[int, Definitions]
-"""Slot -> the definitions that reach a place; a slot that isn't there is as it was before the block that is looked at."""
+"""Slot -> the definitions that reach a place; a slot that isn't there is as it was before."""
 
 
 class Guard(msgspec.Struct, frozen=True, eq=False):
@@ -56,206 +67,412 @@ class Flow(NamedTuple):
     """For each op that hangs on some: the innermost test on the way."""
 
 
-def flow(ops: Sequence[Op], constants: Sequence[object]) -> Flow:
-    """What holds at the ops of a function.
+def flow(
+    ops: Sequence[Op], constants: Sequence[object], shared: Collection[int] = (), late: Collection[int] = ()
+) -> Flow:
+    """What holds at the ops of a function, however deep they are nested.
 
     Args:
         constants: those of its file.
+        shared: the slots that functions inside bind as well.
+        late: the `COMPREHEND`s of generators that may be gone through later.
     """
+    return at_any_depth(partial(_flow, ops, constants, shared, late))
+
+
+def _flow(ops: Sequence[Op], constants: Sequence[object], shared: Collection[int], late: Collection[int]) -> Flow:
     found = _Pass(ops, constants)
-    found.run(0, len(ops), {}, None, note=True)
+    found.at_any_time.update(dict.fromkeys(shared, ANY))
+    if late:
+        found.look_ahead(late)
+    found.run(0, len(ops), None)
     return Flow(found.reaching, found.reached, found.blocks, found.parts, found.passed)
 
 
-def _joined(states: Iterable[State | None]) -> State | None:
-    """What may hold where ways meet; None where no way comes there."""
-    living = [state for state in states if state is not None]
-    if len(living) < 2:
-        return living[0] if living else None
-    found: State = {}
-    for slot in {slot for state in living for slot in state}:
-        found[slot] = frozenset().union(*(state.get(slot, ONLY_BEFORE) for state in living))
-    return found
+def _union(several: Iterable[Definitions]) -> Definitions:
+    found = _NONE.union(*several)
+    return ANY if UNTOLD in found or len(found) > MOST else found
 
 
-class _Loop(NamedTuple):
-    """A loop around the place that is looked at: the states in which it is left, or goes on."""
+class _Ways(NamedTuple):
+    """A loop, or a part of a `try`, around the place that is looked at: what has changed in it where it is left, or goes on."""
 
+    mark: int
+    """How long the trail was as it began."""
     broken: list[State]
     continued: list[State]
+
+
+Ended = tuple[bool, Guard | None]
+"""Whether the end is come to, and the tests that were passed up to there."""
 
 
 class _Pass:
     def __init__(self, ops: Sequence[Op], constants: Sequence[object]) -> None:
         self.ops = ops
         self.constants = constants
-        self.parts, self.blocks = _nested(ops)
+        self.parts, self.blocks, self.begins, self.untils = _nested(ops)
         self.reaching: dict[int, Definitions] = {}
         self.reached = [False] * len(ops)
         self.passed: dict[int, Guard] = {}
         self.carried: dict[int, State] = {}
         """Loops -> what their bodies leave behind for the next round."""
-        self.loops: list[_Loop] = []
-        self.note = True
+        self.ways: list[_Ways] = []
+        self.now: State = {}
+        self.trail: list[tuple[int, Definitions | None]] = []
+        """What was changed, and what it was before."""
+        self.at_any_time: dict[int, Definitions] = {}
+        """Slots -> definitions that may come in between."""
+        self.later: dict[int, Definitions] = {}
+        """`LOAD`s in generators -> definitions that may have come when they are run."""
+        self.notes = True
 
-    def run(self, start: int, end: int, state: State | None, guards: Guard | None, *, note: bool) -> State | None:
-        """Go through the ops from `start` to before `end`, from a state; the state at their end, None where that isn't reached."""
-        ops, reaching, reached, passed = self.ops, self.reaching, self.reached, self.passed
-        at = start
+    def look_ahead(self, late: Iterable[int]) -> None:
+        """Find what may be defined before generators are gone through that begin at some marks, and what they define then."""
+        places: dict[int, list[int]] = {}
+        for at, operation in enumerate(self.ops):
+            if operation[0] == op.STORE or operation[0] == op.DELETE:
+                places.setdefault(operation[1], []).append(at)
+        for mark in late:
+            loops = [around for around in self.around(mark) if self.ops[around][0] in (op.FOR, op.WHILE)]
+            first = loops[-1] if loops else mark
+            for at in range(mark, self.parts[mark][-1]):
+                code = self.ops[at][0]
+                if code == op.LOAD:
+                    found = frozenset(place for place in places.get(self.ops[at][1], ()) if place > first)
+                    self.later[at] = _union((self.later.get(at, _NONE), found))
+                elif code == op.STORE:
+                    slot = self.ops[at][1]
+                    self.at_any_time[slot] = _union((self.at_any_time.get(slot, _NONE), frozenset((at,))))
+
+    def around(self, at: int) -> Iterator[int]:
+        """The marks that began the parts around an op, the innermost first."""
+        while (at := self.blocks[at]) >= 0:
+            yield at
+
+    # -- the state ------------------------------------------------------------------------------------------------------------
+
+    def put(self, slot: int, definitions: Definitions) -> None:
+        self.trail.append((slot, self.now.get(slot)))
+        self.now[slot] = definitions
+
+    def add(self, more: dict[int, set[int]]) -> None:
+        """Let definitions reach this place, too."""
+        for slot, definitions in more.items():
+            self.put(slot, _union((self.now.get(slot, ONLY_BEFORE), frozenset(definitions))))
+
+    def since(self, mark: int) -> State:
+        """What has changed since the trail was so long."""
+        return {slot: self.now[slot] for slot, _ in self.trail[mark:]}
+
+    def undo(self, mark: int) -> None:
+        """Go back to what was when the trail was so long."""
+        while len(self.trail) > mark:
+            slot, before = self.trail.pop()
+            if before is None:
+                del self.now[slot]
+            else:
+                self.now[slot] = before
+
+    def meet(self, ways: Sequence[State | None]) -> bool:
+        """Join what several ways have changed, None for one that doesn't come here; whether one does."""
+        living = [way for way in ways if way is not None]
+        found: dict[int, list[Definitions]] = {}
+        for way in living:
+            for slot, definitions in way.items():
+                found.setdefault(slot, []).append(definitions)
+        for slot, several in found.items():
+            if len(several) < len(living):
+                several.append(self.now.get(slot, ONLY_BEFORE))
+            self.put(slot, _union(several) if len(several) > 1 else several[0])
+        return bool(living)
+
+    def taken(self, mark: int, alive: bool) -> State | None:
+        """What has changed since a mark, which is undone; None where this place isn't come to."""
+        found = self.since(mark) if alive else None
+        self.undo(mark)
+        return found
+
+    def written(self, start: int, end: int) -> dict[int, set[int]]:
+        """The definitions among the ops from `start` to before `end`."""
+        found: dict[int, set[int]] = {}
+        for at in range(start, end):
+            code = self.ops[at][0]
+            if code == op.STORE or code == op.DELETE:
+                found.setdefault(self.ops[at][1], set()).add(at)
+            elif code == op.STAR_IMPORT:
+                for slot in {*self.now, *found}:
+                    found.setdefault(slot, set()).add(at)
+        return found
+
+    # -- ops ------------------------------------------------------------------------------------------------------------------
+
+    def run(self, start: int, end: int, guards: Guard | None) -> Ended:
+        """Go through the ops from `start` to before `end`."""
+        ops, notes, at = self.ops, self.notes, start
         while at < end:
             operation = ops[at]
             code = operation[0]
-            if state is None:
-                return None
-            if note:
-                reached[at] = True
-                if guards is not None:
-                    passed[at] = guards
+            if notes:
+                self.note(at, guards)
             if code == op.LOAD:
-                if note:
-                    found = state.get(operation[1], ONLY_BEFORE)
-                    reaching[at] = found
+                if notes:
+                    self.reaching[at] = self.read(at, operation[1])
             elif code == op.STORE or code == op.DELETE:
-                state[operation[1]] = frozenset((at,))
+                self.put(operation[1], frozenset((at,)))
             elif code in op.OPENING:
-                parts = self.parts[at]
-                state, guards = self.block(at, parts, state, guards, note)
-                at = parts[-1]
-                if note:
-                    reached[at] = True
+                alive, guards = self.block(at, guards)
+                at = self.parts[at][-1]
+                if notes:
+                    self.reached[at] = True
+                if not alive:
+                    return False, guards
             elif code in _LEAVING:
-                if code == op.BREAK and self.loops:
-                    self.loops[-1].broken.append(state)
-                elif code == op.CONTINUE and self.loops:
-                    self.loops[-1].continued.append(state)
-                return None
+                if self.ways and code in (op.BREAK, op.CONTINUE):
+                    way = self.ways[-1]
+                    (way.broken if code == op.BREAK else way.continued).append(self.since(way.mark))
+                return False, guards
+            elif code == op.STAR_IMPORT:
+                self.add({slot: {at} for slot in self.now})
             at += 1
-        return state
+        return True, guards
 
-    def block(
-        self, at: int, parts: Sequence[int], state: State, guards: Guard | None, note: bool
-    ) -> tuple[State | None, Guard | None]:
-        """A block; the state behind it, and the tests that were passed to get there."""
+    def note(self, at: int, guards: Guard | None) -> None:
+        """An op is reached."""
+        self.reached[at] = True
+        if guards is not None:
+            self.passed[at] = guards
+
+    def read(self, at: int, slot: int) -> Definitions:
+        """What a `LOAD` may read."""
+        found = self.now.get(slot, ONLY_BEFORE)
+        if slot in self.at_any_time:
+            found |= self.at_any_time[slot]
+        return found | self.later[at] if at in self.later else found
+
+    def block(self, at: int, guards: Guard | None) -> Ended:
+        """A block."""
         code = self.ops[at][0]
         if code == op.IF:
-            return self.conditional(parts, state, guards, note)
+            return self.conditional(at, guards)
         if code == op.FOR or code == op.WHILE:
-            return self.loop(at, parts, state, guards, note), guards
+            return self.loop(at, guards), guards
         if code == op.TRY:
-            return self.attempt(parts, state, guards, note), guards
-        return self.run(at + 1, parts[-1], state, guards, note=note), guards
+            return self.attempt(at, guards), guards
+        mark, end = len(self.trail), self.parts[at][-1]
+        alive, inside = self.run(at + 1, end, guards)
+        if code == op.QUOTE:
+            return self.meet((self.taken(mark, alive), {})), guards
+        if not alive and code == op.WITH and self.holds(end):
+            self.undo(mark)
+            self.add(self.written(at, end))
+            return True, guards
+        return alive, inside
 
-    def conditional(
-        self, parts: Sequence[int], state: State, guards: Guard | None, note: bool
-    ) -> tuple[State | None, Guard | None]:
-        """Both arms; where one of them leaves, what is behind hangs on the test."""
-        test = self.ops[parts[0]][1]
-        is_true, is_false, known = Guard(test, True, guards), Guard(test, False, guards), self.truth(test)
-        first = self.run(parts[0] + 1, parts[1], state.copy(), is_true, note=note) if known is not False else None
-        other: State | None = state if known is not True else None
-        if len(parts) == 3:
-            if note:
-                self.reached[parts[1]] = True
-            other = self.run(parts[1] + 1, parts[2], other, is_false, note=note)
-        if first is None and other is not None:
-            return other, is_false
-        if other is None and first is not None:
-            return first, is_true
-        return _joined((first, other)), guards
+    def holds(self, end: int) -> bool:
+        """Whether a `with` that ends there must keep exceptions from what is behind, since something follows that is run after it."""
+        end += 1
+        while end < len(self.ops) and self.ops[end][0] == op.END and self.ops[self.begins[end]][0] == op.WITH:
+            end += 1
+        if end == len(self.ops):
+            return False
+        code = self.ops[end][0]
+        if code == op.END:
+            return self.ops[self.begins[end]][0] in (op.FOR, op.WHILE)
+        return code not in op.OF_A_BLOCK
 
     def truth(self, value: int) -> bool | None:
         """Whether a test is true, where it is a constant."""
         operation = self.ops[value]
         return bool(self.constants[operation[1]]) if operation[0] == op.CONST else None
 
-    def loop(self, at: int, parts: Sequence[int], state: State, guards: Guard | None, note: bool) -> State | None:
-        if at not in self.carried:
-            self.carried[at] = {}
-            self.carried[at] = self.body(at, parts[1], {}, None, False)[0] or {}
-        head = {slot: found | state.get(slot, ONLY_BEFORE) for slot, found in self.carried[at].items()}
-        head = {**state, **head}
-        last, broken, tested = self.body(at, parts[1], head.copy(), guards, note)
-        behind = tested if self.ops[at][0] == op.WHILE else _joined((head, last))
-        if len(parts) == 3:
-            if note:
+    # -- `if` -----------------------------------------------------------------------------------------------------------------
+
+    def conditional(self, at: int, guards: Guard | None) -> Ended:
+        """All arms of an `if` with those that its `else` ends with. Where some leave, what is behind hangs on their tests."""
+        base = len(self.trail)
+        before, alive = guards, True
+        arms: list[State | None] = []
+        tests: list[tuple[Guard, Guard]] = []
+        behind: list[tuple[int, int]] = []
+        while True:
+            parts, test = self.parts[at], self.ops[at][1]
+            tests.append((Guard(test, True, guards), Guard(test, False, guards)))
+            holding, guards = tests[-1]
+            known, mark = self.truth(test), len(self.trail)
+            goes_on = known is not False and self.run(parts[0] + 1, parts[1], holding)[0]
+            arms.append(self.since(base) if goes_on else None)
+            self.undo(mark)
+            alive = known is not True
+            if len(parts) == 2:
+                break
+            if self.notes:
                 self.reached[parts[1]] = True
-            behind = self.run(parts[1] + 1, parts[2], behind, guards, note=note)
-        return _joined((behind, *broken))
+            inner = self.last_of(parts)
+            if alive:
+                alive, guards = self.run(parts[1] + 1, parts[2] if inner < 0 else inner, guards)
+            if not alive or inner < 0:
+                break
+            behind.append((self.parts[inner][-1], parts[2]))
+            if self.notes:
+                self.note(inner, guards)
+            at = inner
+        arms.append(self.taken(base, alive))
+        self.note_behind(behind, arms, tests)
+        dead = next((number for number, arm in enumerate(arms) if arm is not None), len(arms))
+        if dead < len(tests) and all(arm is None for arm in arms[dead + 1 :]):
+            before = tests[dead][0]
+        elif dead:
+            before = tests[min(dead, len(tests)) - 1][1]
+        return self.meet(arms), before
 
-    def body(
-        self, at: int, end: int, state: State, guards: Guard | None, note: bool
-    ) -> tuple[State | None, list[State], State | None]:
-        """One round: the state in which the next begins, those in which it is left by `break`, and of a `while` that after its test."""
-        self.loops.append(_Loop([], []))
-        begin, current, tested = at + 1, state, None
+    def last_of(self, parts: Sequence[int]) -> int:
+        """The `if` that an `else` ends with, but for what says which value it gives; -1 for none."""
+        last = parts[2] - 1
+        while self.ops[last][0] == op.CHOICE:
+            last -= 1
+        begins = self.begins.get(last, -1)
+        return begins if begins > parts[1] and self.ops[begins][0] == op.IF else -1
+
+    def note_behind(
+        self, behind: Sequence[tuple[int, int]], arms: Sequence[State | None], tests: Sequence[tuple[Guard, Guard]]
+    ) -> None:
+        """What stands between the ends of arms is reached where one of those inside is left at its end."""
+        if not self.notes or not behind:
+            return
+        last = max((number for number, arm in enumerate(arms) if arm is not None), default=-1)
+        for number, (start, end) in enumerate(behind):
+            self.reached[start] = True
+            for at in range(start + 1, end) if last > number else ():
+                self.note(at, tests[number][1])
+
+    # -- loops ----------------------------------------------------------------------------------------------------------------
+
+    def loop(self, at: int, guards: Guard | None) -> bool:
+        parts = self.parts[at]
+        if at not in self.carried:
+            self.carried[at] = self.left_behind(at, parts)
+        for slot, definitions in self.carried[at].items():
+            self.put(slot, _union((self.now.get(slot, ONLY_BEFORE), definitions)))
+        head = len(self.trail)
+        _, broken, tested = self.body(at, parts[1], guards)
+        if len(parts) == 3:
+            if self.notes:
+                self.reached[parts[1]] = True
+            if self.meet((tested,)):
+                tested = self.taken(head, self.run(parts[1] + 1, parts[2], guards)[0])
+        return self.meet((tested, *broken))
+
+    def left_behind(self, at: int, parts: Sequence[int]) -> State:
+        """The definitions in a loop that reach the end of a round."""
+        mark, notes, self.notes = len(self.trail), self.notes, False
+        ends, _, _ = self.body(at, parts[1], None)
+        self.undo(mark)
+        self.notes = notes
+        found: dict[int, list[Definitions]] = {}
+        for end in ends:
+            for slot, definitions in end.items():
+                own = frozenset(d for d in definitions if at < d < parts[-1] or d == UNTOLD)
+                found.setdefault(slot, []).append(own)
+        return {slot: _union(several) for slot, several in found.items()}
+
+    def body(self, at: int, end: int, guards: Guard | None) -> tuple[list[State], list[State], State | None]:
+        """One round: what has changed where the next begins, where it is left by `break`, and where there is no next."""
+        head = len(self.trail)
+        begin, alive, tested = at + 1, True, State()
+        behind: State | None = tested
         if self.ops[at][0] == op.WHILE:
-            until = self.until(at)
+            until = self.untils[at]
             test = self.ops[until][1]
-            current = self.run(begin, until, state, guards, note=note) or {}
-            if note:
+            alive, guards = self.run(begin, until, guards)
+            if self.notes:
                 self.reached[until] = True
-            tested = dict(current) if self.truth(test) is not True else None
-            begin, guards = until + 1, Guard(test, True, guards)
-        last = self.run(begin, end, current, guards, note=note)
-        loop = self.loops.pop()
-        return _joined((last, *loop.continued)), loop.broken, tested
+            known = self.truth(test)
+            behind = self.since(head) if alive and known is not True else None
+            begin, guards, alive = until + 1, Guard(test, True, guards), alive and known is not False
+        self.ways.append(_Ways(head, [], []))
+        if alive:
+            alive, _ = self.run(begin, end, guards)
+        last = self.taken(head, alive)
+        way = self.ways.pop()
+        return [*way.continued, *([last] if last is not None else [])], way.broken, behind
 
-    def until(self, at: int) -> int:
-        """The `UNTIL` of a `WHILE`."""
-        return next(n for n in range(at, len(self.ops)) if self.ops[n][0] == op.UNTIL and self.blocks[n] == at)
+    # -- `try` ----------------------------------------------------------------------------------------------------------------
 
-    def attempt(self, parts: Sequence[int], state: State, guards: Guard | None, note: bool) -> State | None:
+    def attempt(self, at: int, guards: Guard | None) -> bool:
         """Handlers begin with whatever any part of the body may have left behind."""
-        ops = self.ops
-        any_ = _anywhere(ops, parts[0], parts[1], state)
-        last = self.run(parts[0] + 1, parts[1], state.copy(), guards, note=note)
-        ends: list[State | None] = []
-        behind: State | None = last
-        finally_ = -1
-        for part, end in pairwise(parts[1:]):
-            if note:
-                self.reached[part] = True
-            code = ops[part][0]
-            if code == op.EXCEPT:
-                ends.append(self.run(part + 1, end, any_.copy(), guards, note=note))
-            elif code == op.ELSE:
-                behind = self.run(part + 1, end, behind, guards, note=note)
-            else:
-                finally_ = part
-        behind = _joined((behind, *ends))
+        ops, parts, mark = self.ops, self.parts[at], len(self.trail)
+        finally_ = parts[-2] if ops[parts[-2]][0] == op.FINALLY else -1
         if finally_ >= 0:
-            behind = self.finish(parts, finally_, state, behind, guards, note)
-        return behind
+            self.ways.append(_Ways(mark, [], []))
+        written = self.written(at, parts[1])
+        behind = self.taken(mark, self.run(at + 1, parts[1], guards)[0])
+        ends: list[State | None] = []
+        for part, end in pairwise(parts[1:]):
+            if self.notes:
+                self.reached[part] = True
+            if ops[part][0] == op.EXCEPT:
+                self.add(written)
+                ends.append(self.handler(part, end, mark, guards))
+                # the tests of others come behind that of this, and with `except*` they come behind all of it
+                upto = end if ops[part][1] else self.caught(part)
+                for slot, places in self.written(part, upto).items():
+                    written.setdefault(slot, set()).update(places)
+            elif ops[part][0] == op.ELSE and self.meet((behind,)):
+                behind = self.taken(mark, self.run(part + 1, end, guards)[0])
+        ends.append(behind)
+        if finally_ >= 0:
+            ends = self.finish(at, finally_, mark, ends, guards)
+        return self.meet(ends)
+
+    def handler(self, part: int, end: int, mark: int, guards: Guard | None) -> State | None:
+        """A handler; however it is left, the name of its exception is gone."""
+        caught, closing = self.caught(part), self.ops[end - 1]
+        if self.ops[caught + 1][0] != op.STORE or self.ops[caught + 1][2] != caught or not self.ways:
+            return self.taken(mark, self.run(part + 1, end, guards)[0])
+        self.ways.append(_Ways(mark, [], []))
+        found = self.taken(mark, self.run(part + 1, end, guards)[0])
+        self.hand_on(self.ways.pop(), {closing[1]: frozenset((end - 1,))})
+        return found
+
+    def caught(self, part: int) -> int:
+        """The `CAUGHT` of an `EXCEPT`."""
+        while self.ops[part][0] != op.CAUGHT:
+            part += 1
+        return part
 
     def finish(
-        self, parts: Sequence[int], at: int, state: State, behind: State | None, guards: Guard | None, note: bool
-    ) -> State | None:
+        self, at: int, finally_: int, mark: int, ends: Sequence[State | None], guards: Guard | None
+    ) -> list[State | None]:
         """What is done in any case begins with whatever anything before it left behind; what follows, only without an exception."""
-        all_ = _anywhere(self.ops, parts[0], at, state)
-        done = self.run(at + 1, parts[-1], all_, guards, note=note)
-        if done is None or behind is None:
-            return None
-        written = {self.ops[n][1] for n in range(at, parts[-1]) if self.ops[n][0] in (op.STORE, op.DELETE)}
-        return {**behind, **{slot: done[slot] for slot in written if slot in done}}
+        way, end = self.ways.pop(), self.parts[at][-1]
+        self.add(self.written(at, finally_))
+        done = self.taken(mark, self.run(finally_ + 1, end, guards)[0])
+        if done is None:
+            return []
+        changed = {slot: done[slot] for slot in self.written(finally_, end) if slot in done}
+        self.hand_on(way, changed)
+        return [{**state, **changed} if state is not None else None for state in ends]
+
+    def hand_on(self, way: _Ways, changed: State) -> None:
+        """Something is changed on the ways out of a `try` to the loop around it."""
+        if self.ways and (way.broken or way.continued):
+            outer = self.ways[-1]
+            before = self.since(outer.mark)
+            outer.broken.extend({**before, **state, **changed} for state in way.broken)
+            outer.continued.extend({**before, **state, **changed} for state in way.continued)
 
 
 _LEAVING: Final = frozenset({op.RETURN, op.RAISE, op.BREAK, op.CONTINUE, op.ASSERT})
 
 
-def _anywhere(ops: Sequence[Op], start: int, end: int, state: State) -> State:
-    """What may hold where some of the ops from `start` to before `end` were done."""
-    found = dict(state)
-    for at in range(start, end):
-        if ops[at][0] == op.STORE or ops[at][0] == op.DELETE:
-            slot = ops[at][1]
-            found[slot] = found.get(slot, ONLY_BEFORE) | {at}
-    return found
-
-
-def _nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int]]:
-    """The parts of each block: where it opens, is divided, and ends; and for each op the mark that began the part around it."""
+def _nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int], dict[int, int], dict[int, int]]:
+    """The parts of each block: where it opens, is divided, and ends; for each op the mark that began the part around it; ends -> where
+    their blocks open; and each `WHILE` -> its `UNTIL`."""
     parts: dict[int, list[int]] = {}
     blocks: list[int] = []
+    begins: dict[int, int] = {}
+    untils: dict[int, int] = {}
     open_: list[int] = []
     inside: list[int] = [-1]
     for at, operation in enumerate(ops):
@@ -267,14 +484,16 @@ def _nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int]]:
             inside.append(at)
         elif code == op.UNTIL:
             blocks.append(open_[-1])
+            untils[open_[-1]] = at
         elif code in op.OF_A_BLOCK:
             blocks.append(blocks[open_[-1]])
             parts[open_[-1]].append(at)
             inside[-1] = at
         elif code == op.END:
             blocks.append(blocks[open_[-1]])
+            begins[at] = open_[-1]
             parts[open_.pop()].append(at)
             inside.pop()
         else:
             blocks.append(inside[-1])
-    return parts, blocks
+    return parts, blocks, begins, untils

@@ -57,13 +57,14 @@ def decode(data: bytes) -> Words:
 
 def of_code(code: Code) -> Words:
     """The names of a Python file."""
+    # the sign of a product is among the strings as well
     names = {part for text in code.strings for part in text.split(".")}
     for constant in code.constants:
         if isinstance(constant, str) and len(constant) <= LONGEST:
             names.update(_SEPARATES.split(constant))
     said = (row for found in code.ir.imports for row in (found.module, found.member) if row >= 0)
     imported = {part for row in said for part in code.strings[row].split(".")}
-    return Words(_sorted(names | (imported & {STAR}) - {""}), _sorted(imported - {""}))
+    return Words(_sorted((names - {STAR, ""}) | (imported & {STAR})), _sorted(imported - {""}))
 
 
 def of_text(text: bytes) -> Words:

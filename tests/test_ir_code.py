@@ -1,0 +1,357 @@
+"""What the IR of a file answers: what is only a hint, what is the file's own start, who binds, reads, sets and says a name, and where."""
+
+from __future__ import annotations
+
+import ast
+import io
+import keyword
+import tokenize
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from ir_programs import Maker
+from test_ir_meaning import PROGRAMS
+
+from detlint.ir import ops as op
+from detlint.ir import words
+from detlint.ir.code import VALUES, Binding, Code, Function
+from detlint.ir.lower import lower
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted((ROOT / "detlint").rglob("*.py"))[::15]
+
+
+def code_of(source: str) -> Code:
+    return Code(lower(ast.parse(source)))
+
+
+def loads(code: Code, name: str) -> list[tuple[Function, int]]:
+    """Where a name is read, in the order of functions."""
+    return [(f, at) for f in code.functions() for at, part in f.each(op.LOAD) if f.text(part[1]) == name]
+
+
+# -- the way to an op ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("if __name__ == '__main__':\n X\nX", [True, False]),
+        ("if '__main__' == __name__: X\nelse: X", [True, False]),
+        ("if __name__ != '__main__': X\nelse: X", [False, True]),
+        ("if not __name__ == '__main__': X\nelse: X", [False, True]),
+        ("if __name__ != '__main__': raise ImportError\nX", [True]),
+        ("if __name__ == '__main__' and a: X\nelse: X", [True, False]),
+        ("if a and b and __name__ == '__main__': X\nif __name__ == '__main__' or a: X", [True, False]),
+        ("if __name__ != '__main__' or a: X\nelse: X", [False, True]),
+        ("if __name__ == '__main__':\n for i in a:\n  with b:\n   try: X\n   finally: X", [True, True]),
+        ("__name__ == '__main__' and X\nX if __name__ == '__main__' else X", [True, True, False]),
+        ("if __name__ == '__main__':\n if a: X\n else: X\nelif a: X", [True, True, False]),
+        (
+            "if __name__ == 'other': X\nif name == '__main__': X\nif __name__: X\nif a.__name__ == '__main__': X",
+            [False] * 4,
+        ),
+        ("while __name__ == '__main__': X", [True]),
+    ],
+)
+def test_what_runs_only_where_the_file_is_started(source: str, expected: list[bool]) -> None:
+    assert [function.is_main(at) for function, at in loads(code_of(source), "X")] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(a: X, *b: list[X], c: X = X) -> X | None: pass", [False, True, True, True, True]),
+        ("a: X = X()\nb: 'X'", [False, True]),
+        (
+            "class A:\n a: X\n b: list[X] = X\n def f(self, a: X) -> X: b: X = 1",
+            [False, False, False, True, True, True],
+        ),
+        (
+            "isinstance(a, X)\nissubclass(a, (b, X))\nisinstance(a, X | b | None)\nisinstance(a, (b, (c, X)))",
+            [True] * 4,
+        ),
+        ("isinstance(X, a)\nisinstance(X)\nlist(a, X)\nisinstance(a, X())\nb = isinstance(a, X.b)", [False] * 5),
+        ("isinstance(a, b or X)\n(a, X)\nX\na | X", [False] * 4),
+        ("def isinstance(a, b): b()\nisinstance(a, X)", [False]),
+        (
+            "match a:\n case X(): pass\n case X(b=1) | [X()]: pass\n case X.b: pass\n case b: X",
+            [True, True, True, False, False],
+        ),
+        ("def f(a=isinstance(b, X), c=X): pass", [True, False]),
+        ("try: pass\nexcept X: raise X", [False, False]),
+    ],
+)
+def test_what_only_says_of_which_class_something_is(source: str, expected: list[bool]) -> None:
+    assert [function.is_hint(at) for function, at in loads(code_of(source), "X")] == expected
+
+
+def test_whose_annotation_it_is() -> None:
+    code = code_of("def f(a: X): pass\nclass A:\n def g(self) -> list[X]:\n  def h(*x: X): y: X\nb: X = X()\nX")
+    found = [function.annotated(at) for function, at in loads(code, "X")]
+    assert [f.qualified if f is not None else None for f in found] == [
+        "f",
+        None,
+        None,
+        None,
+        "A.g",
+        "A.g.<locals>.h",
+        None,
+    ]
+
+
+# -- who binds, reads, sets ---------------------------------------------------------------------------------------------------
+
+
+BINDINGS = """\
+x = y = z = 0
+def outer(x, p):
+    def inner():
+        nonlocal x
+        x += 1
+        global y
+        y = x
+        return lambda: (x, z)
+    class A:
+        x = x
+        def method(self): return x, y
+    [x for x in [x]]
+    {k: p for k in range(3) if (w := p)}
+    del p
+    return x, w
+[z for z in [z] if [y for y in [z]]]
+"""
+
+
+def lines(places: object) -> list[str]:
+    return sorted(f"{function.qualified}:{function.spans[at][0]}" for function, at in places)  # type: ignore[attr-defined]
+
+
+def test_who_binds_and_reads_a_variable() -> None:
+    code = code_of(BINDINGS)
+    outer = code.by_name["outer"][0]
+    x, p, w = (outer.slots[name][0] for name in "xpw")
+    inner, method = "outer.<locals>.inner", "outer.<locals>.A.method"
+    assert lines(code.stores(Binding(1, x))) == [f"{inner}:5"]
+    assert lines(code.reads(Binding(1, x))) == [
+        "outer.<locals>.A.method:11", f"{inner}.<locals>.<lambda>:8", f"{inner}:5", f"{inner}:7", "outer:12", "outer:15",
+    ]  # fmt: skip
+    assert lines(code.stores(Binding(1, p))) == ["outer:14"]
+    assert lines(code.reads(Binding(1, w))) == ["outer:15"]
+    module = code.module
+    y, z = (module.slots[name][0] for name in "yz")
+    assert lines(code.stores(Binding(0, y))) == [":1", f"{inner}:7"]
+    assert lines(code.reads(Binding(0, y))) == [f"{method}:11"]
+    assert lines(code.reads(Binding(0, z))) == [":16", f"{inner}.<locals>.<lambda>:8"]
+    private = [slot for slot in module.slots["z"] if slot != z]
+    assert [lines(code.reads(Binding(0, slot))) for slot in private] == [[":16", ":16"]]
+    body = code.by_name["outer.<locals>.A"][0]
+    assert {body.binding(slot).owner for slot in body.slots["x"]} == {body.number}
+
+
+def test_who_sets_an_attribute() -> None:
+    code = code_of(
+        "import os.path\nself.a = b.a\ndel b.a\nc.b += 1\ndef f(x):\n x.a: int = 3\n x.a: int\n(x.a, y.b), z.c = d\nb.path"
+    )
+    assert lines(code.setters("a")) == [":2", ":3", ":8", "f:6"]
+    assert lines(code.setters("b")) == [":4", ":8"]
+    assert lines(code.setters("path")) == lines(code.setters("os")) == lines(code.setters("int")) == []
+
+
+def test_functions_by_name() -> None:
+    source = (
+        "def f():\n def g(): pass\n class A:\n  def g(self): pass\n g = lambda: 0\ndef f(): pass\n"
+        "class A:\n class B:\n  def f(self): pass\n def f(self): pass\n def f(self, x): pass"
+    )
+    by_name = code_of(source).by_name
+    assert {name: [f.header.line for f in found] for name, found in by_name.items()} == {
+        "": [1],
+        "f": [1, 6],
+        "A": [7],
+        "f.<locals>.g": [2],
+        "f.<locals>.A": [3],
+        "f.<locals>.A.g": [4],
+        "f.<locals>.<lambda>": [5],
+        "A.B": [8],
+        "A.f": [10, 11],
+        "A.B.f": [9],
+    }
+    code = code_of(source)
+    assert {f.qualified: f.outermost.name for f in code.functions()}["f.<locals>.A.g"] == "f"
+    for function in code.functions():
+        names = [inner.qualified for inner in code.inside(function.number)]
+        assert names[0] == function.qualified
+        assert all(name.startswith(f"{function.qualified}.") for name in names[1:]) or not function.number
+
+
+def test_what_definitions_bind() -> None:
+    code = code_of(
+        "def f(): pass\nclass A: pass\ng = lambda: 0\nimport h\nif f:\n def i(): pass\ndef j():\n def k(): pass\nl = f"
+    )
+    assert {code.module.text(binding.slot) for binding in code.defined} == {"f", "A", "g", "i", "j"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_an_op_is_found_by_its_place(path: Path) -> None:
+    code = Code(lower(ast.parse(path.read_bytes())))
+    for function in [*code.functions()][::9]:
+        for at in range(0, len(function.ops), 11):
+            kind = function.ops[at][0]
+            if kind in VALUES:
+                found = code.at(function.spans[at], kind)
+                assert found is not None
+                assert found[0].spans[found[1]] == function.spans[at] and found[0].ops[found[1]][0] == kind
+    assert code.at((1, 0, 1, 1000), *VALUES) is None
+
+
+# -- names --------------------------------------------------------------------------------------------------------------------
+
+
+def names_in(source: str) -> Counter[str]:
+    """How often each name is written, as Python cuts its source; but in what declares them."""
+    found = Counter[str]()
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    declares = False
+    for token in tokens:
+        if token.type == tokenize.NAME and token.string in ("global", "nonlocal"):
+            declares = True
+        elif token.type in (tokenize.NEWLINE, tokenize.OP) and token.string != ",":
+            declares = False
+        elif token.type == tokenize.NAME and not declares and not keyword.iskeyword(token.string):
+            found[token.string] += 1
+    return found
+
+
+MENTIONED = """\
+import os, a.b, c.d as e
+from f import g, h as i
+from . import j
+from ..k.l import *
+x: int = 3
+x: int
+y.z: w = u
+y.z: w
+y[x]: w
+y.v += 1
+y[0].q += y.q
+x += 1
+x = 5
+del y.z, x
+try: pass
+except E as error: error
+except F as other: pass
+except (E, F): del y
+else: y
+finally: z
+def f(p, /, q=1, *r: s, t, **o) -> int: return p
+@f
+async def m(): await f
+@f
+class A(B, metaclass=C, key=1): n = 1
+f(1, *o, key=2, **o)
+lambda x: x
+[x for x, *y in z if x]
+(x := y)
+with f as g, h as (i, j): pass
+for x, y.z in f: pass
+x < y < z
+a and b or c if d else e
+assert x, y
+raise x from y
+x, (y, *z) = f
+yield_ = -x
+"""
+
+
+def test_each_name_is_counted_as_often_as_it_is_written() -> None:
+    assert Counter({n: c for n, c in code_of(MENTIONED).mentions.items() if n and n != "<lambda>"}) == names_in(
+        MENTIONED
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_so_it_is_in_files(path: Path) -> None:
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr | ast.Match) or (isinstance(node, ast.alias) and node.name == node.asname):
+            return
+    source = ast.unparse(tree)
+    code = code_of(source)
+    texts = {part for text in code.constants if isinstance(text, str) for part in text.split(".")}
+    expected = names_in(source)
+    for name in expected.keys() - texts:
+        assert code.mentions[name] == expected[name], name
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_file_has_all_names_of_its_code(name: str) -> None:
+    has_all_names(PROGRAMS[name])
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_so_has_any_program(seed: int) -> None:
+    source = Maker(Random(seed)).program()
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        assume(False)
+    has_all_names(source)
+
+
+def has_all_names(source: str) -> None:
+    code = code_of(source)
+    found = words.of_code(code)
+    again = words.decode(found.encode())
+    for name in names_in(source):
+        if name not in ("match", "case", "type", "_", "print"):
+            assert found.have(name) and again.have(name), name
+
+
+def test_names_are_not_those_of_comments_and_documentation() -> None:
+    source = '''\
+"""apple"""
+# banana
+def f(x):
+    "cherry"
+    """date"""
+    return x  # elder
+class A:
+    """fig"""
+    x = "grape", "h.ibis", "juniper kale"
+    y = f"lemon {mango!r:nutmeg}"
+    z = "%s" % ("olive" * 500), b"pear"
+'''
+    found = words.of_code(code_of(source))
+    said = ["grape", "h", "ibis", "juniper", "kale", "lemon", "mango", "nutmeg", "olive"]
+    assert [name for name in said if found.have(name)] == said
+    assert not any(
+        map(found.have, ["apple", "banana", "cherry", "date", "elder", "fig", "pear", "", "int", words.STAR])
+    )
+    assert not words.of_code(code_of(f"x = {'quince ' * 100!r}")).have("quince")
+
+
+def test_names_of_what_is_imported() -> None:
+    found = words.of_code(
+        code_of("import a.b as c\nfrom .d.e import f as g\nfrom . import h\ndef i():\n import j\nk = 'l'")
+    )
+    assert [name for name in "abcdefghijkl" if found.import_(name)] == [*"abdefhj"]
+    assert [name for name in "abcdefghijkl" if found.have(name)] == [*"abcdefghijkl"]
+    assert not found.have(words.STAR)
+    star = words.of_code(code_of("from a.b import *"))
+    assert star.have(words.STAR) and star.import_(words.STAR) and star.have("b")
+
+
+def test_names_that_cannot_be_encoded() -> None:
+    found = words.of_code(code_of("ünï = 'x\\udc80y'\n𝐱 = 1"))
+    assert found.have("ünï") and found.have("x") and found.have("y")
+
+
+def test_what_is_no_python_has_all_its_words() -> None:
+    found = words.of_text("# a: b.c-d \xe9".encode() + b"\xff")
+    assert all(map(found.have, "abcd")) and not found.import_("a")
