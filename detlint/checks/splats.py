@@ -136,13 +136,15 @@ def _is_only_value(function: Function, at: int) -> bool:
     """Whether a value is given, kept or asked for under another name, and so is none itself: `resize(x, mode="linear")`,
     `mode == "linear"`."""
     uses = function.users[at]
-    return all(_is_of_other_name(function, use) for use in uses) and (bool(uses) or at in function.defaults)
+    return bool(uses) and all(_is_of_other_name(function, use) for use in uses)
 
 
 def _is_of_other_name(function: Function, use: Use) -> bool:
     operation, strings = function.ops[use.op], function.code.strings
     if operation[0] == op.CALL:
         return use.place > 2 + operation[2]
+    if operation[0] == op.FUNCTION:
+        return use.place < 0  # a parameter's default
     if operation[0] == op.DICT:
         return use.place % 2 == 0
     return operation[0] == op.COMPARE and use.place > 1 and all(strings[w] in ("==", "!=") for w in operation[2::2])

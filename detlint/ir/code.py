@@ -214,12 +214,6 @@ class Function:
             bound.update(function.names[slot].slot for slot in stored if function.names[slot].owner == self.number)
         return frozenset(bound)
 
-    @cached_property
-    def defaults(self) -> frozenset[int]:
-        """The values that parameters of functions which are defined in it have by default."""
-        headers = (header for header in self.code.ir.functions if header.parent == self.number)
-        return frozenset(known.default for header in headers for known in header.parameters if known.default >= 0)
-
     def each(self, *codes: int) -> Iterator[tuple[int, Op]]:
         """The ops of some codes, with their positions."""
         return ((at, operation) for at, operation in enumerate(self.ops) if operation[0] in codes)
