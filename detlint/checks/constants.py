@@ -25,7 +25,6 @@ from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unused import puts_names_together
-from detlint.checks.wholes import spelled
 from detlint.facts.model import (
     OPERATED,
     SCALED,
@@ -54,6 +53,7 @@ from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import point_of
+from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
@@ -913,8 +913,8 @@ class Constants:
             return True
         for path in self._users.texts.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)
-            text = self._users.texts.of(path)
-            if text is None or not path.endswith(".py") or spelled(text, name):
+            code = self._resolver.code(path)
+            if code is None or any(is_spelled(text, name) for text in code.texts):
                 return True
         return False
 

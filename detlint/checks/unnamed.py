@@ -87,7 +87,6 @@ class Unnamed:
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._dynamics: dict[str, Dynamic] = {}
         self._unchosen = Unchosen(users, documents, self.is_in_library)
         self._speaks = speaks
         self._makes_none = makes_none
@@ -472,7 +471,7 @@ class Unnamed:
         if any(self._finding(home)):
             return True
         for path in self._texts.saying_any(sorted(EVALUATING), home):
-            if (dynamic := self._dynamic(path)) is not None and dynamic.evaluates:
+            if (dynamic := self._users.dynamic(path)) is not None and dynamic.evaluates:
                 self._resolver.opened.add(path)
                 return True
         return False
@@ -492,19 +491,10 @@ class Unnamed:
         module = self._resolver.module(path)
         return self._users.meanings.of(module) if module is not None else None
 
-    def _dynamic(self, path: str) -> Dynamic | None:
-        """By what a file comes to definitions without their names; None for one that is no Python."""
-        meaning = self._meaning(path)
-        if meaning is None:
-            return None
-        if path not in self._dynamics:
-            self._dynamics[path] = Dynamic(meaning)
-        return self._dynamics[path]
-
     def _finding(self, home: str) -> Iterator[tuple[str, Dynamic]]:
         """The files below a folder that may come to others without their names."""
         for path in self._texts.saying_any(sorted(WORDS), home):
-            dynamic = self._dynamic(path)
+            dynamic = self._users.dynamic(path)
             if dynamic is not None and dynamic.finding:
                 self._resolver.opened.add(path)
                 yield path, dynamic
@@ -520,8 +510,8 @@ class Unnamed:
     def _is_done_without(self, module: Module, name: str) -> bool:
         """Whether a notebook, of which all cells can be read, does something with definitions of its own behind that of a name, for its own
         sake: whoever writes it has come to the use of that one. No other notebook runs it."""
-        dynamic, code = self._dynamic(module.path), self._resolver.code(module.path)
-        if dynamic is None or code is None or dynamic.has_own or module.facts.left_out:
+        dynamic, code = self._users.dynamic(module.path), self._resolver.code(module.path)
+        if dynamic is None or code is None or dynamic.own or module.facts.left_out:
             return False
         last = max((f.header.line for f in code.by_name.get(name, ())), default=sys.maxsize)
         acts = (site.span.line for site in self._own_acts(module))
@@ -755,10 +745,10 @@ class Unnamed:
 
     def _puts_together(self, module: Module) -> bool:
         carriers = self._carriers(module)
-        if any(dynamic is None or dynamic.has_own for dynamic in map(self._dynamic, carriers)):
+        if any(dynamic is None or dynamic.own for dynamic in map(self._users.dynamic, carriers)):
             return True
         holders = {path for carrier in carriers for path in self._holders(carrier)}
-        if any(dynamic is None or dynamic.asking for dynamic in map(self._dynamic, sorted(holders))):
+        if any(dynamic is None or dynamic.asking for dynamic in map(self._users.dynamic, sorted(holders))):
             return True
         return any(dynamic.takes_any() for _, dynamic in self._finding(self._users.home(module)))
 

@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from detlint.checks.match import Matcher
-from detlint.checks.wholes import only_splits_names, without
-from detlint.facts.model import Branch, Either, Function, Instance, Member, Ref, Result, Value, is_made_by
-from detlint.model.by_name import ByName
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by
 from detlint.model.readers import Counts, Readers
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.texts import IMPORT, TOP, Texts, deriving
+from detlint.program.texts import deriving
 from detlint.program.users import Users
 
-ANY: Final = rb",(?!\s*[\"'][\w.]*[\"']\s*[,)])"
-"""What stands before a name that isn't written out whole, behind what is asked for it."""
-PUT_TOGETHER: Final = (b"__dict__", b"vars(", b"globals(", b"locals(", b"eval(", b"import_module", b"__import__")
-"""By what a file may come to definitions by names that it puts together; a method, or a function of the file, may be called `eval`."""
-_WAYS: Final = re.compile(
-    rb"(?<![\w.])(?<!def )(?<!level=)(?:__dict__|vars\((?!\w*(?:args|opts?|arguments|hparams)\))|locals\(|eval\(|import_module|__import__"
-    rb"|globals\((?!\)\[[\"']__))"  # what asks for what Python says of a file: none of a module
-)
-"""Not what is evaluated for the level of a log, which is a number, nor what parsed options have."""
-_DEFINES: Final = re.compile(rb"^def ((?:vars|globals|locals|eval)\()", re.M)
-_GETS: Final = re.compile(
-    rb"getattr\((?<![._]getattr\()(?!self\.)"  # what is asked of a part of an object is none of a module
-    rb"(?:(self),|(?:\s*(\w+)\s*|[^,()]*),)?"
-    rb"(?:\s*[\"'](\w+)[\"']\s*[,)])?"
-)
-"""What asks for an attribute: of the object itself, or of what has which name, and by which name, if that is written out."""
 _OWN_PARTS: Final = re.compile(
-    rb"\bgetattr\((?:self|super\(\))" + ANY + rb"|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
+    rb"\bgetattr\((?:self|super\(\)),(?!\s*[\"'][\w.]*[\"']\s*[,)])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
 )
 """By what a class may come to the parts of its own objects without their names."""
 _LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
@@ -60,83 +41,23 @@ def puts_names_together(
         idle: whether nothing comes to a definition of the top level of a file, so that it doesn't count what that does.
     """
     importers = users.importers(module.path)
-    named = {name.rpartition(".")[2].encode() for name in (*module.functions, *module.classes, *module.facts.names)}
-    paths = (module.path, *importers)
-    texts = ((p, users.texts.of(p) if wholes else without(users.texts, p)) for p in paths)
-    if idle is not None:
-        texts = ((p, _running(users.texts, p, text, idle) if text is not None else None) for p, text in texts)
-    doing = next(
-        (
-            path
-            for path, text in texts
-            if text is None
-            or _puts_together(text)
-            or _asks_any(users, path, wholes, idle)
-            or _gets_any(users, path, text, named, of_itself)
-        ),
-        None,
-    )
+    names = frozenset(name.rpartition(".")[2] for name in (*module.functions, *module.classes, *module.facts.names))
+
+    def comes(path: str) -> bool:
+        dynamic = users.dynamic(path)
+        if dynamic is None:
+            return path.endswith(".py")
+        places = dynamic.coming_to(names, of_itself=of_itself, wholes=wholes)
+        tops = {place.function.outermost.name for place in places}
+        return any(not (idle is not None and top and idle(path, top)) for top in tops)
+
+    doing = next(filter(comes, (module.path, *importers)), None)
     if doing is not None:
         users.resolver.opened.add(doing)  # whatever the others do
         return True
     users.resolver.opened.update(importers)
     users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the file may do so too
     return False
-
-
-def _asks_any(users: Users, path: str, wholes: bool, idle: Callable[[str, str], bool] | None) -> bool:
-    """Whether a file may ask a module that it has for what has a name that isn't written out; arguments as above."""
-    code = users.resolver.modules.code(path)
-    by_name = ByName(code) if code is not None else None
-    if by_name is None or not by_name.gets_any():
-        return False
-    parts = users.texts.blocks(path)
-    named = {b.name for b in parts if b.name and idle is not None and _asks(b.text) and idle(path, b.name)}
-    splitting = () if wholes else {block.name for block in parts if only_splits_names(block.text)}
-    return by_name.gets_any(named, splitting)
-
-
-def _running(texts: Texts, path: str, text: bytes, idle: Callable[[str, str], bool]) -> bytes:
-    """The text of a file, without the definitions of its top level that put names together, and that nothing comes to."""
-    parts = [(block.name, block.text) for block in texts.blocks(path)] if _asks(text) else [(TOP, text)]
-    return b"".join([part for name, part in parts if not (_asks(part) and name and idle(path, name))])
-
-
-def _asks(text: bytes) -> bool:
-    return b"getattr(" in text or any(way in text for way in PUT_TOGETHER)
-
-
-@lru_cache(maxsize=256)
-def _puts_together(text: bytes) -> bool:
-    if not any(way in text for way in PUT_TOGETHER):  # searching for literals is fast
-        return False
-    own = _DEFINES.findall(text)
-    return any(way not in own for way in _WAYS.findall(text))
-
-
-def _gets_any(users: Users, path: str, text: bytes, names: Collection[bytes], of_itself: bool) -> bool:
-    """Whether a file asks for an attribute by a name that isn't written out, or that is one of some names."""
-    asked = ((bool(found[1]), found[2], found[3]) for found in _GETS.finditer(text))
-    return any(
-        (of_itself or not own)
-        and (name is None or name in names)
-        and not (of and is_of_framework(users, path, text, of))
-        for own, of, name in asked
-    )
-
-
-def is_of_framework(users: Users, path: str, text: bytes, name: bytes) -> bool:
-    """Whether a file means a library that the catalog knows by a name, wherever it says that: what such a module has is none of the
-    program's."""
-    module = users.resolver.module(path) if path.endswith(".py") else None
-    meant = module.facts.names.get(name.decode("utf-8", "replace")) if module is not None else None
-    own = users.resolver.name(path, meant.name) if isinstance(meant, Ref) else None
-    root = own.name.partition(".")[0] if isinstance(own, Ref) else ""
-    catalog = users.resolver.catalog
-    if root not in catalog.roots and root not in catalog.libraries:
-        return False
-    read = rb"\b%s(?=\.)|\b(?:get|has)attr\(\s*%s(?=\s*,)" % (name, name)
-    return not re.search(rb"\b%s\b" % name, re.sub(read, b"", IMPORT.sub(b"", text)))
 
 
 class Unused:

@@ -6,7 +6,7 @@ no module; an object asks itself for its own parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -31,6 +31,8 @@ _OWN: Final = _EVALUATES | {"builtins.globals", "builtins.locals", "inspect.getm
 """What gives a file its own definitions."""
 _ALL: Final = frozenset({"builtins.vars", "builtins.dir", "inspect.getmembers"})
 """What gives all names of what it is handed."""
+_OF_GIVEN: Final = frozenset({"builtins.vars", "inspect.getmembers"})
+"""What does so where it is handed nothing."""
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
 WORDS: Final = frozenset(name.rpartition(".")[2] for name in FINDS) | _FINDS_SO
 """The names of what finds files: a file without them does not."""
@@ -82,21 +84,14 @@ class Dynamic:
         return any(self.named(_EVALUATES))
 
     @cached_property
-    def has_own(self) -> bool:
-        """Whether it may come to its own definitions: by its variables, by a text that it evaluates, as a module."""
-        for place, name in self.named(_OWN | {"builtins.vars", "sys.modules"}):
-            call = _call_of(place)
-            if (
-                name not in ("builtins.vars", "inspect.getmembers")
-                or call is None
-                or not place.function.call(call).values()
-            ):
-                return True
-        return any(self._imports_itself(place) for place, _ in self.named(IMPORTS))
+    def own(self) -> tuple[Place, ...]:
+        """Where it may come to its own definitions: by its variables, by a text that it evaluates, as a module."""
+        ways = self.named(_OWN | {"builtins.vars", "sys.modules"})
+        itself = (place for place, _ in self.named(IMPORTS) if self._imports_itself(place))
+        return (*(place for place, name in ways if _counts(place, name)), *itself)
 
     def _imports_itself(self, place: Place) -> bool:
-        call = _call_of(place)
-        given = place.function.call(call).positional if call is not None else ()
+        given = _given(place)
         return bool(given) and place.function.dotted(given[0]) == "__name__"
 
     @cached_property
@@ -109,8 +104,7 @@ class Dynamic:
     def _asked(self) -> Iterator[tuple[Place, int | None]]:
         """Where something is asked for what has any name, and that; None for whatever is handed over later."""
         for place, name in self.named(_ALL | _GETTERS | LOCATES | _EVALUATES | {"builtins.getattr"}):
-            function, call = place.function, _call_of(place)
-            given = function.call(call).positional if call is not None else ()
+            function, given = place.function, _given(place)
             if name in LOCATES or not given:
                 if name not in _ALL:
                     yield place, None
@@ -125,11 +119,47 @@ class Dynamic:
                     if self._code.strings[operation[2]] == "__dict__":
                         yield Place(function, at), operation[1]
 
+    def coming_to(self, names: frozenset[str], *, of_itself: bool, wholes: bool) -> Iterator[Place]:
+        """Where it may come to definitions of some names, wherever they stand, other than by writing them as names.
+
+        Args:
+            of_itself: whether an object may ask itself for what is meant.
+            wholes: whether it counts to do so by whole names of definitions.
+        """
+        yield from self.own
+        for place in self.finding:
+            if wholes or not self.only_splits(place.function.outermost):
+                yield place
+        for place, _ in self.named(_GETTERS):
+            if not all(isinstance(place.function.constant(value), str) for value in _given(place)):
+                yield place
+        for place, _ in self.named(frozenset({"builtins.getattr"})):
+            function, given = place.function, _given(place)
+            asked = function.constant(given[1]) if len(given) > 1 else UNKNOWN
+            if asked is not UNKNOWN and asked not in names:
+                continue
+            if not wholes and given and self._is_imported(function, given[0]) and self.only_splits(function.outermost):
+                continue
+            if not given or self._may_have(function, given[0], of_itself):
+                yield place
+
+    def _is_imported(self, function: Function, value: int) -> bool:
+        """Whether a value is a module that is imported by a name."""
+        found = self._meaning.value(function, value)
+        return isinstance(found, Result) and isinstance(found.of, Ref) and found.of.name in IMPORTS
+
+    def _may_have(self, function: Function, value: int, of_itself: bool) -> bool:
+        """Whether a value may have definitions of the program: it is none of a library's, nor a part of the object that asks."""
+        root, attributes = function.chain(value)
+        if function.is_self(root):
+            return of_itself and not attributes
+        found, kind = self._meaning.value(function, value), self._meaning.kind(function, value)
+        return not (isinstance(found, Ref) and "::" not in found.name) and (not kind or "::" in kind)
+
     def takes_any(self) -> bool:
         """Whether some definition of it imports modules of any name, and takes what has any name from them."""
         for place, name in self.named(FINDS):
-            call, around = _call_of(place), place.function.outermost
-            given = place.function.call(call).positional if call is not None else ()
+            given, around = _given(place), place.function.outermost
             asks = any(asking.function.outermost is around for asking in self.asking)
             is_named = bool(given) and isinstance(place.function.constant(given[0]), str)
             if name in LOCATES or (asks and not is_named and not self.only_splits(around)):
@@ -139,7 +169,7 @@ class Dynamic:
     def may_be_module(self, function: Function, value: int) -> bool:
         """Whether a value may be a module of the program, or something that such a module has."""
         found = self._meaning.value(function, value)
-        if isinstance(found, Result) and isinstance(found.of, Ref) and found.of.name in IMPORTS:
+        if self._is_imported(function, value):
             return True
         if isinstance(found, Ref):
             return found.name.endswith("::")
@@ -155,14 +185,24 @@ class Dynamic:
         return all(self._splits(place) for place in self.finding if place.function.number in inside)
 
     def _splits(self, place: Place) -> bool:
-        function, call = place.function, _call_of(place)
-        given = function.call(call).positional[:1] if call is not None else ()
+        function, given = place.function, _given(place)
         if self._meaning.name(function, place.at) not in IMPORTS or not given:
             return False
         part = function.ops[function.meant(given[0])]
         made = function.ops[part[1]] if part[0] in (op.PART, op.ITEM) else (op.END,)
         method = function.ops[made[1]] if made[0] == op.CALL else (op.END,)
         return method[0] == op.ATTR and self._code.strings[method[2]] in ("rsplit", "rpartition")
+
+
+def _counts(place: Place, name: str) -> bool:
+    """Whether what is had at a place gives a file its own definitions: what is handed on to be called evaluates what others give."""
+    return _call_of(place) is not None if name in _EVALUATES else name not in _OF_GIVEN or not _given(place)
+
+
+def _given(place: Place) -> Sequence[int]:
+    """What is handed over, by position, where what stands at a place is called."""
+    call = _call_of(place)
+    return place.function.call(call).positional if call is not None else ()
 
 
 def _call_of(place: Place) -> int | None:

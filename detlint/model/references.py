@@ -62,6 +62,11 @@ class Wanted:
         return before[-1] in "./:" and home in self._homes()
 
 
+def is_spelled(text: str, name: str) -> bool:
+    """Whether a text is a name, alone or behind that of a module: `package.module:Name`."""
+    return text == name or text.endswith((f".{name}", f":{name}", f"/{name}"))
+
+
 def own(code: Code, name: str) -> Iterator[Place]:
     """The references of a definition in its own file, but those by a text: wherever its name is read."""
     slots = code.module.slots.get(name, ())

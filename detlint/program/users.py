@@ -26,6 +26,7 @@ from detlint.facts.model import (
 )
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
+from detlint.model.dynamic import Dynamic
 from detlint.model.meaning import Meanings
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
@@ -103,6 +104,7 @@ class Users:
         self.importers = importers
         self.texts = texts
         self.meanings = Meanings(resolver)
+        self._dynamics: dict[str, Dynamic | None] = {}
         self.writers = Writers(resolver)
         self.mentions = texts.mentions
         self.asked: set[str] = set()
@@ -117,6 +119,14 @@ class Users:
         self._projects: dict[str, bool] = {}
         """Folder -> whether it is a project by itself, as `home` asks."""
         self._searches: dict[tuple[str, str], _Search] = {}
+
+    def dynamic(self, path: str) -> Dynamic | None:
+        """By what a file comes to definitions without their names; None for one that is no Python, or can't be read."""
+        if path not in self._dynamics:
+            module = self.resolver.module(path)
+            meaning = self.meanings.of(module) if module is not None else None
+            self._dynamics[path] = Dynamic(meaning) if meaning is not None else None
+        return self._dynamics[path]
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
