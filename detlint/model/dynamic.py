@@ -30,6 +30,9 @@ _OWN: Final = _EVALUATES | {"builtins.globals", "builtins.locals", "inspect.getm
 """What gives a file its own definitions."""
 _ALL: Final = frozenset({"builtins.vars", "builtins.dir", "inspect.getmembers"})
 """What gives all names of what it is handed."""
+_SHOWS: Final = frozenset({"len", "print", "repr", "str"})
+_COPIES: Final = frozenset({"dict", "list", "sorted", "tuple"})
+_OF_TABLES: Final = frozenset({"items", "keys", "values"})
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
 WORDS: Final = frozenset(name.rpartition(".")[2] for name in FINDS) | _FINDS_SO
 """The names of what finds files: a file without them does not."""
@@ -116,7 +119,10 @@ class Dynamic:
             elif name in _GETTERS or name in _EVALUATES:
                 if any(function.constant(value) is UNKNOWN for value in given):
                     yield place, None
-            elif name in _ALL or (len(given) > 1 and function.constant(given[1]) is UNKNOWN):
+            elif name in _ALL:
+                if call is None or not _is_only_shown(function, call):
+                    yield place, given[0]
+            elif len(given) > 1 and function.constant(given[1]) is UNKNOWN:
                 yield place, given[0]
         if "__dict__" in self._code.identifiers:
             for function in self._code.functions():
@@ -162,6 +168,31 @@ class Dynamic:
         made = function.ops[part[1]] if part[0] in (op.PART, op.ITEM) else (op.END,)
         method = function.ops[made[1]] if made[0] == op.CALL else (op.END,)
         return method[0] == op.ATTR and self._code.strings[method[2]] in ("rsplit", "rpartition")
+
+
+def _is_only_shown(function: Function, table: int) -> bool:
+    """Whether names, with what they mean, are only gone through to be put into texts: nobody calls what is found so."""
+    waiting = [Place(function, table)]
+    for home, value in waiting:
+        made = list[Place]()
+        for use in home.users[value]:
+            taking = home.ops[use.op]
+            kind, is_given = taking[0], taking[0] == op.CALL and use.place != 1
+            callee = home.dotted(taking[1]) if is_given else ""
+            if kind == op.STORE:
+                made += (Place(*read) for read in home.code.reads(home.binding(taking[1])))
+            elif kind == op.ATTR and home.code.strings[taking[2]] not in _OF_TABLES:
+                return False
+            elif (
+                kind in (op.ATTR, op.FOR, op.PART)
+                or callee in _COPIES
+                or (kind == op.CALL and home.ops[value][0] == op.ATTR)
+            ):
+                made.append(Place(home, use.op))
+            elif kind != op.FORMAT and callee not in _SHOWS:
+                return False
+        waiting += (place for place in made if place not in waiting)
+    return True
 
 
 def _call_of(place: Place) -> int | None:
