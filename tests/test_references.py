@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import notebook, told
-from metamorphic import TRANSFORMATIONS, transform
+from metamorphic import together, transform
 
 Project = Callable[..., Path]
 
@@ -634,6 +634,12 @@ def show(args):
     found = vars(args)
     print(" ".join(f"{name}={value}" for name, value in sorted(found.items())), dir(args))
 show(Kept())
+=== a long list
+--- layers.py +
+__all__ = ["Kept"]%s
+--- net.py
+from layers import Kept
+Kept()
 === parameter
 --- net.py
 from layers import Kept
@@ -703,6 +709,9 @@ f()
 """)
 
 
+NOT_NAMED["a long list"]["layers.py"] = NOT_NAMED["a long list"]["layers.py"].replace("%s", " + ['Pool']" * 2000)
+
+
 def level(project: Project, files: dict[str, str], change: Callable[[Path], object] | None = None) -> str:
     """Of what is said of the sum in `Pool`."""
     root = project(**({} if any("layers.py" in name for name in files) else {"layers.py": LAYERS}) | files)
@@ -742,4 +751,4 @@ def test_nor_by_what_means_nothing(project: Project, name: str) -> None:
 @pytest.mark.parametrize("name", [*NAMED, *NOT_NAMED])
 def test_how_it_is_written_changes_nothing(project: Project, name: str) -> None:
     files, expected = (NAMED[name], "warning") if name in NAMED else (NOT_NAMED[name], "note")
-    assert level(project, files, lambda path: transform(path, TRANSFORMATIONS["locals"])) == expected
+    assert level(project, files, lambda path: transform(path, together)) == expected

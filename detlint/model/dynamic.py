@@ -186,7 +186,7 @@ def _is_only_shown(function: Function, table: int) -> bool:
             elif (
                 kind in (op.ATTR, op.FOR, op.PART)
                 or callee in _COPIES
-                or (kind == op.CALL and home.ops[value][0] == op.ATTR)
+                or (kind == op.CALL and not is_given and home.ops[value][0] == op.ATTR)
             ):
                 made.append(Place(home, use.op))
             elif kind != op.FORMAT and callee not in _SHOWS:

@@ -230,15 +230,9 @@ def listed(code: Code) -> Sequence[str]:
 
 def is_listed(place: Place) -> bool:
     """Whether a constant only lists what a file gives out."""
-    function, at = place
-    for use in function.users[at]:
-        taking = function.ops[use.op]
-        if taking[0] in (op.LIST, op.TUPLE, op.BINARY, op.AUGMENT, op.STAR):
-            if not is_listed(Place(function, use.op)):
-                return False
-        elif taking[0] != op.STORE or function.text(taking[1]) != "__all__":
-            return False
-    return bool(function.users[at])
+    uses = [*place.function.ends(place.at, (op.LIST, op.TUPLE, op.BINARY, op.AUGMENT, op.STAR))]
+    taking = [place.function.ops[use.op] for use in uses]
+    return bool(uses) and all(part[0] == op.STORE and place.function.text(part[1]) == "__all__" for part in taking)
 
 
 def block_of(place: Place) -> str:
