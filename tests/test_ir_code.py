@@ -19,6 +19,7 @@ from test_ir_meaning import PROGRAMS
 from detlint.ir import ops as op
 from detlint.ir import words
 from detlint.ir.code import VALUES, Binding, Code, Function
+from detlint.ir.depth import at_any_depth
 from detlint.ir.lower import lower
 
 ROOT = Path(__file__).parent.parent
@@ -88,6 +89,24 @@ def test_what_runs_only_where_the_file_is_started(source: str, expected: list[bo
 )
 def test_what_only_says_of_which_class_something_is(source: str, expected: list[bool]) -> None:
     assert [function.is_hint(at) for function, at in loads(code_of(source), "X")] == expected
+
+
+def test_values_of_any_depth() -> None:
+    """As deep as what is put together of thousands of parts."""
+    deep = " | ".join(["X"] * 3000)
+    source = f"def f(a: {deep}): pass\nclass A:\n a: {deep}\nisinstance(a, {deep})\nb = {deep}"
+    code = at_any_depth(lambda: code_of(source))
+    found = [function.is_hint(at) for function, at in loads(code, "X")[::3000]]
+    assert found == [True, True, False, False]
+    value = max(at for at, _ in code.module.each(op.BINARY))
+    assert sum(1 for _ in code.module.within(value)) == 5999
+
+
+def test_a_default_is_used_where_its_function_is_made() -> None:
+    module = code_of("def f(a, b=X, *, c=1, d=Y): pass\nlambda e, f=Z: e").module
+    made = [at for at, _ in module.each(op.FUNCTION)]
+    found = {module.text(part[1]): module.users[at] for at, part in module.each(op.LOAD)}
+    assert found == {"X": [(made[0], -2)], "Y": [(made[0], -4)], "Z": [(made[1], -2)]}
 
 
 def test_whose_annotation_it_is() -> None:

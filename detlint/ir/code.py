@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.flow import BEFORE, ONLY_BEFORE, UNTOLD, Flow, Guard, flow
+from detlint.ir.generators import late
 from detlint.ir.mentions import mentioned
 from detlint.ir.records import CLASS, EITHER, KIND, FileIR, FnIR, Header, Name
 from detlint.ir.storage import body_of, spans_of
@@ -26,11 +27,6 @@ VALUES: Final = tuple(range(op.STORE))
 
 
 _NOTHING: Final = ((), ())
-_SPENDING: Final = frozenset({
-    "all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "next", "set", "sorted", "sum", "tuple",
-})  # fmt: skip
-"""What is built in and goes through what it is handed, or lets go of it."""
-_SPENDING_METHODS: Final = frozenset({"extend", "join", "update"})
 
 
 class Unknown:
@@ -150,26 +146,7 @@ class Function:
     @cached_property
     def flow(self) -> Flow:
         """What holds at each op."""
-        return flow(self.ops, self.code.constants, self.rebound, self.late)
-
-    @property
-    def late(self) -> list[int]:
-        """The `COMPREHEND`s of its generators that may be gone through later than where they stand."""
-        made = [(at, part[2]) for at, part in self.each(op.COLLECT) if self.code.strings[part[1]] == "generator"]
-        return [mark for at, mark in made if not self._is_spent(at)]
-
-    def _is_spent(self, generator: int) -> bool:
-        """Whether a generator is gone through where it stands, or no more: `any(x for x in xs)`, `f(*(x for x in xs))`."""
-        uses = self.users[generator]
-        if len(uses) != 1:
-            return not uses
-        taking = self.ops[uses[0].op]
-        if taking[0] != op.CALL or uses[0].place != 3:
-            return taking[0] == op.STAR
-        callee = self.ops[taking[1]]
-        if callee[0] == op.LOAD:
-            return self.text(callee[1]) in _SPENDING and self.names[callee[1]].slot < 0
-        return callee[0] == op.ATTR and self.code.strings[callee[2]] in _SPENDING_METHODS
+        return flow(self.ops, self.code.constants, self.rebound, late(self))
 
     @cached_property
     def users(self) -> Sequence[Sequence[Use]]:
@@ -293,6 +270,27 @@ class Function:
         while around is not None and not (around.parent is not None and around.parent.is_class):
             around = around.parent
         return around.parent if around is not None else None
+
+    @cached_property
+    def private(self) -> frozenset[int]:
+        """The slots that comprehensions and type parameters have for themselves."""
+        found, marks = set[int](), list[int]()
+        for operation in self.ops:
+            code = operation[0]
+            if code in op.OPENING:
+                marks.append(code)
+            elif code == op.END:
+                marks.pop()
+            elif code == op.STORE:
+                made = self.ops[operation[2]][0]
+                if made == op.TYPE_PARAMETER or (made in (op.FOR, op.PART) and op.COMPREHEND in marks):
+                    found.add(operation[1])
+        return frozenset(found)
+
+    def is_dead(self, at: int) -> bool:
+        """Whether an op is never come to, by the tests that are constants and by what leaves. Where the top level ends early, as a cell of
+        a notebook may, what is behind is not: somebody may go on there."""
+        return not self.flow.reached[at] and (self.number > 0 or self.flow.reached[-1])
 
     def parameter(self, at: int) -> int:
         """The parameter whose value a `LOAD` surely gives; -1 for none."""

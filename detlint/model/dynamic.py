@@ -33,6 +33,9 @@ _ALL: Final = frozenset({"builtins.vars", "builtins.dir", "inspect.getmembers"})
 """What gives all names of what it is handed."""
 _OF_GIVEN: Final = frozenset({"builtins.vars", "inspect.getmembers"})
 """What does so where it is handed nothing."""
+_SHOWS: Final = frozenset({"len", "print", "repr", "str"})
+_COPIES: Final = frozenset({"dict", "list", "sorted", "tuple"})
+_OF_TABLES: Final = frozenset({"items", "keys", "values"})
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
 WORDS: Final = frozenset(name.rpartition(".")[2] for name in FINDS) | _FINDS_SO
 """The names of what finds files: a file without them does not."""
@@ -111,7 +114,10 @@ class Dynamic:
             elif name in _GETTERS or name in _EVALUATES:
                 if any(function.constant(value) is UNKNOWN for value in given):
                     yield place, None
-            elif name in _ALL or (len(given) > 1 and function.constant(given[1]) is UNKNOWN):
+            elif name in _ALL:
+                if (call := _call_of(place)) is None or not _is_only_shown(function, call):
+                    yield place, given[0]
+            elif len(given) > 1 and function.constant(given[1]) is UNKNOWN:
                 yield place, given[0]
         if "__dict__" in self._code.identifiers:
             for function in self._code.functions():
@@ -203,6 +209,31 @@ def _given(place: Place) -> Sequence[int]:
     """What is handed over, by position, where what stands at a place is called."""
     call = _call_of(place)
     return place.function.call(call).positional if call is not None else ()
+
+
+def _is_only_shown(function: Function, table: int) -> bool:
+    """Whether names, with what they mean, are only gone through to be put into texts: nobody calls what is found so."""
+    waiting = [Place(function, table)]
+    for home, value in waiting:
+        made = list[Place]()
+        for use in home.users[value]:
+            taking = home.ops[use.op]
+            kind, is_given = taking[0], taking[0] == op.CALL and use.place != 1
+            callee = home.dotted(taking[1]) if is_given else ""
+            if kind == op.STORE:
+                made += (Place(*read) for read in home.code.reads(home.binding(taking[1])))
+            elif kind == op.ATTR and home.code.strings[taking[2]] not in _OF_TABLES:
+                return False
+            elif (
+                kind in (op.ATTR, op.FOR, op.PART)
+                or callee in _COPIES
+                or (kind == op.CALL and not is_given and home.ops[value][0] == op.ATTR)
+            ):
+                made.append(Place(home, use.op))
+            elif kind != op.FORMAT and callee not in _SHOWS:
+                return False
+        waiting += (place for place in made if place not in waiting)
+    return True
 
 
 def _call_of(place: Place) -> int | None:

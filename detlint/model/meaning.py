@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
-from detlint.facts.scope import join
+from detlint.facts.scope import BUILTINS, join
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.program.resolve import Module, Resolver
@@ -90,7 +90,10 @@ class Meaning:
         owner, home = function.binding(slot)
         text = function.text(slot)
         if home < 0:
-            return self._of_module(text) if self._module.facts.stars else Ref(f"builtins.{text}")
+            if not self._module.facts.stars:
+                return Ref(f"builtins.{text}")
+            value = self._of_module(text)
+            return BUILTINS.get(text, value) if value == Ref(self._module.prefix + text) else value
         if owner == function.number:
             if (parameter := function.parameter(at)) >= 0:
                 return self._given(function, parameter, text)
@@ -109,6 +112,12 @@ class Meaning:
     def _of_module(self, text: str) -> Value | None:
         found = self._module.facts.names.get(text)
         return self._resolver.normal(self._module.path, found if found is not None else Ref(self._module.prefix + text))
+
+    def starred(self, text: str) -> list[Value | None]:
+        """What the top level imports by a name with all that others have."""
+        top = self.code.module
+        sources = (self.imported(top, operation[1]) for _, operation in top.each(op.STAR_IMPORT))
+        return [self._resolver.name(self._module.path, f"{source}.{text}") for source in sources]
 
     def _given(self, function: Function, parameter: int, text: str) -> Value | None:
         """What a parameter is: an object of the class, or that, of a method's first; else what is known of it by itself."""

@@ -17,6 +17,7 @@ from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 
+_EVALUATE: Final = frozenset({"compile", "eval", "exec"})
 TOP: Final = ""
 MAIN: Final = "__main__"
 
@@ -69,10 +70,14 @@ def is_spelled(text: str, name: str) -> bool:
 
 def own(code: Code, name: str) -> Iterator[Place]:
     """The references of a definition in its own file, but those by a text: wherever its name is read."""
-    slots = code.module.slots.get(name, ())
-    for slot in slots:
-        for function, at in code.reads(Binding(0, slot)):
-            yield Place(function, at)
+    for slot in code.module.slots.get(name, ()):
+        if slot not in code.module.private:
+            yield from _read(code, Binding(0, slot))
+
+
+def _read(code: Code, binding: Binding) -> Iterator[Place]:
+    """Where a variable is read, but what is never come to."""
+    return (Place(function, at) for function, at in code.reads(binding) if not function.is_dead(at))
 
 
 def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place]:
@@ -83,10 +88,37 @@ def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place
         if isinstance(value, str) and wanted.is_spelled(value, dotted=dotted)
     }
     asked = {row for row, value in enumerate(code.constants) if value == wanted.name}
-    for function in code.functions() if rows or asked else ():
+    may_evaluate = not _EVALUATE.isdisjoint(code.identifiers)
+    said = {row for row, value in enumerate(code.constants) if isinstance(value, str) and wanted.name in value} - rows
+    for function in code.functions() if rows or asked or (said and may_evaluate) else ():
         for at, operation in function.each(op.CONST):
-            if operation[1] in rows or (operation[1] in asked and _is_asked_for(function, at)):
+            row = operation[1]
+            is_asked = row in asked and _is_asked_for(function, at)
+            if row in rows or is_asked or (row in said and may_evaluate and _is_code(function, at, wanted.name)):
                 yield Place(function, at)
+
+
+def _is_code(function: Function, at: int, name: str) -> bool:
+    """Whether a constant is evaluated, or a part of what is, and has a name: `eval("layers.Net()")`."""
+    text = function.constant(at)
+    if (
+        not isinstance(text, str)
+        or name not in "".join(c if c.isidentifier() or c.isdigit() else " " for c in text).split()
+    ):
+        return False
+    waiting = [Place(function, at)]
+    for home, value in waiting:
+        made = list[Place]()
+        for use in home.users[value]:
+            taking = home.ops[use.op]
+            if taking[0] == op.STORE:
+                made += (Place(*read) for read in home.code.reads(home.binding(taking[1])))
+            elif taking[0] != op.CALL or use.place == 1:
+                made.append(Place(home, use.op))
+            elif home.dotted(taking[1]) in _EVALUATE:
+                return True
+        waiting += (place for place in made if place not in waiting)
+    return False
 
 
 def _is_asked_for(function: Function, at: int) -> bool:
@@ -111,11 +143,10 @@ def elsewhere(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[Place]:
                 if _imports(meaning, function, at, wanted):
                     yield from _bound(function, at)
             elif code_of == op.ATTR and code.strings[operation[2]] == name:
-                if _is_attribute(meaning, function, at, wanted):
+                if _is_attribute(meaning, function, at, wanted) and not function.is_dead(at):
                     yield Place(function, at)
-            elif code_of == op.LOAD and function.text(operation[1]) == name and function.names[operation[1]].slot < 0:
-                by_star = meaning.value(function, at) == wanted.ref
-                yield from [Place(function, at)] if by_star else ()
+            elif code_of == op.LOAD and function.text(operation[1]) == name and not function.is_dead(at):
+                yield from [Place(function, at)] if _is_by_star(meaning, function, at, wanted) else ()
 
 
 def renamed(meaning: Meaning, wanted: Wanted, name: str) -> Iterator[str]:
@@ -150,12 +181,29 @@ def _imports(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> b
     return source.rpartition(".")[2] in wanted.stems
 
 
+def _is_by_star(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:
+    """Whether a name of the top level may be what the file has imported with all that another one has, although it may bind that, too."""
+    owner, slot = function.binding(function.ops[at][1])
+    top = function.code.module
+    if owner:
+        return False
+    if slot < 0:
+        return meaning.value(function, at) == wanted.ref
+    if slot in top.private or wanted.ref not in meaning.starred(function.text(function.ops[at][1])):
+        return False
+    if function is top:
+        reaching = top.flow.reaching.get(at, ())
+        return any(found < 0 or top.ops[found][0] == op.STAR_IMPORT for found in reaching)
+    last = max(star for star, _ in top.each(op.STAR_IMPORT))
+    return not any(part[1] == slot and top.flow.blocks[n] < 0 for n, part in top.each(op.STORE) if n > last)
+
+
 def _bound(function: Function, at: int) -> Iterator[Place]:
     """Where what is imported is read, by the name that it gets."""
     for use in function.users[at]:
         stored = function.ops[use.op]
         if stored[0] == op.STORE:
-            yield from (Place(*read) for read in function.code.reads(function.binding(stored[1])))
+            yield from _read(function.code, function.binding(stored[1]))
 
 
 def _is_attribute(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:
@@ -188,15 +236,9 @@ def listed(code: Code) -> Sequence[str]:
 
 def is_listed(place: Place) -> bool:
     """Whether a constant only lists what a file gives out."""
-    function, at = place
-    for use in function.users[at]:
-        taking = function.ops[use.op]
-        if taking[0] in (op.LIST, op.TUPLE, op.BINARY, op.AUGMENT, op.STAR):
-            if not is_listed(Place(function, use.op)):
-                return False
-        elif taking[0] != op.STORE or function.text(taking[1]) != "__all__":
-            return False
-    return bool(function.users[at])
+    uses = [*place.function.ends(place.at, (op.LIST, op.TUPLE, op.BINARY, op.AUGMENT, op.STAR))]
+    taking = [place.function.ops[use.op] for use in uses]
+    return bool(uses) and all(part[0] == op.STORE and place.function.text(part[1]) == "__all__" for part in taking)
 
 
 def block_of(place: Place) -> str:
