@@ -133,7 +133,14 @@ class Untrained:
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train that isn't left out of all that runs; "" for none."""
         below = (path for path in self._users.texts.below(home) if self._training.may(path))
-        return self._noted(next((path for path in below if self._trains_in(path)), ""), home, self._training.words)
+        found = next((path for path in below if self._trains_in(path)), "")
+        found = found or next((path for path in self._users.texts.below(home) if self._leads_to(path, home)), "")
+        return self._noted(found, home, self._training.words)
+
+    def _leads_to(self, path: str, home: str) -> bool:
+        """Whether a file refers to what trains outside of its project."""
+        module = self._users.resolver.module(path) if path.endswith(".py") else None
+        return module is not None and self._training.leads_to(module, home)
 
     def _trains_in(self, path: str) -> bool:
         self._users.resolver.opened.add(path)

@@ -59,6 +59,9 @@ _SIZES: Final = frozenset({"abs", "norm"})
 _KEPT: Final = frozenset({"bias", "weight"})
 """Attributes under which layers keep parameters."""
 
+MOST_LED_TO: Final = 400
+"""Definitions that are looked through for what trains; with more, something may."""
+
 Signs = Mapping[str, frozenset[str]]
 """Definitions of a file's top level, "" for what stands in none -> what is done in them."""
 
@@ -119,6 +122,31 @@ class Training:
         """Whether some part of a file does one of some things."""
         wanted = frozenset(signs)
         return any(not wanted.isdisjoint(found) for found in self.signs(module).values())
+
+    def leads_to(self, module: Module, home: str) -> bool:
+        """Whether a file refers to definitions of the program outside of a folder that train, or that refer to such in turn."""
+        waiting = [*dict.fromkeys(name for name in self._refers(module, None) if not name.startswith(home))]
+        for name in waiting:
+            path, _, inside = name.partition("::")
+            other, top = self._resolver.module(path), inside.partition(".")[0]
+            if other is None or len(waiting) > MOST_LED_TO:
+                return len(waiting) > MOST_LED_TO
+            self._resolver.opened.add(path)
+            if not SPEAK.isdisjoint(self.signs(other).get(top, ())):
+                return True
+            waiting += dict.fromkeys(named for named in self._refers(other, top) if named not in waiting)
+        return False
+
+    def _refers(self, module: Module, top: str | None) -> Iterator[str]:
+        """The definitions of the program, `<file>::<top level>`, that a definition of a file refers to, or, of None, any of it."""
+        meaning = self._meanings.of(module)
+        for function in meaning.code.functions() if meaning is not None else ():
+            for at, _ in function.each(op.LOAD, op.ATTR) if top in (None, function.outermost.name) else ():
+                path, colon, inside = (
+                    meaning.name(function, at).partition("::") if meaning is not None else ("", "", "")
+                )
+                if colon and inside:
+                    yield f"{path}::{inside.partition('.')[0]}"
 
     def _found(self, module: Module) -> Signs:
         meaning = self._meanings.of(module)
