@@ -245,8 +245,6 @@ class Resolver:
         return found if found is not None else self._name(module.path, name)
 
     def _name(self, path: str, name: str) -> Value | None:
-        if name.partition(".")[0] in self._standard:
-            return self._external(name)
         if ANY in name:
             options = (self._name(path, full) for full in self.modules.spelled_out(path, name))
             return join(option for option in options if isinstance(option, Ref) and "::" in option.name)
@@ -275,12 +273,6 @@ class Resolver:
             return self.normal(home.path, bound)
         given = name in home.facts.stars and last in {**module.functions, **module.classes}
         return self._inside(module, last) if given and bound is None else None
-
-    @cached_property
-    def _standard(self) -> frozenset[str]:
-        from detlint.facts.reading.values import STDLIB
-
-        return STDLIB | {"torch", "numpy", "mindspore", "tensorflow"}
 
     def _external(self, name: str) -> Value:
         return Ref(self.catalog.canonical(name))
@@ -653,11 +645,17 @@ class Resolver:
             return []
         if name in self._bases:
             return self._bases[name]
-        values = [self.normal(module.path, base) for base in module.classes[inside].bases]
+        values = [self._base(module.path, base) for base in module.classes[inside].bases]
         found = [value.name for value in values if isinstance(value, Ref) and value.name != name]
         if not self._busy:  # else a name that is being looked up is taken for unknown
             self._bases[name] = found
         return found
+
+    def _base(self, path: str, value: Value | None) -> Value | None:
+        """What a class derives from that names a value as a base: of `Scene[int]` the generic class."""
+        found = self.normal(path, value)
+        generic = found.base if isinstance(found, Member) and found.attr.startswith("[") else None
+        return generic if isinstance(generic, Ref) and self.is_class(generic.name) else found
 
     # -- types --------------------------------------------------------------------------------------------------
 

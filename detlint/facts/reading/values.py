@@ -29,6 +29,13 @@ from detlint.facts.model import (
 from detlint.facts.scope import join
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
+WITHOUT_PARTS: Final = STDLIB - {
+    "asyncio", "collections", "concurrent", "ctypes", "curses", "dbm", "distutils", "email", "encodings", "ensurepip", "html", "http",
+    "idlelib", "importlib", "json", "lib2to3", "logging", "msilib", "multiprocessing", "os", "pathlib", "pydoc_data", "pyrepl", "re",
+    "sqlite3", "string", "sys", "sysconfig", "tkinter", "tomllib", "turtledemo", "unittest", "urllib", "venv", "wsgiref", "xml",
+    "xmlrpc", "zoneinfo",
+}  # fmt: skip
+"""Those that have no modules in them, in any release."""
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 16
