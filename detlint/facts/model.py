@@ -431,6 +431,8 @@ class Head(Record, frozen=True):
     """Modules imported with `*`, in order."""
     offers: str | None = ""
     """The names that its top level binds itself and `import *` would take, with spaces between; None: left out."""
+    closed: bool = False
+    """Whether these are all, and may be any: its `__all__` says so."""
     cells: tuple[Cell, ...] = ()
     """Of a notebook, the code cells in order; all positions are those in the joined code."""
     properties: tuple[str, ...] = ()
@@ -446,7 +448,7 @@ class Head(Record, frozen=True):
         """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""
         return Head(
             self.module, tuple(name for name in self.imports if ANY in name), self.aliases.copy(), self.starts, self.directives, self.lines,
-            self.stars, None, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
+            self.stars, None, self.closed, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
             puts=self.puts,
         )  # fmt: skip
 

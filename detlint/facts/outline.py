@@ -49,14 +49,15 @@ def moved(old: Facts, new: Facts, missed: Collection[str]) -> frozenset[str] | N
         missed: the names that were asked for in vain. Any other is no news to anybody where it is new, unless something may be
             called by it that is passed over under names which stand for nothing of the catalog.
     """
-    if (old.module, old.stars) != (new.module, new.stars):
+    if (old.module, old.stars, old.closed) != (new.module, new.stars, new.closed):
         return None
     before, now = outline(old), outline(new)
     names = frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    listed = {*(old.offers or "").split()} ^ {*(new.offers or "").split()} if new.closed else set()
     same_kinds = (old.aliases, old.properties, old.registers) == (new.aliases, new.properties, new.registers)
     if not same_kinds or old.problem is not None:  # nobody gets as far as to ask a file that can't be read
-        return names
-    return frozenset(name for name in names if name in before or name in missed)
+        return names | listed
+    return frozenset(name for name in names if name in before or name in missed) | listed
 
 
 def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:

@@ -44,8 +44,10 @@ from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
 from detlint.facts.search_path import MARK, put_on_path
+from detlint.ir.code import Code
 from detlint.ir.lower import lower
 from detlint.ir.records import FileIR
+from detlint.model.exports import ALL, exported
 from detlint.notebook import cell_of
 
 _ASKS: Final = re.compile(
@@ -60,7 +62,7 @@ class Reader(Definitions):
 
     __slots__ = ()
 
-    def file(self, tree: ast.Module, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
+    def file(self, tree: ast.Module, code: Code, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
         lines, lower = self.data.count(b"\n") + 1, self.data.lower()
         self.functions.append(Function("", ""))
         self.details.append(Detail())
@@ -76,6 +78,7 @@ class Reader(Definitions):
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
+        exports = exported(code) if ALL in code.strings else None
         while self.waiting:
             self.function_body(*self.waiting.popleft())
         classes = tuple([body.done() for body in self.classes.values()])
@@ -86,7 +89,10 @@ class Reader(Definitions):
             starts="notebook" if cells else self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
-            offers=" ".join([name for name in module_scope.names if not name.startswith("_")]),
+            offers=" ".join(
+                [name for name in module_scope.names if not name.startswith("_")] if exports is None else sorted(exports)
+            ),
+            closed=exports is not None,
             functions=tuple(self.functions),
             classes=classes,
             directives=directives(self.data, lower),
@@ -210,7 +216,7 @@ def read(
         return Facts(module, cells=cells, problem=tree), None
     try:
         ir = lower(tree)
-        facts = Reader(data, module, package, catalog).file(tree, cells, left_out)
+        facts = Reader(data, module, package, catalog).file(tree, Code(ir), cells, left_out)
     except RecursionError:
         return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply")), None
     if accelerator and accelerator not in facts.mentions:

@@ -271,7 +271,7 @@ class Resolver:
         bound = home.facts.names.get(last)
         if isinstance(bound, Ref) and bound.name.startswith(f"{name}."):
             return self.normal(home.path, bound)
-        given = name in home.facts.stars and last in {**module.functions, **module.classes}
+        given = name in home.facts.stars and last in {**module.functions, **module.classes} and self._gives(module.path, last)
         return self._inside(module, last) if given and bound is None else None
 
     def _external(self, name: str) -> Value:
@@ -300,7 +300,7 @@ class Resolver:
         """A name that comes by `from m import *`, or a submodule."""
         for star, path in reversed(self.stars(module.path)):
             if path:
-                if name.startswith("_") or not self._may_offer(path, name):
+                if not self._gives(path, name):
                     continue
                 target = self.module(path)
                 key = (path, target.prefix + name) if target is not None else None
@@ -333,6 +333,15 @@ class Resolver:
                     found.append((star, place[0]))
             self._starry[path] = found
         return self._starry[path]
+
+    def _gives(self, path: str, name: str) -> bool:
+        """Whether `import *` may take a name from a file, as far as that itself says."""
+        head = self.modules.head(path)
+        if head is None or not head.closed:
+            return not name.startswith("_") and self._may_offer(path, name)
+        if path not in self._offers and self.says(path, name):
+            self._offers[path] = {*self.modules.offers(path)}
+        return name in (self._offers.get(path) or ())
 
     def _may_offer(self, path: str, name: str) -> bool:
         """Whether a file may bind a name, by `*` too; where packages import hundreds so, most files don't."""
