@@ -559,6 +559,9 @@ class Resolver:
                 return base.values[int(index)]
             return None
         if isinstance(base, Either):  # None has nothing that is asked for, so where something is, it isn't None
+            library = self._stood_in_for(base)
+            if library is not None:
+                return self.member(library, attr)
             return join(self.member(option, attr) for option in base.options if option != Const(None))
         if isinstance(base, Result) and attr.startswith("[") and (record := self._record(base, attr[1:-1])):
             return record
@@ -579,6 +582,16 @@ class Resolver:
         if isinstance(base, (Const, Partial)):
             return None
         return Member(base, attr)
+
+    def _stood_in_for(self, value: Either) -> Ref | None:
+        """The library's module among the values of a name, if all others are what takes its place where it isn't installed: an object, a
+        class, nothing. Another module may do the same in earnest."""
+        modules = [
+            option
+            for option in value.options
+            if isinstance(option, Ref) and (option.name.endswith("::") or option.name in self.catalog.modules)
+        ]
+        return modules[0] if len(modules) == 1 and "::" not in modules[0].name else None
 
     def _member_of_name(self, name: str, attr: str) -> Value | None:
         if attr.startswith(("[", "<")):
