@@ -13,6 +13,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from detlint.model.search_path import NOTHING, Puts
+
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
 SETTER: Final = ".<setter>"
@@ -441,8 +443,8 @@ class Head(Record, frozen=True):
     """Names of the catalog's registries under which the file registers something of its own -> what, dotted."""
     builds: tuple[str, ...] = ()
     """The names of registries that it mentions, sorted."""
-    puts: tuple[str, ...] = ()
-    """The folders that it puts on Python's search path, relative to its own."""
+    puts: Puts = NOTHING
+    """What it puts on Python's search path."""
 
     def brief(self) -> Head:
         """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""

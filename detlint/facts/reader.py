@@ -43,11 +43,11 @@ from detlint.facts.parse import parsable, parse
 from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
-from detlint.facts.search_path import MARK, put_on_path
 from detlint.ir.code import Code
 from detlint.ir.lower import lower
 from detlint.ir.records import FileIR
 from detlint.model.exports import ALL, exported
+from detlint.model.search_path import put_on_path
 from detlint.notebook import cell_of
 
 _ASKS: Final = re.compile(
@@ -90,7 +90,9 @@ class Reader(Definitions):
             names=module_scope.names,
             stars=tuple(self.stars),
             offers=" ".join(
-                [name for name in module_scope.names if not name.startswith("_")] if exports is None else sorted(exports)
+                [name for name in module_scope.names if not name.startswith("_")]
+                if exports is None
+                else sorted(exports)
             ),
             closed=exports is not None,
             functions=tuple(self.functions),
@@ -103,7 +105,7 @@ class Reader(Definitions):
             cells=cells,
             registers=self.registers,
             builds=tuple(sorted(self.builds)),
-            puts=put_on_path(tree) if MARK in self.data else (),
+            puts=put_on_path(code),
             left_out=left_out,
             properties=self.properties(),
             body=Raw(ENCODER.encode(self.body())),

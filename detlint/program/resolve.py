@@ -271,7 +271,11 @@ class Resolver:
         bound = home.facts.names.get(last)
         if isinstance(bound, Ref) and bound.name.startswith(f"{name}."):
             return self.normal(home.path, bound)
-        given = name in home.facts.stars and last in {**module.functions, **module.classes} and self._gives(module.path, last)
+        given = (
+            name in home.facts.stars
+            and last in {**module.functions, **module.classes}
+            and self._gives(module.path, last)
+        )
         return self._inside(module, last) if given and bound is None else None
 
     def _external(self, name: str) -> Value:
