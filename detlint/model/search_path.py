@@ -100,7 +100,7 @@ class _Reader:
 
     def puts(self) -> Puts:
         self._run(self._code.module, {})
-        by_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        by_functions: list[tuple[str, tuple[str, ...]]] = []
         own, self._found = self._found, {}
         for function in self._code.functions() if self._says else ():
             if function.header.parent == 0 and not function.is_class and not self._is_entered(function):
