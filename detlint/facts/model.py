@@ -111,6 +111,11 @@ class Expression(Record, frozen=True, tag=10):
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
+GETATTR: Final = Ref("builtins.getattr")
+"""What gives a part of a module or class by a name that isn't written out; the site is an `item`."""
+IMPORT_MODULE: Final = Ref("importlib.import_module")
+"""What gives a module by such a name, likewise."""
+LOOKED_UP: Final = (GETATTR, IMPORT_MODULE)
 OPERATED: Final = "<op>"
 """Stands for a method: what arithmetic makes of a value and of others."""
 SCALED: Final = "<number>"
@@ -166,12 +171,14 @@ SiteKind = Literal[
     "write",
     "mention",
     "order",
+    "item",
 ]
 """`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `section`: `randomness =
 dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file that means something to a
 library by its name alone. `mention`: a statement that only names a function. `write`: an attribute or item of some object is
 set; it may be a property, an option of the command line, a collection that keeps functions and classes. `order`: the elements
-of a set get an order."""
+of a set get an order. `item`: a part of something by a name that isn't written out; it is no step, and only says what the value is
+that has its number."""
 
 
 class Site(Record, frozen=True):

@@ -6,7 +6,7 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
@@ -16,6 +16,7 @@ import msgspec
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
     ANY,
+    LOOKED_UP,
     OPERATED,
     SCALED,
     SUPER,
@@ -447,6 +448,9 @@ class Resolver:
             entries = definitions(self.normal(path, value.of.base, function))
             if entries is not None:
                 return entries
+        if value.of in LOOKED_UP and value.site >= 0 and (module := self.module(path)) is not None:
+            given = [self.normal(path, argument.value, function) for argument in module.sites[value.site].args]
+            return self.looked_up(path, given) or Result(value.of, self.global_site(path, value.site))
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = self.contexts(of.name)
@@ -462,6 +466,14 @@ class Resolver:
         elif isinstance(of, Ref) and (module_given := self._module_given(of.name)) is not None:
             return module_given
         return Result(of, self.global_site(path, value.site)) if of is not None else None
+
+    def looked_up(self, path: str, given: Sequence[Value | None]) -> Value | None:
+        """What a file gets by a name that isn't written out, which is the last of what is given: a module, or a part of one; of several
+        names that it may be, all that there are. None where the name isn't known."""
+        *whole, last = given
+        names = [name.value for name in options(last) if isinstance(name, Const) and isinstance(name.value, str)]
+        found = [self.member(whole[0], name) if whole else self._name(path, name) for name in names]
+        return join(value for value in found if value is not None) if len(names) == len(options(last)) else None
 
     def _module_given(self, name: str) -> Value | None:
         """The module, or one of several, that a function of the program gives back, having imported it by its name."""

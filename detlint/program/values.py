@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.facts.model import (
+    LOOKED_UP,
     Const,
     Either,
     Expression,
@@ -212,6 +213,10 @@ class Values:
             entries = definitions(self.look(frame, value.of.base).value)
             if entries is not None:
                 return Origin(entries)
+        if value.of in LOOKED_UP and value.site >= 0:
+            given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
+            found = self.resolver.looked_up(frame.module.path, [origin.value for origin in given])
+            return Origin(found, given[-1].default if found is not None else None)
         of = self.look(frame, value.of)
         if of.value is None:
             return Origin(None)

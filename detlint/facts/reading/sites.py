@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from detlint.catalog import Factory
@@ -12,6 +12,9 @@ from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     CERTAIN,
+    GETATTR,
+    IMPORT_MODULE,
+    LOOKED_UP,
     Arg,
     Const,
     Either,
@@ -26,6 +29,7 @@ from detlint.facts.model import (
     Site,
     SiteKind,
     Value,
+    options,
 )
 from detlint.facts.nodes import walk
 from detlint.facts.reading.roles import Roles
@@ -94,6 +98,8 @@ class Sites(Roles):
                     root = root.base
                 elif kind is Result:
                     root = root.of
+                    if root in LOOKED_UP:
+                        return True
                 else:
                     break
             if kind is Ref:
@@ -108,7 +114,7 @@ class Sites(Roles):
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
         if isinstance(callee, Result):
-            return self.wanted(callee.of)
+            return callee.of in LOOKED_UP or self.wanted(callee.of)
         return isinstance(callee, (Partial, Instance, Param))
 
     def acts(self, name: str) -> bool:
@@ -120,6 +126,21 @@ class Sites(Roles):
             return True
         known = self.catalog.canonical(name)
         return known in self.catalog.acting or (self.raises and known in self.catalog.raising)
+
+    def part(self, whole: Value | None, name: Value | None, node: ast.expr) -> Value | None:
+        """What a module or class of the program has under a name that isn't written out."""
+        roots = [option.of if type(option) is Result else option for option in options(whole)]
+        known = [root for root in roots if type(root) is Ref]
+        if name is None or not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
+            return None
+        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name)], node)
+
+    def looked_up(self, by: Ref, args: Sequence[Arg], node: ast.expr) -> Value | None:
+        """What a name stands for that isn't written out; None where nothing at all is known of it."""
+        if any(arg.value is None for arg in args):
+            return None
+        self.sites.append(Site("item", by, tuple(args), span_of(node), self.scope.function))
+        return Result(by, len(self.sites) - 1)
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
         tail, given = tail_of(target), use

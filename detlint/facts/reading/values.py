@@ -81,6 +81,13 @@ def member(base: Value | None, attr: str) -> Value | None:
     return Member(base, attr)
 
 
+def without_table(value: Value | None) -> Value | None:
+    """What a value is the table of the names of: `module.__dict__`; None for any other."""
+    if isinstance(value, Ref) and value.name.endswith(".__dict__"):
+        return Ref(value.name.removesuffix(".__dict__"))
+    return value.base if isinstance(value, Member) and value.attr == "__dict__" else None
+
+
 def operation(left: Value | None, right: Value | None) -> Value | None:
     """Arithmetic gives what its typed side is: `2 * x` is a tensor when `x` is."""
     if left is COMPARED and right is COMPARED:
