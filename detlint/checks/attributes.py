@@ -153,7 +153,7 @@ class Attributes:
                 continue
             module = self._resolver.known(path)
             body = module.classes.get(inside)
-            if body is None or len(self._resolver.bases(name)) != len(body.bases):
+            if body is None or not self._resolver.knows_bases(name):
                 return False
             self._resolver.opened.add(path)
             if any(
@@ -194,7 +194,7 @@ class Attributes:
             return True
         module = self._resolver.module(path)
         body = module.classes.get(block.name) if module is not None else None
-        if body is None or len(self._resolver.bases(f"{path}::{block.name}")) != len(body.bases):
+        if body is None or not self._resolver.knows_bases(f"{path}::{block.name}"):
             return self._texts.says(path, _outermost(inside))  # what it derives from is not known
         return self._is_akin(path, block, own)
 

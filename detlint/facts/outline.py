@@ -164,7 +164,11 @@ def outline(facts: Facts) -> Outline:
         entry = (f.name, f.owner, f.yields, f.deferred, _plain(f.returns, sites))
         found.setdefault(_outermost(f.name), []).append(entry)
     for c in facts.classes:
-        parts = (_plains(c.bases, sites), _table(c.attributes, sites), _plains(c.decorators, sites))
+        made = (
+            Ref(f"{facts.module}.{c.name.rpartition('.')[0]}") if any(type(base) is Param for base in c.bases) else None
+        )
+        handed = [_plain(argument.value, sites) for site in sites if site.target == made for argument in site.args]
+        parts = (_plains(c.bases, sites), handed, _table(c.attributes, sites), _plains(c.decorators, sites))
         found.setdefault(_outermost(c.name), []).append((c.name, *parts, c.methods, c.properties))
     return {name: entries for name, entries in found.items() if name not in ASKED_BY_PYTHON}
 

@@ -213,7 +213,9 @@ class Calls:
             self._naming[key] = frozenset()  # while that is being found out
             own = [site for site in module.sites if site.function == function.number]
             parts = (argument.value for site in own if site.kind == "item" for argument in site.args)
-            handed = (name for site in own if site.kind == "call" for name in self._handed_on(module, site, self.naming))
+            handed = (
+                name for site in own if site.kind == "call" for name in self._handed_on(module, site, self.naming)
+            )
             self._naming[key] = frozenset((*(part.name for part in parts if isinstance(part, Param)), *handed))
         return self._naming[key]
 
@@ -585,11 +587,10 @@ class Calls:
         return []
 
     def method(self, name: str, method: str) -> list[Callee]:
-        """A method of a class of the program, with that class."""
-        found = self.resolver.attribute_of_class(name, method)
-        if not (isinstance(found, Ref) and "::" in found.name):
-            return []
-        return [(module, function, name) for module, function, _ in self.callees(found)]
+        """A method of a class of the program, with that class; where its bases may be several, each that it may have."""
+        found = options(self.resolver.attribute_of_class(name, method))
+        own = [option for option in found if isinstance(option, Ref) and "::" in option.name]
+        return [(module, function, name) for option in own for module, function, _ in self.callees(option)]
 
 
 def returned(module: Module, function: Function) -> Function | None:

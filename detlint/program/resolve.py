@@ -150,6 +150,10 @@ class Resolver:
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._bases: dict[str, list[str]] = {}
+        self._unknown_bases: set[str] = set()
+        """Classes some of whose bases aren't known."""
+        self._alternatives: dict[str, list[list[str]]] = {}
+        """Classes -> groups of bases, of each of which it has one."""
         self._datasets: dict[str, bool] = {}
         self._known_contexts: dict[str, set[str]] = {}
         self._starry: dict[str, list[tuple[str, str]]] = {}
@@ -159,7 +163,7 @@ class Resolver:
         """Names that files may offer -> which of them do."""
         self._returned: dict[str, str] = {}
         self._given: dict[str, Value | None] = {}
-        """Functions -> the modules that they give back."""
+        """Functions -> the modules and classes that they give back."""
         self._forwarded: dict[str, str] = {}
         """The classes of what layers of the program give when they are called."""
         self._imported: dict[str, list[Module]] = {}
@@ -463,8 +467,8 @@ class Resolver:
                     return self.normal(path, site.args[0].value, function)
             if "returns-record" in contexts and value.site >= 0:
                 return self._first_record(path, value.site)
-        elif isinstance(of, Ref) and (module_given := self._module_given(of.name)) is not None:
-            return module_given
+        elif isinstance(of, Ref) and (back := self._thing_given(of.name)) is not None:
+            return back
         return Result(of, self.global_site(path, value.site)) if of is not None else None
 
     def looked_up(self, path: str, given: Sequence[Value | None]) -> Value | None:
@@ -475,8 +479,8 @@ class Resolver:
         found = [self.member(whole[0], name) if whole else self._name(path, name) for name in names]
         return join(value for value in found if value is not None) if len(names) == len(options(last)) else None
 
-    def _module_given(self, name: str) -> Value | None:
-        """The module, or one of several, that a function of the program gives back, having imported it by its name."""
+    def _thing_given(self, name: str) -> Value | None:
+        """The module, or one of several, that a function of the program gives back, having imported it by its name; or the class."""
         path, _, inside = name.partition("::")
         if name not in self._given:
             self._given[name] = None  # of one that gives back what it gets itself
@@ -484,7 +488,8 @@ class Resolver:
             function = module.functions.get(inside) if module is not None else None
             if function is not None and not function.deferred and isinstance(function.returns, (Ref, Either)):
                 value = self.normal(path, function.returns, function)
-                if all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
+                is_class = isinstance(value, Ref) and "::" in value.name and self.is_class(value.name)
+                if is_class or all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
                     self._given[name] = value
         if (found := self._given[name]) is not None:
             self.opened.add(path)
@@ -648,13 +653,28 @@ class Resolver:
         return self.inherited(name, attr)
 
     def inherited(self, name: str, attr: str, receiver: str = "") -> Value | None:
-        """`super().attr` in a class, when `self` is of the class `receiver`."""
+        """`super().attr` in a class, when `self` is of the class `receiver`: of classes that may be among its bases, or others in their
+        place, what each has."""
         order = self.mro(receiver or name)
+        found: dict[str, Value] = {}
         for base in order[order.index(name) + 1 :] if name in order else self.bases(name):
-            found = self._own_attribute(base, attr)
-            if found is not None:
-                return found
-        return None
+            own = self._own_attribute(base, attr)
+            if own is not None:
+                found[base] = own
+                if not self._alternatives or self._has(receiver or name, found):
+                    break
+        return join(found.values())
+
+    def _has(self, name: str, having: Collection[str], seen: tuple[str, ...] = ()) -> bool:
+        """Whether a class surely is one of some classes, or derives from one, whichever of its alternatives it has."""
+        if name in having or name in seen:
+            return name in having
+        seen = (*seen, name)
+        groups = self._alternatives.get(name, ())
+        sure = [base for base in self.bases(name) if not any(base in group for group in groups)]
+        return any(self._has(base, having, seen) for base in sure) or any(
+            all(self._has(base, having, seen) for base in group) for group in groups
+        )
 
     def _own_attribute(self, name: str, attr: str) -> Value | None:
         """What a class itself says of an attribute, without its bases."""
@@ -676,24 +696,58 @@ class Resolver:
         return self._orders[name]
 
     def bases(self, name: str) -> list[str]:
-        """The direct bases of a class of the program that are known, by normal name."""
+        """The direct bases of a class of the program that are known, by normal name; of those that a table or a function gives, all."""
         key, colon, inside = name.partition("::")
         module = self.by_path.get(key) if colon else None
         if module is None or inside not in module.classes:
             return []
         if name in self._bases:
             return self._bases[name]
-        values = [self._base(module.path, base) for base in module.classes[inside].bases]
-        found = [value.name for value in values if isinstance(value, Ref) and value.name != name]
+        named = [self._base(module, inside, base) for base in module.classes[inside].bases]
+        groups = [group for each in named for group in each]
+        found = [*dict.fromkeys(base for group in groups for base in group if base != name)]
+        if any(len(group) > 1 for group in groups):
+            self._alternatives[name] = [group for group in groups if len(group) > 1]
         if not self._busy:  # else a name that is being looked up is taken for unknown
             self._bases[name] = found
+            self._unknown_bases.update((name,) if not all(named) else ())
         return found
 
-    def _base(self, path: str, value: Value | None) -> Value | None:
-        """What a class derives from that names a value as a base: of `Scene[int]` the generic class."""
-        found = self.normal(path, value)
-        generic = found.base if isinstance(found, Member) and found.attr.startswith("[") else None
-        return generic if isinstance(generic, Ref) and self.is_class(generic.name) else found
+    def knows_bases(self, name: str) -> bool:
+        """Whether all direct bases of a class of the program are known."""
+        self.bases(name)
+        return name in self._bases and name not in self._unknown_bases
+
+    def _base(self, module: Module, name: str, value: Value | None) -> list[list[str]]:
+        """What a class derives from that names a value as a base: of each group, from one. None where it isn't known."""
+        if isinstance(value, Param):
+            several = [
+                group for given in self._handed_to(module, name, value) for group in self._base(module, "", given)
+            ]
+            return [[base for group in several for base in group]] if several else []
+        found = self.normal(module.path, value)
+        if isinstance(found, Member) and found.attr.startswith("["):  # `Scene[int]`
+            found = found.base if isinstance(found.base, Ref) and self.is_class(found.base.name) else None
+        names = [option.name for option in options(found) if isinstance(option, Ref)]
+        # What a function is handed may be the base of the class that it makes.
+        site = module.sites[value.site] if isinstance(value, Result) and value.site >= 0 and names else None
+        handed = [self.normal(module.path, argument.value) for argument in site.args] if site is not None else []
+        own = [v.name for v in handed if isinstance(v, Ref) and "::" in v.name and self.is_class(v.name)]
+        return [group for group in (names, *([base] for base in own)) if group]
+
+    def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
+        """What a function that makes a class may be handed, as far as its own file calls it."""
+        function = module.functions.get(name.rpartition(".")[0])
+        if function is None:
+            return
+        if parameter.default is not None:
+            yield parameter.default
+        own = Ref(f"{module.prefix}{function.name}")
+        names = [each.name for each in module.detail(function).parameters if not each.kind]
+        for site in module.sites:
+            for number, argument in enumerate(site.args if site.target == own else ()):
+                if (argument.name or next(iter(names[number:]), "")) == parameter.name:
+                    yield argument.value
 
     # -- types --------------------------------------------------------------------------------------------------
 
@@ -731,7 +785,7 @@ class Resolver:
         if name in self._busy:
             return True
         bases = self.bases(name)
-        if len(bases) != len(module.classes[inside].bases):
+        if not self.knows_bases(name):
             return False
         self._busy.add(name)
         known = all(self.is_surely_no_layer(base) for base in bases)

@@ -101,7 +101,11 @@ class Operators(Names):
             return base
         whole = without_table(base)
         if whole is not None:
-            return member(whole, key.value) if type(key) is Const and type(key.value) is str else self.part(whole, key, node)
+            return (
+                member(whole, key.value)
+                if type(key) is Const and type(key.value) is str
+                else self.part(whole, key, node)
+            )
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None

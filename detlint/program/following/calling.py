@@ -79,7 +79,8 @@ class Calling(Effects):
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        choose = isinstance(target, Either) and len(callees) > 1
+        names = {function.name.rpartition(".")[2] for _, function, _ in callees}
+        choose = len(callees) > 1 and (isinstance(target, Either) or len(names) < len(callees))
         before, way, ends = self.state, self.way, []
         stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):

@@ -347,7 +347,12 @@ class Run:
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         parsed = isinstance(raw, Member) and is_parsed(raw.base)
-        if holds_parameter(raw) or rests_on_call(known) or parsed or (known is None and isinstance(raw, (Member, Result))):
+        if (
+            holds_parameter(raw)
+            or rests_on_call(known)
+            or parsed
+            or (known is None and isinstance(raw, (Member, Result)))
+        ):
             looked = self.values.look(frame, raw).value
             return looked if looked is not None else known
         return known
