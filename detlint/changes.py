@@ -144,7 +144,11 @@ class Changes(NamedTuple):
         """The files whose answers may be others now; and those of them for whose sake even a run may be another one that does no more
         than to import them."""
         missed = frozenset(self.before.missed)
-        moved = {path: outline.moved(*both, missed) if both is not None else None for path, both in states.items()}
+        heads = (row.head for rows in (self.before.files, self.store.files) for row in rows.values())
+        starred = {star.rpartition(".")[2] for head in heads if head is not None for star in head.stars}
+        moved = {
+            path: outline.moved(*both, missed, starred) if both is not None else None for path, both in states.items()
+        }
         for path, words in led.items():
             passed, known = self._led_on(path, words), moved.get(path, frozenset())
             moved[path] = None if passed is None or known is None else known | passed
