@@ -272,10 +272,10 @@ def _put_by(files: Mapping[str, File], folder: str, call: Handed) -> Iterator[st
         folder = os.path.dirname(folder)
     while module and folder:
         helpers = (os.path.join(folder, *module) + ".py", os.path.join(folder, *module, "__init__.py"))
-        helper = next((files[path] for path in helpers if path in files), None)
-        if helper is not None:
-            for pattern in dict(_puts(helper).by_functions).get(function, ()):
-                yield from filled(pattern, call.arguments)
+        helper = next((path for path in helpers if path in files), "")
+        if helper:
+            for pattern in dict(_puts(files[helper]).by_functions).get(function, ()):
+                yield from filled(pattern, call.arguments, os.path.dirname(helper))
             return
         folder = os.path.dirname(folder) if not level and folder != os.path.dirname(folder) else ""
 

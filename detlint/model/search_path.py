@@ -2,7 +2,7 @@
 in a loop, or by a function of its own or of another file.
 
 What it may assume: what is said relative to the working directory is meant relative to the file's own folder, in which such scripts are
-started; whatever is asked on the way, each way may be taken; a function that puts something on the path is called.
+started; whatever is asked on the way, each way may be taken.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Puts(NamedTuple):
     folders: tuple[str, ...] = ()
     """Its own folder is left out, which is on the path anyway."""
     by_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """What its functions put there that take a path, which is `<n>` for their parameters: `<0>/lib`."""
+    """What its functions put there that others may call, `<n>` for their parameters: `<0>/lib`."""
     handed: tuple[Handed, ...] = ()
-    """Calls that may put there what they get."""
+    """Calls that may put something there."""
 
 
 NOTHING: Final = Puts()
@@ -74,12 +74,14 @@ NOTHING: Final = Puts()
 
 def put_on_path(code: Code) -> Puts:
     """What a file puts on the path."""
-    says = {"sys", "path"}.issubset(code.strings) or "addsitedir" in code.strings
-    return _Reader(code, says).puts() if says or FILE in code.strings else NOTHING
+    return _Reader(code, {"sys", "path"}.issubset(code.strings) or "addsitedir" in code.strings).puts()
 
 
-def filled(pattern: str, arguments: Sequence[Iterable[str]]) -> Iterator[str]:
-    """What a function puts on the path that gets some arguments."""
+def filled(pattern: str, arguments: Sequence[Iterable[str]], folder: str) -> Iterator[str]:
+    """What a function of a file in a folder puts on the path that gets some arguments."""
+    if pattern[0] != "<":
+        yield posixpath.join(folder, pattern)
+        return
     number, _, rest = pattern.partition(">")
     for argument in arguments[int(number[1:])] if int(number[1:]) < len(arguments) else ():
         yield posixpath.normpath(argument + rest)
@@ -105,10 +107,8 @@ class _Reader:
         for function in self._code.functions() if self._says else ():
             if function.header.parent == 0 and not function.is_class and not self._is_entered(function):
                 self._run(function, {i: (f"<{i}>",) for i in range(len(function.header.parameters))})
-                taking = tuple(path for path in self._found if path.startswith("<"))
-                own.update((path, None) for path in self._found if not path.startswith("<"))
-                if taking:
-                    by_functions.append((function.name, taking))
+                if self._found:
+                    by_functions.append((function.name, tuple(self._found)))
                 self._found = {}
         folders = (path for path in own if path != "." and not path.startswith(("/", "<")))
         return Puts(tuple(folders), tuple(by_functions), tuple(self._handed))
@@ -154,8 +154,9 @@ class _Reader:
                 self._run(called, bound)
                 self._depth -= 1
         if function.number == 0 and "." in name and name.partition(".")[0] not in sys.stdlib_module_names:
-            arguments = [self._values(function, value, given) for value in call.positional]
-            if any(self._is_own_folder(function, value) for value in call.positional):
+            alone = not call.values() and not function.users[at]
+            if alone or any(self._is_own_folder(function, value) for value in call.positional):
+                arguments = [self._values(function, value, given) for value in call.positional]
                 self._handed[Handed(name, tuple(tuple(_texts(argument)) for argument in arguments))] = None
 
     def _is_own_folder(self, function: Function, value: int) -> bool:
