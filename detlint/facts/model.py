@@ -115,7 +115,9 @@ GETATTR: Final = Ref("builtins.getattr")
 """What gives a part of a module or class by a name that isn't written out; the site is an `item`."""
 IMPORT_MODULE: Final = Ref("importlib.import_module")
 """What gives a module by such a name, likewise."""
-LOOKED_UP: Final = (GETATTR, IMPORT_MODULE)
+PUT_TOGETHER: Final = Ref("builtins.str.join")
+"""What gives the text that some parts make, likewise."""
+LOOKED_UP: Final = (GETATTR, IMPORT_MODULE, PUT_TOGETHER)
 OPERATED: Final = "<op>"
 """Stands for a method: what arithmetic makes of a value and of others."""
 SCALED: Final = "<number>"

@@ -33,7 +33,7 @@ from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
-from detlint.program.values import is_parsed
+from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
@@ -212,7 +212,7 @@ class Calls:
         if key not in self._naming:
             self._naming[key] = frozenset()  # while that is being found out
             own = [site for site in module.sites if site.function == function.number]
-            parts = (argument.value for site in own if site.kind == "item" for argument in site.args)
+            parts = (_root(argument.value) for site in own if site.kind == "item" for argument in site.args)
             handed = (
                 name for site in own if site.kind == "call" for name in self._handed_on(module, site, self.naming)
             )
@@ -393,7 +393,7 @@ class Calls:
         if site.kind not in CALLS:
             return
         target = self.dispatched(module, index, receiver)
-        if self.is_prepared(target):
+        if self.is_prepared(target) or rests_on_name(target):
             yield None
             return
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
@@ -609,9 +609,14 @@ def options(value: Value | None) -> Sequence[Value]:
 
 def holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
+    return isinstance(_root(value), Param)
+
+
+def _root(value: Value | None) -> Value | None:
+    """What attributes and results are of, in the end."""
     while isinstance(value, (Member, Result)):
         value = value.base if isinstance(value, Member) else value.of
-    return isinstance(value, Param)
+    return value
 
 
 def rests_on_call(value: Value | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import product
 from typing import Final
 
 import msgspec
@@ -16,8 +17,10 @@ import msgspec
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
     ANY,
+    GETATTR,
     LOOKED_UP,
     OPERATED,
+    PUT_TOGETHER,
     SCALED,
     SUPER,
     UNKNOWN_RECEIVER,
@@ -43,7 +46,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
-from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
+from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join
 from detlint.ir.code import Code
 from detlint.program.bound import CallArgument
 from detlint.program.modules import Modules
@@ -287,7 +290,9 @@ class Resolver:
         return Ref(self.catalog.canonical(name))
 
     def _inside(self, module: Module, name: str) -> Value | None:
-        """`Net.forward` inside a module, through what its names stand for."""
+        """`Net.forward` inside a module, through what its names stand for; "" is the module itself."""
+        if not name:
+            return Ref(f"{module.path}::")
         if name in module.functions or name in module.classes:
             return Ref(f"{module.path}::{name}")
         first, _, rest = name.partition(".")
@@ -454,7 +459,7 @@ class Resolver:
                 return entries
         if value.of in LOOKED_UP and value.site >= 0 and (module := self.module(path)) is not None:
             given = [self.normal(path, argument.value, function) for argument in module.sites[value.site].args]
-            return self.looked_up(path, given) or Result(value.of, self.global_site(path, value.site))
+            return self.looked_up(path, value.of, given) or Result(value.of, self.global_site(path, value.site))
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = self.contexts(of.name)
@@ -471,13 +476,18 @@ class Resolver:
             return back
         return Result(of, self.global_site(path, value.site)) if of is not None else None
 
-    def looked_up(self, path: str, given: Sequence[Value | None]) -> Value | None:
-        """What a file gets by a name that isn't written out, which is the last of what is given: a module, or a part of one; of several
-        names that it may be, all that there are. None where the name isn't known."""
-        *whole, last = given
-        names = [name.value for name in options(last) if isinstance(name, Const) and isinstance(name.value, str)]
-        found = [self.member(whole[0], name) if whole else self._name(path, name) for name in names]
-        return join(value for value in found if value is not None) if len(names) == len(options(last)) else None
+    def looked_up(self, path: str, by: Value, given: Sequence[Value | None]) -> Value | None:
+        """What a file gets by names that aren't written out, with all that is given: a module, a part of one, or a text; of several that
+        it may be, all that there are. None where a name isn't known."""
+        whole = given[:1] if by == GETATTR else ()
+        names = [[o.value for o in options(name) if isinstance(o, Const)] for name in given[len(whole) :]]
+        if [len(known) for known in names] != [len(options(name)) for name in given[len(whole) :]]:
+            return None
+        texts = [*map("".join, product(*(map(str, known) for known in names)))][:MOST_DEFINITIONS]
+        if by == PUT_TOGETHER:
+            return Either(tuple(map(Const, texts))) if len(texts) > 1 else Const(texts[0])
+        found = [self.member(whole[0], text) if whole else self._name(path, text) for text in texts]
+        return join(value for value in found if value is not None)
 
     def _thing_given(self, name: str) -> Value | None:
         """The module, or one of several, that a function of the program gives back, having imported it by its name; or the class."""

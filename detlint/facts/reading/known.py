@@ -134,7 +134,9 @@ class Known(Calls):
         # `getattr(torch_scatter, f"scatter_{name}")` is one of those that begin so; what the catalog doesn't know is harmless.
         begin = imported.beginning(node.args[1]) if len(args) >= 2 and isinstance(args[0].value, Ref) else ""
         known = self.catalog.beginning(f"{args[0].value.name}.{begin}") if begin else ()  # type: ignore[union-attr]
-        return join(map(Ref, known)) if known or len(args) < 2 else self.part(args[0].value, args[1].value, node)
+        return (
+            join(map(Ref, known)) if known or len(args) < 2 else self.part(args[0].value, args[1].value, node.args[1])
+        )
 
     @of_call("builtins.vars")
     def _vars(self, node: ast.Call, args: list[Arg]) -> Value | None:
@@ -142,4 +144,4 @@ class Known(Calls):
 
     @of_call("builtins.globals")
     def _globals(self, node: ast.Call, args: list[Arg]) -> Value | None:
-        return Ref(f"{self.module}.__dict__")
+        return Ref(f"{self.prefix}.__dict__")

@@ -99,12 +99,14 @@ class Operators(Names):
         base = self.shared(node.value, base)
         if base is None or self.is_mask(base):
             return base
+        if base == Ref("sys.modules") and type(item) is ast.Name and item.id == "__name__":
+            return Ref(self.prefix)
         whole = without_table(base)
         if whole is not None:
             return (
                 member(whole, key.value)
                 if type(key) is Const and type(key.value) is str
-                else self.part(whole, key, node)
+                else self.part(whole, key, item)
             )
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):

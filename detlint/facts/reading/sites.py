@@ -15,6 +15,7 @@ from detlint.facts.model import (
     GETATTR,
     IMPORT_MODULE,
     LOOKED_UP,
+    PUT_TOGETHER,
     Arg,
     Const,
     Either,
@@ -128,12 +129,26 @@ class Sites(Roles):
         return known in self.catalog.acting or (self.raises and known in self.catalog.raising)
 
     def part(self, whole: Value | None, name: Value | None, node: ast.expr) -> Value | None:
-        """What a module or class of the program has under a name that isn't written out."""
+        """What a module or class of the program has under a name that isn't written out.
+
+        Args:
+            node: the name.
+        """
         roots = [option.of if type(option) is Result else option for option in options(whole)]
         known = [root for root in roots if type(root) is Ref]
-        if name is None or not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
+        if not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
             return None
-        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name)], node)
+        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name or self.put_together(node))], node)
+
+    def put_together(self, node: ast.expr) -> Value | None:
+        """A text that is put together of texts and names: `f"make_{name}"`, `"make_" + name`."""
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if type(part) is ast.FormattedValue else part for part in node.values]
+        else:
+            parts = [node.left, node.right] if isinstance(node, ast.BinOp) and type(node.op) is ast.Add else []
+        if not parts or any(type(part) not in (ast.Attribute, ast.Constant, ast.Name) for part in parts):
+            return None
+        return self.looked_up(PUT_TOGETHER, [Arg("", self.expression(part)) for part in parts], node)
 
     def looked_up(self, by: Ref, args: Sequence[Arg], node: ast.expr) -> Value | None:
         """What a name stands for that isn't written out; None where nothing at all is known of it."""

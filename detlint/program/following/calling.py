@@ -158,7 +158,9 @@ class Calling(Effects):
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
+            named = self.naming(module, function, given)
+            handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or self.decides(k, v)}
+            self.values.handed.update(handed)
             made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
             if place is None or not self.is_left_alone(receiver, place):
                 made.append(Frame(module, function, given, receiver, registry, self.frame))
