@@ -491,18 +491,14 @@ class Resolver:
 
     def _thing_given(self, name: str) -> Value | None:
         """The module, or one of several, that a function of the program gives back, having imported it by its name; or the class."""
-        path, _, inside = name.partition("::")
         if name not in self._given:
             self._given[name] = None  # of one that gives back what it gets itself
-            module = self.by_path.get(path)
-            function = module.functions.get(inside) if module is not None else None
-            if function is not None and not function.deferred and isinstance(function.returns, (Ref, Either)):
-                value = self.normal(path, function.returns, function)
-                is_class = isinstance(value, Ref) and "::" in value.name and self.is_class(value.name)
-                if is_class or all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
-                    self._given[name] = value
+            value = self._returned_value(name)
+            is_class = isinstance(value, Ref) and "::" in value.name and self.is_class(value.name)
+            if is_class or all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
+                self._given[name] = value
         if (found := self._given[name]) is not None:
-            self.opened.add(path)
+            self.opened.add(name.partition("::")[0])
         return found
 
     def _first_record(self, path: str, number: int) -> Value | None:
@@ -736,7 +732,9 @@ class Resolver:
             ]
             return [[base for group in several for base in group]] if several else []
         found = self.normal(module.path, value)
-        if isinstance(found, Member) and found.attr.startswith("["):  # `Scene[int]`
+        if isinstance(found, Result) and isinstance(found.of, Ref):  # of one of several that a function may give
+            found = self._returned_value(found.of.name)
+        elif isinstance(found, Member) and found.attr.startswith("["):  # `Scene[int]`
             found = found.base if isinstance(found.base, Ref) and self.is_class(found.base.name) else None
         names = [option.name for option in options(found) if isinstance(option, Ref)]
         # What a function is handed may be the base of the class that it makes.
@@ -744,6 +742,13 @@ class Resolver:
         handed = [self.normal(module.path, argument.value) for argument in site.args] if site is not None else []
         own = [v.name for v in handed if isinstance(v, Ref) and "::" in v.name and self.is_class(v.name)]
         return [group for group in (names, *([base] for base in own)) if group]
+
+    def _returned_value(self, name: str) -> Value | None:
+        """What a function of the program gives back."""
+        path, _, inside = name.partition("::")
+        module = self.by_path.get(path)
+        function = module.functions.get(inside) if module is not None else None
+        return self.normal(path, function.returns, function) if function is not None and not function.deferred else None
 
     def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
         """What a function that makes a class may be handed, as far as its own file calls it."""

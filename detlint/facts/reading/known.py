@@ -12,6 +12,7 @@ from detlint.facts.model import (
     Const,
     Expression,
     Instance,
+    Items,
     Mapping,
     Member,
     Option,
@@ -137,6 +138,13 @@ class Known(Calls):
         return (
             join(map(Ref, known)) if known or len(args) < 2 else self.part(args[0].value, args[1].value, node.args[1])
         )
+
+    @of_call("builtins.type")
+    def _type(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        """`type("Net", (Base,), {})` is a class that has all that its one base has."""
+        bases = args[1].value if len(args) == 3 else None
+        empty = len(args) == 3 and type(args[2].value) is Mapping and not args[2].value.keys
+        return bases.values[0] if empty and isinstance(bases, Items) and len(bases.values) == 1 else None
 
     @of_call("builtins.vars")
     def _vars(self, node: ast.Call, args: list[Arg]) -> Value | None:
