@@ -355,8 +355,10 @@ PUT = [
     "import sys\ntry:\n    import noise\nexcept ImportError:\n    sys.path.append('../parts')",
     "import sys\nfor name in ('other', 'parts'):\n    sys.path.append(f'../{name}')",
     "import sys\nsys.path[:0] = ['../' + name for name in ('other', 'parts')]",
-    "import os, sys\n\ndef put(*names, base='..'):\n    for name in names:\n        sys.path.append(os.path.join(base, name))\n\nput('other', 'parts')",
-    "import os, sys\nfrom sys import path\n\ndef root(where=__file__):\n    return os.path.split(os.path.dirname(os.path.abspath(where)))[0]\n\n"
+    "import os, sys\n\ndef put(*names, base='..'):\n    for name in names:\n        sys.path.append(os.path.join(base, name))\n\n"
+    "put('other', 'parts')",
+    "import os, sys\nfrom sys import path\n\ndef root(where=__file__):\n"
+    "    return os.path.split(os.path.dirname(os.path.abspath(where)))[0]\n\n"
     "path.insert(0, os.path.join(root(), 'parts'))",
 ]
 NOT_PUT = [
