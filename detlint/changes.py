@@ -13,6 +13,7 @@ from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import STAR
+from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.program.documents import Documents
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
@@ -143,7 +144,11 @@ class Changes(NamedTuple):
         """The files whose answers may be others now; and those of them for whose sake even a run may be another one that does no more
         than to import them."""
         missed = frozenset(self.before.missed)
-        moved = {path: outline.moved(*both, missed) if both is not None else None for path, both in states.items()}
+        heads = (row.head for rows in (self.before.files, self.store.files) for row in rows.values())
+        starred = {star.rpartition(".")[2] for head in heads if head is not None for star in head.stars}
+        moved = {
+            path: outline.moved(*both, missed, starred) if both is not None else None for path, both in states.items()
+        }
         for path, words in led.items():
             passed, known = self._led_on(path, words), moved.get(path, frozenset())
             moved[path] = None if passed is None or known is None else known | passed
@@ -251,10 +256,28 @@ def put_on_path(files: Mapping[str, File]) -> dict[str, list[str]]:
     """Folders of files -> the folders, all by absolute paths, that these put on Python's search path."""
     found: dict[str, list[str]] = {}
     for path, file in files.items():
-        own = os.path.dirname(path)
-        for put in _puts(file):
+        puts, own = _puts(file), os.path.dirname(path)
+        folders = [*puts.folders, *(folder for call in puts.handed for folder in _put_by(files, own, call))]
+        for put in folders:
             found.setdefault(own, []).append(os.path.normpath(os.path.join(own, put)))
     return found
+
+
+def _put_by(files: Mapping[str, File], folder: str, call: Handed) -> Iterator[str]:
+    """What a function of another file puts on the path, of which a file in a folder calls it with some arguments."""
+    name = call.name.lstrip(".")
+    level = len(call.name) - len(name)
+    *module, function = name.split(".")
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    while module and folder:
+        helpers = (os.path.join(folder, *module) + ".py", os.path.join(folder, *module, "__init__.py"))
+        helper = next((path for path in helpers if path in files), "")
+        if helper:
+            for pattern in dict(_puts(files[helper]).by_functions).get(function, ()):
+                yield from filled(pattern, call.arguments, os.path.dirname(helper))
+            return
+        folder = os.path.dirname(folder) if not level and folder != os.path.dirname(folder) else ""
 
 
 def begins(file: Row | File | None) -> str:
@@ -262,8 +285,8 @@ def begins(file: Row | File | None) -> str:
     return file.head.starts if file is not None and file.head is not None else ""
 
 
-def _puts(file: Row | File | None) -> tuple[str, ...]:
-    return file.head.puts if file is not None and file.head is not None else ()
+def _puts(file: Row | File | None) -> Puts:
+    return file.head.puts if file is not None and file.head is not None else NOTHING
 
 
 def _answers(record: Record) -> Iterator[Followed | Judged]:

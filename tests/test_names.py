@@ -353,6 +353,13 @@ PUT = [
     "if ROOT not in sys.path:\n    sys.path.insert(0, ROOT)",
     "import os, sys\nDIRS = [os.path.abspath('../parts'), os.path.abspath('../other')]\nsys.path.extend(DIRS)",
     "import sys\ntry:\n    import noise\nexcept ImportError:\n    sys.path.append('../parts')",
+    "import sys\nfor name in ('other', 'parts'):\n    sys.path.append(f'../{name}')",
+    "import sys\nsys.path[:0] = ['../' + name for name in ('other', 'parts')]",
+    "import os, sys\n\ndef put(*names, base='..'):\n    for name in names:\n        sys.path.append(os.path.join(base, name))\n\n"
+    "put('other', 'parts')",
+    "import os, sys\nfrom sys import path\n\ndef root(where=__file__):\n"
+    "    return os.path.split(os.path.dirname(os.path.abspath(where)))[0]\n\n"
+    "path.insert(0, os.path.join(root(), 'parts'))",
 ]
 NOT_PUT = [
     "",

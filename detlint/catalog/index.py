@@ -92,6 +92,18 @@ class Catalog:
         """Top-level import names of all that has calls."""
         return frozenset(name.partition(".")[0] for name in self.calls)
 
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules that have such, and those that these are in."""
+        found = set[str]()
+        for name in self.calls:
+            owner = name.rpartition(".")[0]
+            while owner and owner not in found:
+                if owner.rpartition(".")[2].islower():
+                    found.add(owner)
+                owner = owner.rpartition(".")[0]
+        return frozenset(found)
+
     def member_of(self, library: str, name: str) -> str:
         """The dotted name of the one thing in a library that ends so; "" where there is none, or several."""
         return self._members_of.get(library, {}).get(name, "")

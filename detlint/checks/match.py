@@ -153,6 +153,7 @@ class Matcher:
             "registry": catalog.registry,
             "section": catalog.sections,
             "write": {},
+            "item": {},
             "mention": catalog.mentions,
             "setting": catalog.settings,
             "order": catalog.orders,
@@ -196,7 +197,7 @@ class Matcher:
 
     def _match(self, module: Module, index: int) -> list[Match]:
         site = module.sites[index]
-        if site.kind == "write":
+        if site.kind in ("write", "item"):
             return NOTHING
         if site.kind in CALLS and not self._may_match(module, site.target, self._words):
             return NOTHING
@@ -228,7 +229,7 @@ class Matcher:
         return [
             i
             for i, s in enumerate(module.sites)
-            if (may(module, s.target, words) if s.kind in CALLS else s.kind != "write")
+            if (may(module, s.target, words) if s.kind in CALLS else s.kind not in ("write", "item"))
         ]
 
     def _may_match(self, module: Module, target: Value | None, words: frozenset[str]) -> bool:
@@ -559,7 +560,7 @@ class Matcher:
         it gets; no parameter where the file's hardware or the configured versions rule it out."""
         site = module.sites[index]
         known = [match.entry for match in self.matches(module, index)]
-        for name, numbers in self.candidates(module, index) if site.kind != "write" else ():
+        for name, numbers in self.candidates(module, index) if site.kind not in ("write", "item") else ():
             entries = self._applicable(module, numbers)
             bound = self._bound(module, site, module.function_of(site), self._signature(name, entries))
             for entry in map(self.catalog.entries.__getitem__, numbers):

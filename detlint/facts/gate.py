@@ -9,7 +9,6 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts.comments import WORTH_READING, directives
-from detlint.facts.search_path import MARK
 from detlint.facts.sets import MAKES_SET
 
 BUILTINS: Final = "builtins."
@@ -63,7 +62,7 @@ def _named(catalog: Catalog) -> tuple[frozenset[bytes], list[bytes]]:
     roots |= {name for table in unimported for name in table}
     roots |= {"__main__", *_telling(catalog)}
     phrases = _encoded(sorted(root for root in roots if not root.isidentifier()))
-    return frozenset(_encoded(root for root in roots if root.isidentifier())), [MARK, *phrases]
+    return frozenset(_encoded(root for root in roots if root.isidentifier())), [b"sys.path", *phrases]
 
 
 def _built_in(catalog: Catalog) -> set[str]:

@@ -13,6 +13,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from detlint.model.search_path import NOTHING, Puts
+
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
 SETTER: Final = ".<setter>"
@@ -109,6 +111,13 @@ class Expression(Record, frozen=True, tag=10):
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 
 
+GETATTR: Final = Ref("builtins.getattr")
+"""What gives a part of a module or class by a name that isn't written out; the site is an `item`."""
+IMPORT_MODULE: Final = Ref("importlib.import_module")
+"""What gives a module by such a name, likewise."""
+PUT_TOGETHER: Final = Ref("builtins.str.join")
+"""What gives the text that some parts make, likewise."""
+LOOKED_UP: Final = (GETATTR, IMPORT_MODULE, PUT_TOGETHER)
 OPERATED: Final = "<op>"
 """Stands for a method: what arithmetic makes of a value and of others."""
 SCALED: Final = "<number>"
@@ -164,12 +173,14 @@ SiteKind = Literal[
     "write",
     "mention",
     "order",
+    "item",
 ]
 """`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `section`: `randomness =
 dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file that means something to a
 library by its name alone. `mention`: a statement that only names a function. `write`: an attribute or item of some object is
 set; it may be a property, an option of the command line, a collection that keeps functions and classes. `order`: the elements
-of a set get an order."""
+of a set get an order. `item`: a part of something by a name that isn't written out; it is no step, and only says what the value is
+that has its number."""
 
 
 class Site(Record, frozen=True):
@@ -431,6 +442,8 @@ class Head(Record, frozen=True):
     """Modules imported with `*`, in order."""
     offers: str | None = ""
     """The names that its top level binds itself and `import *` would take, with spaces between; None: left out."""
+    closed: bool = False
+    """Whether these are all, and may be any: its `__all__` says so."""
     cells: tuple[Cell, ...] = ()
     """Of a notebook, the code cells in order; all positions are those in the joined code."""
     properties: tuple[str, ...] = ()
@@ -439,14 +452,14 @@ class Head(Record, frozen=True):
     """Names of the catalog's registries under which the file registers something of its own -> what, dotted."""
     builds: tuple[str, ...] = ()
     """The names of registries that it mentions, sorted."""
-    puts: tuple[str, ...] = ()
-    """The folders that it puts on Python's search path, relative to its own."""
+    puts: Puts = NOTHING
+    """What it puts on Python's search path."""
 
     def brief(self) -> Head:
         """All but what is long and seldom asked for; of the imports, those of whichever modules a package has."""
         return Head(
             self.module, tuple(name for name in self.imports if ANY in name), self.aliases.copy(), self.starts, self.directives, self.lines,
-            self.stars, None, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
+            self.stars, None, self.closed, cells=self.cells, properties=self.properties, registers=self.registers, builds=self.builds,
             puts=self.puts,
         )  # fmt: skip
 

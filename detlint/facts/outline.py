@@ -41,22 +41,25 @@ ASKED_BY_PYTHON: Final = frozenset({"__all__", "__getattr__", "__dir__"})
 """What modules have for Python to ask: most files say these names too, and none of them comes to a definition by it."""
 
 
-def moved(old: Facts, new: Facts, missed: Collection[str]) -> frozenset[str] | None:
+def moved(old: Facts, new: Facts, missed: Collection[str], starred: Collection[str]) -> frozenset[str] | None:
     """The names of the top level that stand for something else in another state of a file; what is inside of a class or a
     function is reached by the outermost name. None: nobody can say which, any name may.
 
     Args:
         missed: the names that were asked for in vain. Any other is no news to anybody where it is new, unless something may be
             called by it that is passed over under names which stand for nothing of the catalog.
+        starred: the last components of the modules from which any file takes all names that these list; "" for any module.
     """
-    if (old.module, old.stars) != (new.module, new.stars):
+    if (old.module, old.stars, old.closed) != (new.module, new.stars, new.closed):
         return None
     before, now = outline(old), outline(new)
     names = frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    may_be_taken = new.closed and not {"", new.module.rpartition(".")[2].strip("()")}.isdisjoint(starred)
+    listed = {*(old.offers or "").split()} ^ {*(new.offers or "").split()} if may_be_taken else set()
     same_kinds = (old.aliases, old.properties, old.registers) == (new.aliases, new.properties, new.registers)
     if not same_kinds or old.problem is not None:  # nobody gets as far as to ask a file that can't be read
-        return names
-    return frozenset(name for name in names if name in before or name in missed)
+        return names | listed
+    return frozenset(name for name in names if name in before or name in missed) | listed
 
 
 def passing_on(facts: Facts, words: Collection[str]) -> frozenset[str]:
@@ -163,7 +166,11 @@ def outline(facts: Facts) -> Outline:
         entry = (f.name, f.owner, f.yields, f.deferred, _plain(f.returns, sites))
         found.setdefault(_outermost(f.name), []).append(entry)
     for c in facts.classes:
-        parts = (_plains(c.bases, sites), _table(c.attributes, sites), _plains(c.decorators, sites))
+        made = (
+            Ref(f"{facts.module}.{c.name.rpartition('.')[0]}") if any(type(base) is Param for base in c.bases) else None
+        )
+        handed = [_plain(argument.value, sites) for site in sites if site.target == made for argument in site.args]
+        parts = (_plains(c.bases, sites), handed, _table(c.attributes, sites), _plains(c.decorators, sites))
         found.setdefault(_outermost(c.name), []).append((c.name, *parts, c.methods, c.properties))
     return {name: entries for name, entries in found.items() if name not in ASKED_BY_PYTHON}
 

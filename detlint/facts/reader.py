@@ -40,10 +40,11 @@ from detlint.facts.parse import parsable, parse
 from detlint.facts.reading.definitions import Definitions, name_of
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
-from detlint.facts.search_path import MARK, put_on_path
 from detlint.ir.lower import lower
 from detlint.ir.records import FileIR
+from detlint.model.exports import ALL, exported
 from detlint.model.options import lacking
+from detlint.model.search_path import put_on_path
 from detlint.notebook import cell_of
 
 
@@ -70,6 +71,7 @@ class Reader(Definitions):
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
+        exports = exported(self.code) if ALL in self.code.strings else None
         while self.waiting:
             self.function_body(*self.waiting.popleft())
         classes = tuple([body.done() for body in self.classes.values()])
@@ -80,7 +82,12 @@ class Reader(Definitions):
             starts="notebook" if cells else self.starts(),
             names=module_scope.names,
             stars=tuple(self.stars),
-            offers=" ".join([name for name in module_scope.names if not name.startswith("_")]),
+            offers=" ".join(
+                [name for name in module_scope.names if not name.startswith("_")]
+                if exports is None
+                else sorted(exports)
+            ),
+            closed=exports is not None,
             functions=tuple(self.functions),
             classes=classes,
             directives=directives(self.data, lower),
@@ -90,7 +97,7 @@ class Reader(Definitions):
             cells=cells,
             registers=self.registers,
             builds=tuple(sorted(self.builds)),
-            puts=put_on_path(tree) if MARK in self.data else (),
+            puts=put_on_path(self.code),
             left_out=left_out,
             properties=self.properties(),
             body=Raw(ENCODER.encode(self.body())),

@@ -23,7 +23,7 @@ def may_derive(resolver: Resolver, path: str, own: str) -> bool:
         full = f"{path}::{name}"
         if full != own and own in resolver.mro(full):
             return True
-        if len(resolver.bases(full)) != len(body.bases):
+        if not resolver.knows_bases(full):
             said = (
                 base.name if isinstance(base, Ref) else base.attr
                 for base in body.bases

@@ -203,7 +203,7 @@ class Readers:
                     return False
                 continue
             body = self._resolver.known(path).classes.get(inside)
-            if body is None or len(self._resolver.bases(name)) != len(body.bases):
+            if body is None or not self._resolver.knows_bases(name):
                 return False
             self._resolver.opened.add(path)
             if name not in self._asking:
@@ -218,7 +218,7 @@ class Readers:
         """Whether an object of a class of a file may be one of another class, or of one that this derives from."""
         module = self._resolver.module(path)
         body = module.classes.get(other.partition("::")[2]) if module is not None else None
-        if other != own and (body is None or len(self._resolver.bases(other)) != len(body.bases)):
+        if other != own and (body is None or not self._resolver.knows_bases(other)):
             code = self._code(path)  # what it derives from is not known
             return code is None or own.partition("::")[2].rpartition(".")[2] in code.identifiers
         return self._is_akin(other, own)

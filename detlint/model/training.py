@@ -173,7 +173,7 @@ class Training:
             body = module.classes.get(inside) if module is not None else None
             if body is not None:  # who derives from code that isn't there may do what that does
                 own = self._resolver.mro(name)
-                return len(self._resolver.bases(name)) == len(body.bases) and all(map(self.knows, own[1:]))
+                return self._resolver.knows_bases(name) and all(map(self.knows, own[1:]))
             return module is None or inside in module.functions
         return name.partition(".")[0] in self._libraries
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.model import (
     AS,
+    LOOKED_UP,
     SETTER,
     SUPER,
     Branch,
@@ -21,6 +22,7 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
+    Site,
     Step,
     Value,
 )
@@ -32,7 +34,7 @@ from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
-from detlint.program.values import is_parsed
+from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
@@ -136,6 +138,7 @@ class Calls:
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
         self._worded: dict[tuple[str, int], frozenset[str]] = {}
+        self._naming: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._quiet: dict[str, Quiet | None] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -171,8 +174,8 @@ class Calls:
         return known
 
     def worded(self, module: Module, function: Function) -> frozenset[str]:
-        """The parameters of a function of which an `if` asks what text they are, in it or in those that it hands them on to, or in other
-        methods of an object whose constructor keeps them."""
+        """The parameters of a function of which an `if` asks what text they are, or by which it gets a part of a module, in it or in those
+        that it hands them on to, or in other methods of an object whose constructor keeps them."""
         key = (module.path, function.number)
         if key not in self._worded:
             self._worded[key] = frozenset()  # while that is being found out
@@ -187,15 +190,35 @@ class Calls:
                     yield from (value.name for value in step.test.names.values() if isinstance(value, Param))
                 for arm in step.arms:
                     yield from self._asked_for_texts(module, arm)
-            elif step >= 0 and any(isinstance(argument.value, Param) for argument in module.sites[step].args):
-                site = module.sites[step]
-                for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
-                    asked = self.worded(home, callee)
-                    names = [p.name for p in home.detail(callee).parameters if not p.kind] if asked else []
-                    for number, argument in enumerate(site.args):
-                        taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
-                        if taken in asked and isinstance(argument.value, Param):
-                            yield argument.value.name
+            elif step >= 0:
+                yield from self._handed_on(module, module.sites[step], self.worded)
+
+    def _handed_on(
+        self, module: Module, site: Site, asks: Callable[[Module, Function], frozenset[str]]
+    ) -> Iterator[str]:
+        """The parameters that a call hands on to those of which a function asks something."""
+        if not any(isinstance(argument.value, Param) for argument in site.args):
+            return
+        for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
+            asked = asks(home, callee)
+            names = [p.name for p in home.detail(callee).parameters if not p.kind] if asked else []
+            for number, argument in enumerate(site.args):
+                taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
+                if taken in asked and isinstance(argument.value, Param):
+                    yield argument.value.name
+
+    def naming(self, module: Module, function: Function) -> frozenset[str]:
+        """The parameters of a function by which it, or what it hands them on to, gets a part of a module, or a module."""
+        key = (module.path, function.number)
+        if key not in self._naming:
+            self._naming[key] = frozenset()  # while that is being found out
+            own = [site for site in module.sites if site.function == function.number]
+            parts = (_root(argument.value) for site in own if site.kind == "item" for argument in site.args)
+            handed = (
+                name for site in own if site.kind == "call" for name in self._handed_on(module, site, self.naming)
+            )
+            self._naming[key] = frozenset((*(part.name for part in parts if isinstance(part, Param)), *handed))
+        return self._naming[key]
 
     # -- functions that need not be followed --------------------------------------------------------------------
 
@@ -371,7 +394,7 @@ class Calls:
         if site.kind not in CALLS:
             return
         target = self.dispatched(module, index, receiver)
-        if self.is_prepared(target):
+        if self.is_prepared(target) or rests_on_name(target):
             yield None
             return
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
@@ -565,11 +588,10 @@ class Calls:
         return []
 
     def method(self, name: str, method: str) -> list[Callee]:
-        """A method of a class of the program, with that class."""
-        found = self.resolver.attribute_of_class(name, method)
-        if not (isinstance(found, Ref) and "::" in found.name):
-            return []
-        return [(module, function, name) for module, function, _ in self.callees(found)]
+        """A method of a class of the program, with that class; where its bases may be several, each that it may have."""
+        found = options(self.resolver.attribute_of_class(name, method))
+        own = [option for option in found if isinstance(option, Ref) and "::" in option.name]
+        return [(module, function, name) for option in own for module, function, _ in self.callees(option)]
 
 
 def returned(module: Module, function: Function) -> Function | None:
@@ -588,9 +610,23 @@ def options(value: Value | None) -> Sequence[Value]:
 
 def holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
+    return isinstance(_root(value), Param)
+
+
+def _root(value: Value | None) -> Value | None:
+    """What attributes and results are of, in the end."""
     while isinstance(value, (Member, Result)):
         value = value.base if isinstance(value, Member) else value.of
-    return isinstance(value, Param)
+    return value
+
+
+def rests_on_call(value: Value | None) -> bool:
+    """Whether what something is hangs on what a call gives: of a function of the program, or by a name that isn't written out."""
+    while isinstance(value, (Member, Result)):
+        if isinstance(value, Result) and isinstance(value.of, Ref):
+            return "::" in value.of.name or value.of in LOOKED_UP
+        value = value.base if isinstance(value, Member) else value.of
+    return False
 
 
 def left_out(module: Module, function: Function, value: Value | None) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from detlint.facts.model import ANY, Facts, Head
+from detlint.facts.reading.values import STDLIB
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.ir.code import Code
@@ -19,6 +20,8 @@ from detlint.notebook import SUFFIX, is_notebook
 from detlint.program.surroundings import Surroundings
 from detlint.status import NOTHING, Status, status_of
 
+FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})
+"""What is never taken for the program's own, even in their own repositories."""
 MOST_CODES: Final = 64
 """Files whose IR is kept while it is asked: the same ones are asked again and again."""
 
@@ -38,9 +41,9 @@ class ModuleNames:
             package = name == INIT
             prefix = self._prefixes[folder] if folder in self._prefixes else self._prefix(folder, package)
             if package:
-                return prefix or os.path.basename(folder), True
+                return _own(prefix or os.path.basename(folder)), True
             stem = name[:-3] or name
-            return f"{prefix}.{stem}" if prefix else stem, False
+            return _own(f"{prefix}.{stem}") if prefix else f"({stem})" if stem in STDLIB | FRAMEWORKS else stem, False
         if is_notebook(name):
             # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
             return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
@@ -61,6 +64,12 @@ class ModuleNames:
             outer = self._prefix(above) if inside else ""
             self._prefixes[folder] = (f"{outer}.{name}" if outer else name) if inside else ""
         return self._prefixes[folder]
+
+
+def _own(name: str) -> str:
+    """The name of a module of the program's own: one in `(code)`, which is not the standard library's `code`."""
+    first, dot, rest = name.partition(".")
+    return f"({first}){dot}{rest}" if first in STDLIB else name
 
 
 class Modules:
@@ -136,14 +145,16 @@ class Modules:
     def find(self, importer: str, name: str) -> tuple[str, str] | None:
         """The file that holds `name` when `importer` says it, and what of the name is left inside that file."""
         scope = self.scope(importer)
-        head, rest = name, ""
+        first = name.partition(".")[0]
+        head, rest = name if first not in FRAMEWORKS else "", ""
         while head:
             key = (scope, head)
             if key not in self._found:
                 self._found[key] = self._search(scope, head)
             path = self._found[key]
             if path is not None:
-                return path, rest
+                # In a package of the program that is called as the library's is, but a module by itself merely has its name.
+                return (path, rest) if head != first or first not in STDLIB or path.endswith(INIT) else None
             head, _, last = head.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
         return None
@@ -192,6 +203,7 @@ class Modules:
         for base in self._paths[self.scope(importer)]:
             place: str | None = base
             for package in name.split("."):
+                package = package.strip("()")
                 place = self._step(place, package) if place is not None else None
             if place is not None:
                 files, folders = self._list(place)
@@ -200,7 +212,7 @@ class Modules:
         return []
 
     def _search(self, scope: int, name: str) -> str | None:
-        *packages, last = name.split(".")
+        *packages, last = (part.strip("()") for part in name.split("."))
         for base in (*self._paths[scope], *self._named(scope, packages)):
             place: str | None = base
             for package in packages:

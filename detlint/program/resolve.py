@@ -6,9 +6,10 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import product
 from typing import Final
 
 import msgspec
@@ -16,7 +17,10 @@ import msgspec
 from detlint.catalog import Catalog, Framework
 from detlint.facts.model import (
     ANY,
+    GETATTR,
+    LOOKED_UP,
     OPERATED,
+    PUT_TOGETHER,
     SCALED,
     SUPER,
     UNKNOWN_RECEIVER,
@@ -42,7 +46,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
-from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join
+from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join
 from detlint.ir.code import Code
 from detlint.program.bound import CallArgument
 from detlint.program.modules import Modules
@@ -149,6 +153,10 @@ class Resolver:
         self._members: dict[tuple[str, str], Value | None] = {}
         self._layers: dict[str, Framework | None] = {}
         self._bases: dict[str, list[str]] = {}
+        self._unknown_bases: set[str] = set()
+        """Classes some of whose bases aren't known."""
+        self._alternatives: dict[str, list[list[str]]] = {}
+        """Classes -> groups of bases, of each of which it has one."""
         self._datasets: dict[str, bool] = {}
         self._known_contexts: dict[str, set[str]] = {}
         self._starry: dict[str, list[tuple[str, str]]] = {}
@@ -158,7 +166,7 @@ class Resolver:
         """Names that files may offer -> which of them do."""
         self._returned: dict[str, str] = {}
         self._given: dict[str, Value | None] = {}
-        """Functions -> the modules that they give back."""
+        """Functions -> the modules and classes that they give back."""
         self._forwarded: dict[str, str] = {}
         """The classes of what layers of the program give when they are called."""
         self._imported: dict[str, list[Module]] = {}
@@ -245,8 +253,6 @@ class Resolver:
         return found if found is not None else self._name(module.path, name)
 
     def _name(self, path: str, name: str) -> Value | None:
-        if name.partition(".")[0] in self._standard:
-            return self._external(name)
         if ANY in name:
             options = (self._name(path, full) for full in self.modules.spelled_out(path, name))
             return join(option for option in options if isinstance(option, Ref) and "::" in option.name)
@@ -273,20 +279,20 @@ class Resolver:
         bound = home.facts.names.get(last)
         if isinstance(bound, Ref) and bound.name.startswith(f"{name}."):
             return self.normal(home.path, bound)
-        given = name in home.facts.stars and last in {**module.functions, **module.classes}
+        given = (
+            name in home.facts.stars
+            and last in {**module.functions, **module.classes}
+            and self._gives(module.path, last)
+        )
         return self._inside(module, last) if given and bound is None else None
-
-    @cached_property
-    def _standard(self) -> frozenset[str]:
-        from detlint.facts.reading.values import STDLIB
-
-        return STDLIB | {"torch", "numpy", "mindspore", "tensorflow"}
 
     def _external(self, name: str) -> Value:
         return Ref(self.catalog.canonical(name))
 
     def _inside(self, module: Module, name: str) -> Value | None:
-        """`Net.forward` inside a module, through what its names stand for."""
+        """`Net.forward` inside a module, through what its names stand for; "" is the module itself."""
+        if not name:
+            return Ref(f"{module.path}::")
         if name in module.functions or name in module.classes:
             return Ref(f"{module.path}::{name}")
         first, _, rest = name.partition(".")
@@ -308,7 +314,7 @@ class Resolver:
         """A name that comes by `from m import *`, or a submodule."""
         for star, path in reversed(self.stars(module.path)):
             if path:
-                if name.startswith("_") or not self._may_offer(path, name):
+                if not self._gives(path, name):
                     continue
                 target = self.module(path)
                 key = (path, target.prefix + name) if target is not None else None
@@ -341,6 +347,15 @@ class Resolver:
                     found.append((star, place[0]))
             self._starry[path] = found
         return self._starry[path]
+
+    def _gives(self, path: str, name: str) -> bool:
+        """Whether `import *` may take a name from a file, as far as that itself says."""
+        head = self.modules.head(path)
+        if head is None or not head.closed:
+            return not name.startswith("_") and self._may_offer(path, name)
+        if path not in self._offers and self.says(path, name):
+            self._offers[path] = {*self.modules.offers(path)}
+        return name in (self._offers.get(path) or ())
 
     def _may_offer(self, path: str, name: str) -> bool:
         """Whether a file may bind a name, by `*` too; where packages import hundreds so, most files don't."""
@@ -442,6 +457,9 @@ class Resolver:
             entries = definitions(self.normal(path, value.of.base, function))
             if entries is not None:
                 return entries
+        if value.of in LOOKED_UP and value.site >= 0 and (module := self.module(path)) is not None:
+            given = [self.normal(path, argument.value, function) for argument in module.sites[value.site].args]
+            return self.looked_up(path, value.of, given) or Result(value.of, self.global_site(path, value.site))
         of = self.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = self.contexts(of.name)
@@ -454,23 +472,33 @@ class Resolver:
                     return self.normal(path, site.args[0].value, function)
             if "returns-record" in contexts and value.site >= 0:
                 return self._first_record(path, value.site)
-        elif isinstance(of, Ref) and (module_given := self._module_given(of.name)) is not None:
-            return module_given
+        elif isinstance(of, Ref) and (back := self._thing_given(of.name)) is not None:
+            return back
         return Result(of, self.global_site(path, value.site)) if of is not None else None
 
-    def _module_given(self, name: str) -> Value | None:
-        """The module, or one of several, that a function of the program gives back, having imported it by its name."""
-        path, _, inside = name.partition("::")
+    def looked_up(self, path: str, by: Value, given: Sequence[Value | None]) -> Value | None:
+        """What a file gets by names that aren't written out, with all that is given: a module, a part of one, or a text; of several that
+        it may be, all that there are. None where a name isn't known."""
+        whole = given[:1] if by == GETATTR else ()
+        names = [[o.value for o in options(name) if isinstance(o, Const)] for name in given[len(whole) :]]
+        if [len(known) for known in names] != [len(options(name)) for name in given[len(whole) :]]:
+            return None
+        texts = [*map("".join, product(*(map(str, known) for known in names)))][:MOST_DEFINITIONS]
+        if by == PUT_TOGETHER:
+            return Either(tuple(map(Const, texts))) if len(texts) > 1 else Const(texts[0])
+        found = [self.member(whole[0], text) if whole else self._name(path, text) for text in texts]
+        return join(value for value in found if value is not None)
+
+    def _thing_given(self, name: str) -> Value | None:
+        """The module, or one of several, that a function of the program gives back, having imported it by its name; or the class."""
         if name not in self._given:
             self._given[name] = None  # of one that gives back what it gets itself
-            module = self.by_path.get(path)
-            function = module.functions.get(inside) if module is not None else None
-            if function is not None and not function.deferred and isinstance(function.returns, (Ref, Either)):
-                value = self.normal(path, function.returns, function)
-                if all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
-                    self._given[name] = value
+            value = self._returned_value(name)
+            is_class = isinstance(value, Ref) and "::" in value.name and self.is_class(value.name)
+            if is_class or all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
+                self._given[name] = value
         if (found := self._given[name]) is not None:
-            self.opened.add(path)
+            self.opened.add(name.partition("::")[0])
         return found
 
     def _first_record(self, path: str, number: int) -> Value | None:
@@ -558,6 +586,9 @@ class Resolver:
                 return base.values[int(index)]
             return None
         if isinstance(base, Either):  # None has nothing that is asked for, so where something is, it isn't None
+            library = self._stood_in_for(base)
+            if library is not None:
+                return self.member(library, attr)
             return join(self.member(option, attr) for option in base.options if option != Const(None))
         if isinstance(base, Result) and attr.startswith("[") and (record := self._record(base, attr[1:-1])):
             return record
@@ -578,6 +609,16 @@ class Resolver:
         if isinstance(base, (Const, Partial)):
             return None
         return Member(base, attr)
+
+    def _stood_in_for(self, value: Either) -> Ref | None:
+        """The library's module among the values of a name, if all others are what takes its place where it isn't installed: an object, a
+        class, nothing. Another module may do the same in earnest."""
+        modules = [
+            option
+            for option in value.options
+            if isinstance(option, Ref) and (option.name.endswith("::") or option.name in self.catalog.modules)
+        ]
+        return modules[0] if len(modules) == 1 and "::" not in modules[0].name else None
 
     def _member_of_name(self, name: str, attr: str) -> Value | None:
         if attr.startswith(("[", "<")):
@@ -618,13 +659,28 @@ class Resolver:
         return self.inherited(name, attr)
 
     def inherited(self, name: str, attr: str, receiver: str = "") -> Value | None:
-        """`super().attr` in a class, when `self` is of the class `receiver`."""
+        """`super().attr` in a class, when `self` is of the class `receiver`: of classes that may be among its bases, or others in their
+        place, what each has."""
         order = self.mro(receiver or name)
+        found: dict[str, Value] = {}
         for base in order[order.index(name) + 1 :] if name in order else self.bases(name):
-            found = self._own_attribute(base, attr)
-            if found is not None:
-                return found
-        return None
+            own = self._own_attribute(base, attr)
+            if own is not None:
+                found[base] = own
+                if not self._alternatives or self._has(receiver or name, found):
+                    break
+        return join(found.values())
+
+    def _has(self, name: str, having: Collection[str], seen: tuple[str, ...] = ()) -> bool:
+        """Whether a class surely is one of some classes, or derives from one, whichever of its alternatives it has."""
+        if name in having or name in seen:
+            return name in having
+        seen = (*seen, name)
+        groups = self._alternatives.get(name, ())
+        sure = [base for base in self.bases(name) if not any(base in group for group in groups)]
+        return any(self._has(base, having, seen) for base in sure) or any(
+            all(self._has(base, having, seen) for base in group) for group in groups
+        )
 
     def _own_attribute(self, name: str, attr: str) -> Value | None:
         """What a class itself says of an attribute, without its bases."""
@@ -646,18 +702,67 @@ class Resolver:
         return self._orders[name]
 
     def bases(self, name: str) -> list[str]:
-        """The direct bases of a class of the program that are known, by normal name."""
+        """The direct bases of a class of the program that are known, by normal name; of those that a table or a function gives, all."""
         key, colon, inside = name.partition("::")
         module = self.by_path.get(key) if colon else None
         if module is None or inside not in module.classes:
             return []
         if name in self._bases:
             return self._bases[name]
-        values = [self.normal(module.path, base) for base in module.classes[inside].bases]
-        found = [value.name for value in values if isinstance(value, Ref) and value.name != name]
+        named = [self._base(module, inside, base) for base in module.classes[inside].bases]
+        groups = [group for each in named for group in each]
+        found = [*dict.fromkeys(base for group in groups for base in group if base != name)]
+        if any(len(group) > 1 for group in groups):
+            self._alternatives[name] = [group for group in groups if len(group) > 1]
         if not self._busy:  # else a name that is being looked up is taken for unknown
             self._bases[name] = found
+            self._unknown_bases.update((name,) if not all(named) else ())
         return found
+
+    def knows_bases(self, name: str) -> bool:
+        """Whether all direct bases of a class of the program are known."""
+        self.bases(name)
+        return name in self._bases and name not in self._unknown_bases
+
+    def _base(self, module: Module, name: str, value: Value | None) -> list[list[str]]:
+        """What a class derives from that names a value as a base: of each group, from one. None where it isn't known."""
+        if isinstance(value, Param):
+            several = [
+                group for given in self._handed_to(module, name, value) for group in self._base(module, "", given)
+            ]
+            return [[base for group in several for base in group]] if several else []
+        found = self.normal(module.path, value)
+        if isinstance(found, Result) and isinstance(found.of, Ref):  # of one of several that a function may give
+            found = self._returned_value(found.of.name)
+        elif isinstance(found, Member) and found.attr.startswith("["):  # `Scene[int]`
+            found = found.base if isinstance(found.base, Ref) and self.is_class(found.base.name) else None
+        names = [option.name for option in options(found) if isinstance(option, Ref)]
+        # What a function is handed may be the base of the class that it makes.
+        site = module.sites[value.site] if isinstance(value, Result) and value.site >= 0 and names else None
+        handed = [self.normal(module.path, argument.value) for argument in site.args] if site is not None else []
+        own = [v.name for v in handed if isinstance(v, Ref) and "::" in v.name and self.is_class(v.name)]
+        return [group for group in (names, *([base] for base in own)) if group]
+
+    def _returned_value(self, name: str) -> Value | None:
+        """What a function of the program gives back."""
+        path, _, inside = name.partition("::")
+        module = self.by_path.get(path)
+        function = module.functions.get(inside) if module is not None else None
+        return self.normal(path, function.returns, function) if function is not None and not function.deferred else None
+
+    def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
+        """What a function that makes a class may be handed, as far as its own file calls it."""
+        function = module.functions.get(name.rpartition(".")[0])
+        if function is None:
+            return
+        if parameter.default is not None:
+            yield parameter.default
+        own = Ref(f"{module.prefix}{function.name}")
+        names = [each.name for each in module.detail(function).parameters if not each.kind]
+        for site in module.sites:
+            for number, argument in enumerate(site.args if site.target == own else ()):
+                if (argument.name or next(iter(names[number:]), "")) == parameter.name:
+                    yield argument.value
 
     # -- types --------------------------------------------------------------------------------------------------
 
@@ -695,7 +800,7 @@ class Resolver:
         if name in self._busy:
             return True
         bases = self.bases(name)
-        if len(bases) != len(module.classes[inside].bases):
+        if not self.knows_bases(name):
             return False
         self._busy.add(name)
         known = all(self.is_surely_no_layer(base) for base in bases)

@@ -17,6 +17,8 @@ GENERATED: Final = re.compile(r"^_|version|_pb2|build|generated")
 """Modules that are often made when a package is built."""
 BUILDS: Final = ("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile")
 """Files by which modules may be compiled, or otherwise made, that a repository doesn't have."""
+COMPILED: Final = (".c", ".cc", ".cpp", ".cu", ".cxx", ".f90", ".hip", ".mm", ".pyx", ".rs")
+"""How the files end that modules are compiled from."""
 SPEAKING: Final = (
     ".py", ".sh", ".md", ".rst", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".json", ".ipynb", ".bat",
 )  # fmt: skip
@@ -75,7 +77,8 @@ class Surroundings:
             self.noted[asked] = found if self.noted.get(asked, found) == found else _CHANGED
 
     def _is_built(self, folder: str) -> bool:
-        while not any(os.path.exists(f"{folder}{os.sep}{file}") for file in BUILDS):
+        """Whether something in a folder, or around it, says how modules are built, or is what they are compiled from."""
+        while not any(os.path.exists(f"{folder}{os.sep}{file}") for file in BUILDS) and not _has_sources(folder):
             if folder == self._root or not folder.startswith(self._root):
                 return False
             folder = os.path.dirname(folder)
@@ -92,6 +95,16 @@ def _has(folder: str, name: str) -> bool:
             return any(entry.name.partition(".")[0] == name for entry in entries)
     except OSError:
         return True
+
+
+def _has_sources(folder: str) -> bool:
+    """Whether a folder, or one in it, has a file that a module may be compiled from."""
+    for parent, folders, files in os.walk(folder):
+        if parent != folder:
+            folders.clear()
+        if any(file.endswith(COMPILED) for file in files):
+            return True
+    return False
 
 
 def _speaking(folder: str) -> Iterator[str]:

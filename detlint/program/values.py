@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.facts.model import (
+    LOOKED_UP,
     Const,
     Either,
     Expression,
@@ -26,6 +27,7 @@ from detlint.facts.model import (
     Site,
     Span,
     Value,
+    options,
 )
 from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join
@@ -164,6 +166,13 @@ class Values:
         return Origin(named, self._field_spot(held.name, attr) if isinstance(held, Ref) else None)
 
     def _member(self, frame: Frame, value: Member) -> Origin:
+        part = _part_of_text(value)
+        if part is not None:
+            text, number = part
+            whole = self.look(frame, text)
+            said = [option.value for option in options(whole.value) if isinstance(option, Const)]
+            parts = [Const(str(each).replace(":", ".").rpartition(".")[::2][number]) for each in said]
+            return whole._replace(value=join(parts) if len(parts) == len(options(whole.value)) else None)
         base = self.look(frame, value.base)
         if isinstance(value.base, Ref) and is_collection(base.value):
             return Origin(self.resolver.normal(frame.module.path, value))
@@ -175,6 +184,8 @@ class Values:
         kind = self.resolver.type_of(base.value)
         spot = self._field_spot(kind, value.attr) if "::" in kind else None
         found = self.resolver.member(base.value, value.attr)
+        if "::" in kind and rests_on_name(found) and (made := self._made(kind, value.attr)) is not None:
+            return made
         if isinstance(found, Param) and "::" in kind:
             # An attribute that the constructor was handed.
             return self.handed.get(f"{kind}.{found.name}", Origin(found))
@@ -186,6 +197,19 @@ class Values:
             )
             return Origin(made.value, spot or made.default)
         return Origin(found, spot if spot is not None else base.default)
+
+    def _made(self, kind: str, attr: str) -> Origin | None:
+        """What the constructor of a class keeps as an attribute, with what it was handed."""
+        for owner in self.resolver.mro(kind):
+            key, colon, inside = owner.partition("::")
+            module = self.resolver.known(key) if colon else None
+            body = module.classes.get(inside) if module is not None else None
+            function = module.functions.get(f"{inside}.__init__") if module is not None else None
+            if module is not None and body is not None and function is not None and attr in body.attributes:
+                begin = f"{kind}."
+                given = {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
+                return self.look(Frame(module, function, given, kind), body.attributes[attr])
+        return None
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
@@ -212,6 +236,10 @@ class Values:
             entries = definitions(self.look(frame, value.of.base).value)
             if entries is not None:
                 return Origin(entries)
+        if value.of in LOOKED_UP and value.site >= 0:
+            given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
+            found = self.resolver.looked_up(frame.module.path, value.of, [origin.value for origin in given])
+            return Origin(found, given[-1].default if found is not None else None)
         of = self.look(frame, value.of)
         if of.value is None:
             return Origin(None)
@@ -358,6 +386,22 @@ class Values:
 def _is_parameter(spot: Spot) -> bool:
     """Whether a parameter of a function stands at a place, and no option of the command line."""
     return any(p.span == spot.span for detail in spot.module.body.details for p in detail.parameters)
+
+
+def _part_of_text(value: Member) -> tuple[Value, int] | None:
+    """The text, and which half of it, where a module's name and that of a part of it are told apart: `path.rsplit(".", 1)[0]`."""
+    made = value.base.of if isinstance(value.base, Result) else None
+    if not isinstance(made, Member) or made.attr not in ("rsplit", "rpartition"):
+        return None
+    last = "[1]" if made.attr == "rsplit" else "[2]"
+    return (made.base, ("[0]", last).index(value.attr)) if value.attr in ("[0]", last) else None
+
+
+def rests_on_name(value: Value | None) -> bool:
+    """Whether what something is hangs on a name that isn't written out."""
+    while isinstance(value, (Member, Result)) and not (isinstance(value, Result) and value.of in LOOKED_UP):
+        value = value.base if isinstance(value, Member) else value.of
+    return isinstance(value, Result)
 
 
 def is_parsed(value: Value | None) -> bool:

@@ -12,6 +12,7 @@ from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
     Const,
+    Either,
     Instance,
     Items,
     Mapping,
@@ -300,6 +301,8 @@ class Calls(Annotations):
             default = stored.get(str(action.value)) if isinstance(action, Const) else None
         elif long.startswith("-") and "required" not in named:
             default = Const(None)
+        elif isinstance(choices := named.get("choices"), Items) and len(choices.values) > 1:
+            default = Either(choices.values)
         self.options[name], self.parsers[name] = Option(default, span_of(node)), callee
 
     def dictionary_update(self, target: ast.expr, args: list[Arg]) -> None:

@@ -6,11 +6,13 @@ import ast
 
 from detlint.facts import imported, loops
 from detlint.facts.model import (
+    IMPORT_MODULE,
     SUPER,
     Arg,
     Const,
     Expression,
     Instance,
+    Items,
     Mapping,
     Member,
     Option,
@@ -122,6 +124,8 @@ class Known(Calls):
         self.imports.update(names)
         for name in names:
             self.run(name)
+        if not names and args and not args[0].name:
+            return self.looked_up(IMPORT_MODULE, args[:1], node)
         return join(map(Ref, names)) if names else None
 
     @of_call("builtins.getattr")
@@ -130,4 +134,22 @@ class Known(Calls):
             return member(args[0].value, args[1].value.value)
         # `getattr(torch_scatter, f"scatter_{name}")` is one of those that begin so; what the catalog doesn't know is harmless.
         begin = imported.beginning(node.args[1]) if len(args) >= 2 and isinstance(args[0].value, Ref) else ""
-        return join(map(Ref, self.catalog.beginning(f"{args[0].value.name}.{begin}"))) if begin else None  # type: ignore[union-attr]
+        known = self.catalog.beginning(f"{args[0].value.name}.{begin}") if begin else ()  # type: ignore[union-attr]
+        return (
+            join(map(Ref, known)) if known or len(args) < 2 else self.part(args[0].value, args[1].value, node.args[1])
+        )
+
+    @of_call("builtins.type")
+    def _type(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        """`type("Net", (Base,), {})` is a class that has all that its one base has."""
+        bases = args[1].value if len(args) == 3 else None
+        empty = len(args) == 3 and type(args[2].value) is Mapping and not args[2].value.keys
+        return bases.values[0] if empty and isinstance(bases, Items) and len(bases.values) == 1 else None
+
+    @of_call("builtins.vars")
+    def _vars(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        return member(args[0].value, "__dict__") if args else None
+
+    @of_call("builtins.globals")
+    def _globals(self, node: ast.Call, args: list[Arg]) -> Value | None:
+        return Ref(f"{self.prefix}.__dict__")

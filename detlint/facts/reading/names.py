@@ -11,7 +11,7 @@ from detlint.facts.model import Branch, Const, Either, Instance, Member, Param, 
 from detlint.facts.nodes import walk
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression, of_statement
 from detlint.facts.reading.tests import Tests
-from detlint.facts.reading.values import LONGEST_TEXT, constant, member
+from detlint.facts.reading.values import LONGEST_TEXT, WITHOUT_PARTS, constant, member
 from detlint.facts.scope import MISSING
 
 SHOWN: Final = frozenset({"shown", "argument:builtins.print", *(f"argument:?.{level}" for level in loops.LEVELS)})
@@ -41,6 +41,7 @@ class Names(Tests):
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
             self.imports.add(alias.name)
+            self.takes(alias.name)
             self.run(alias.name)
             if alias.asname:
                 self.scope.bind(alias.asname, Ref(alias.name))
@@ -56,6 +57,7 @@ class Names(Tests):
             keep = len(parts) - node.level + (1 if self.package else 0)
             source = ".".join([*parts[: max(keep, 0)], *([source] if source else [])])
         prefix = f"{source}." if source else ""
+        self.takes(source)
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(source)
@@ -66,6 +68,12 @@ class Names(Tests):
                 self.imports.add(name)
                 self.run(name)
                 self.scope.bind(alias.asname or alias.name, Ref(name))
+
+    def takes(self, module: str) -> None:
+        """Note that a module is imported: one in `code` can only be the program's, since the standard library's has none."""
+        root, dot, _ = module.partition(".")
+        if dot and root in WITHOUT_PARTS:
+            self.foreign -= {root}
 
     def run(self, name: str) -> None:
         """Note that an import runs a module here, if it may be one of the program's, or that its library has no such."""

@@ -12,7 +12,7 @@ from detlint.facts.nodes import walk
 from detlint.facts.reading.handlers import EXPRESSIONS, of_expression
 from detlint.facts.reading.names import SHOWN, Names
 from detlint.facts.reading.sites import LOOPS
-from detlint.facts.reading.values import LONGEST_DISPLAY, member, operation, with_use
+from detlint.facts.reading.values import LONGEST_DISPLAY, member, operation, with_use, without_table
 from detlint.facts.scope import MISSING, Missing
 
 _ONE_ANSWER: Final = frozenset({ast.In, ast.NotIn, ast.Is, ast.IsNot})
@@ -99,6 +99,15 @@ class Operators(Names):
         base = self.shared(node.value, base)
         if base is None or self.is_mask(base):
             return base
+        if base == Ref("sys.modules") and type(item) is ast.Name and item.id == "__name__":
+            return Ref(self.prefix)
+        whole = without_table(base)
+        if whole is not None:
+            return (
+                member(whole, key.value)
+                if type(key) is Const and type(key.value) is str
+                else self.part(whole, key, item)
+            )
         if type(key) is Const:
             if type(base) is Mapping and isinstance(key.value, str):
                 return base.values[base.keys.index(key.value)] if key.value in base.keys else None

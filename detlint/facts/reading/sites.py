@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from detlint.catalog import Factory
@@ -12,6 +12,10 @@ from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     CERTAIN,
+    GETATTR,
+    IMPORT_MODULE,
+    LOOKED_UP,
+    PUT_TOGETHER,
     Arg,
     Const,
     Either,
@@ -26,6 +30,7 @@ from detlint.facts.model import (
     Site,
     SiteKind,
     Value,
+    options,
 )
 from detlint.facts.nodes import walk
 from detlint.facts.reading.roles import Roles
@@ -94,6 +99,8 @@ class Sites(Roles):
                     root = root.base
                 elif kind is Result:
                     root = root.of
+                    if root in LOOKED_UP:
+                        return True
                 else:
                     break
             if kind is Ref:
@@ -108,7 +115,7 @@ class Sites(Roles):
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
         if isinstance(callee, Result):
-            return self.wanted(callee.of)
+            return callee.of in LOOKED_UP or self.wanted(callee.of)
         return isinstance(callee, (Partial, Instance, Param))
 
     def acts(self, name: str) -> bool:
@@ -120,6 +127,35 @@ class Sites(Roles):
             return True
         known = self.catalog.canonical(name)
         return known in self.catalog.acting or (self.raises and known in self.catalog.raising)
+
+    def part(self, whole: Value | None, name: Value | None, node: ast.expr) -> Value | None:
+        """What a module or class of the program has under a name that isn't written out.
+
+        Args:
+            node: the name.
+        """
+        roots = [option.of if type(option) is Result else option for option in options(whole)]
+        known = [root for root in roots if type(root) is Ref]
+        if not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
+            return None
+        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name or self.put_together(node))], node)
+
+    def put_together(self, node: ast.expr) -> Value | None:
+        """A text that is put together of texts and names: `f"make_{name}"`, `"make_" + name`."""
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if type(part) is ast.FormattedValue else part for part in node.values]
+        else:
+            parts = [node.left, node.right] if isinstance(node, ast.BinOp) and type(node.op) is ast.Add else []
+        if not parts or any(type(part) not in (ast.Attribute, ast.Constant, ast.Name) for part in parts):
+            return None
+        return self.looked_up(PUT_TOGETHER, [Arg("", self.expression(part)) for part in parts], node)
+
+    def looked_up(self, by: Ref, args: Sequence[Arg], node: ast.expr) -> Value | None:
+        """What a name stands for that isn't written out; None where nothing at all is known of it."""
+        if any(arg.value is None for arg in args):
+            return None
+        self.sites.append(Site("item", by, tuple(args), span_of(node), self.scope.function))
+        return Result(by, len(self.sites) - 1)
 
     def site(self, kind: SiteKind, target: Value, args: tuple[Arg, ...], node: Any, use: str = "") -> int:
         tail, given = tail_of(target), use

@@ -29,6 +29,13 @@ from detlint.facts.model import (
 from detlint.facts.scope import join
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
+WITHOUT_PARTS: Final = STDLIB - {
+    "asyncio", "collections", "concurrent", "ctypes", "curses", "dbm", "distutils", "email", "encodings", "ensurepip", "html", "http",
+    "idlelib", "importlib", "json", "lib2to3", "logging", "msilib", "multiprocessing", "os", "pathlib", "pydoc_data", "pyrepl", "re",
+    "sqlite3", "string", "sys", "sysconfig", "tkinter", "tomllib", "turtledemo", "unittest", "urllib", "venv", "wsgiref", "xml",
+    "xmlrpc", "zoneinfo",
+}  # fmt: skip
+"""Those that have no modules in them, in any release."""
 LONGEST_TEXT: Final = 200
 LONGEST_DISPLAY: Final = 64
 DEEPEST_VALUE: Final = 16
@@ -72,6 +79,13 @@ def member(base: Value | None, attr: str) -> Value | None:
     if kind is Mapping and attr in base.keys:  # type: ignore[union-attr]
         return base.values[base.keys.index(attr)]  # type: ignore[union-attr]
     return Member(base, attr)
+
+
+def without_table(value: Value | None) -> Value | None:
+    """What a value is the table of the names of: `module.__dict__`; None for any other."""
+    if isinstance(value, Ref) and value.name.endswith(".__dict__"):
+        return Ref(value.name.removesuffix(".__dict__"))
+    return value.base if isinstance(value, Member) and value.attr == "__dict__" else None
 
 
 def operation(left: Value | None, right: Value | None) -> Value | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import partial
 from typing import Final
 
@@ -23,6 +23,7 @@ from detlint.facts.model import (
     Site,
     Step,
     Value,
+    options,
 )
 from detlint.program.calls import BARE, Callee, is_self, returned
 from detlint.program.following.effects import Effects, by_option
@@ -78,7 +79,8 @@ class Calling(Effects):
         """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        choose = isinstance(target, Either) and len(callees) > 1
+        names = {function.name.rpartition(".")[2] for _, function, _ in callees}
+        choose = len(callees) > 1 and (isinstance(target, Either) or len(names) < len(callees))
         before, way, ends = self.state, self.way, []
         stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):
@@ -156,7 +158,9 @@ class Calling(Effects):
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
-            self.values.handed.update({f"{receiver}.{k}": v for k, v in given.items() if self.decides(k, v)})
+            named = self.naming(module, function, given)
+            handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or self.decides(k, v)}
+            self.values.handed.update(handed)
             made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
             if place is None or not self.is_left_alone(receiver, place):
                 made.append(Frame(module, function, given, receiver, registry, self.frame))
@@ -165,7 +169,8 @@ class Calling(Effects):
                 self.result.see(file, inside)
             return
         environment = self.environment(module, function, given)
-        deciding = {k: v for k, v in environment.items() if is_text(v) or self.decides(k, v)}
+        naming = self.naming(module, function, given)
+        deciding = {k: v for k, v in environment.items() if is_text(v) or k in naming or self.decides(k, v)}
         self.import_module(module)
         key = (
             *name,
@@ -259,8 +264,14 @@ class Calling(Effects):
         closed = frame.given if frame is not None else {}
         texts = {k for k, v in given.items() if is_text(v)}
         asked = texts & self.flow.worded(module, function) if texts else texts
+        asked |= self.naming(module, function, given)
         unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+
+    def naming(self, module: Module, function: Function, given: dict[str, Origin]) -> Set[str]:
+        """The parameters whose text, or one of those that they may be, is the name of what is used."""
+        said = {name for name, origin in given.items() if _may_name(origin.value)}
+        return said & self.flow.naming(module, function) if said else said
 
     def decides(self, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
@@ -314,6 +325,11 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
         return True
     return DECIDING.search(name) is not None
+
+
+def _may_name(value: Value | None) -> bool:
+    """Whether all that a value may be are texts."""
+    return all(isinstance(option, Const) and isinstance(option.value, str) for option in options(value))
 
 
 def _state_key(state: State) -> frozenset[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Class, Function, Instance, Member, Param, Ref, Result, Site, Value
-from detlint.program.calls import holds_parameter
+from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
 from detlint.program.following.state import Later, Made, State
@@ -346,10 +346,13 @@ class Run:
         if isinstance(known, Param):
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        whole = known.base if isinstance(known, Member) and known.attr.startswith("[") else known
-        made = isinstance(whole, Result) and isinstance(whole.of, Ref) and "::" in whole.of.name
         parsed = isinstance(raw, Member) and is_parsed(raw.base)
-        if holds_parameter(raw) or made or parsed or (known is None and isinstance(raw, (Member, Result))):
+        if (
+            holds_parameter(raw)
+            or rests_on_call(known)
+            or parsed
+            or (known is None and isinstance(raw, (Member, Result)))
+        ):
             looked = self.values.look(frame, raw).value
             return looked if looked is not None else known
         return known
