@@ -35,7 +35,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
-from detlint.program.bound import Argument, CallArgument, bind
+from detlint.program.bound import Argument, CallArgument, beyond, bind
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
 from detlint.program.links import Registered
@@ -184,6 +184,11 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def beyond(self, module: Module, index: int, match: Match) -> list[tuple[str, Value | None]]:
+        """What a site gives beyond the parameters of what it calls, as the file has it."""
+        arguments = [CallArgument(argument.name, argument.value) for argument in module.sites[index].args]
+        return [(a.name, a.value) for a in beyond(arguments, self._signature(match.name, [match.entry]))]
 
     def only_shown(self, module: Module, index: int) -> bool:
         """Whether what a site draws is an example for a tracer."""

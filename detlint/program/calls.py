@@ -84,6 +84,9 @@ class Knowledge(Protocol):
     def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
         """What a call gives a parameter, as the file has it."""
 
+    def beyond(self, module: Module, index: int, effect: Any) -> Sequence[tuple[str, Value | None]]:
+        """What a call gives beyond the parameters of what it calls, by the names that `Arg` has, as the file has it."""
+
 
 Callee = tuple[Module, Function, str]
 """A function that is called, and the class of its `self`."""

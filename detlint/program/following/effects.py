@@ -48,6 +48,8 @@ WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
 """What draws initial weights."""
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
+JOINS_PEERS: Final = "joins-peers"
+"""What makes a process one of several that run each other's functions."""
 CALLED: Final = ("__call__", "construct")
 """The methods that calling a layer of MindSpore's runs."""
 
@@ -175,6 +177,8 @@ class Effects(Streams):
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
+        if JOINS_PEERS in entry.contexts:
+            self.joined = self.state.copy()
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if STARTS_COMMUNICATION in entry.contexts:
             self.result.communicates = True

@@ -149,8 +149,10 @@ class Run:
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
         """The processes that the run starts."""
-        self.started: set[tuple[str, str, int]] = set()
-        """The functions that were run in processes, how those are started, and the pool."""
+        self.started: set[tuple[str, str, int, str]] = set()
+        """The functions that were run in processes, how those are started, the pool, and what decides of their arguments."""
+        self.joined: State | None = None
+        """What held when the process became one of several that run each other's functions."""
         self.pools: dict[int, Run] = {}
         """What the processes of pools do, by the call that makes a pool."""
 
