@@ -82,6 +82,8 @@ class Match(msgspec.Struct, frozen=True):
     """The API, canonical."""
     sure: bool
     passed: Passed
+    before: tuple[CallArgument, ...] = ()
+    """What the partial gives that is called there, before the call itself does."""
 
     @property
     def arguments(self) -> dict[str, Argument]:
@@ -174,20 +176,24 @@ class Matcher:
         """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
         site = module.sites[index]
         function = module.function_of(site)
-        named = self._named(target)
-        return [m for name, entries in named for m in self._fulfilled(module, site, function, name, entries)]
+        of, before, known = self._prepared(target)
+        found = [m for n, entries in self._named(of) for m in self._fulfilled(module, site, function, n, entries, before)]
+        return [match for match in found if match.entry not in known]
 
     def written(self, module: Module, index: int, match: Match, parameter: str) -> Value | None:
         """What a site gives a parameter, as the file has it."""
         site = module.sites[index]
-        arguments = [CallArgument(argument.name, argument.value) for argument in site.args]
+        # What a partial gives stands in another file, perhaps.
+        before = [CallArgument(argument.name, None) for argument in match.before]
+        arguments = [*before, *(CallArgument(argument.name, argument.value) for argument in site.args)]
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
 
     def beyond(self, module: Module, index: int, match: Match) -> list[tuple[str, Value | None]]:
         """What a site gives beyond the parameters of what it calls, as the file has it."""
-        arguments = [CallArgument(argument.name, argument.value) for argument in module.sites[index].args]
+        site = module.sites[index]
+        arguments = [*match.before, *(CallArgument(argument.name, argument.value) for argument in site.args)]
         return [(a.name, a.value) for a in beyond(arguments, self._signature(match.name, [match.entry]))]
 
     def only_shown(self, module: Module, index: int) -> bool:
@@ -207,14 +213,30 @@ class Matcher:
             return NOTHING
         function = module.function_of(site)
         found: dict[str, Match] = {}
+        _, before, known = self._prepared(self.target(module, index) if site.kind in CALLS else None)
         for name, entries in self.candidates(module, index):
-            for match in self._fulfilled(module, site, function, name, entries):
+            for match in self._fulfilled(module, site, function, name, entries, before):
+                if match.entry in known:
+                    continue
                 other = found.get(match.entry.rule)
                 if match.entry.rule and (other is None or (match.sure and not other.sure)):
                     found[match.entry.rule] = match
                 elif not match.entry.rule:
                     found[f"{len(found)}"] = match
         return list(found.values()) or NOTHING
+
+    def _prepared(self, target: Value | None) -> tuple[Value | None, tuple[CallArgument, ...], list[Entry]]:
+        """What a partial calls, what it gives that, and the entries that it fulfils already, whatever its call gives; anything else calls
+        itself."""
+        before: tuple[CallArgument, ...] = ()
+        known: list[Entry] = []
+        while isinstance(target, Partial):
+            place = self.resolver.place(target.site)
+            if place is not None:
+                before = (*self.call_arguments(place[0], place[1], place[0].function_of(place[1])), *before)
+                known += [match.entry for match in self.matches(place[0], target.site & 0xFFFFFFFF)]
+            target = target.of
+        return target, before, known
 
     def forget(self, module: Module) -> None:
         """Let go of what is known of a module's sites; it is worked out again if a run passes there later."""
@@ -251,6 +273,8 @@ class Matcher:
             return attr in words or attr.startswith(("[", "<"))
         if isinstance(target, Either):
             return any(self._may_match(module, option, words) for option in target.options)
+        if isinstance(target, Partial):
+            return self._may_match(module, target.of, words)
         return isinstance(target, Result)
 
     def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
@@ -291,6 +315,7 @@ class Matcher:
             others = [option for option in target.options if not left_out(module, function, option)]
             found = [self._named(option) if option is not None else [] for option in others or target.options]
             return self._alike(found) or self._copied(module, target)
+        target = self._prepared(target)[0]
         named = self._named(target) or self._copied(module, site.target) or self._copied(module, target)
         return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]
 
@@ -429,24 +454,38 @@ class Matcher:
         )
         return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
-    def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
+    def _fulfilled(
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        name: str,
+        entries: list[int],
+        before: tuple[CallArgument, ...] = (),
+    ) -> list[Match]:
         found = []
-        for entry, verdict, passed in self._verdicts(module, site, function, name, entries):
+        for entry, verdict, passed in self._verdicts(module, site, function, name, entries, before):
             if verdict is None:
                 if entry.unsure == "report" or self._holds_by_default(module, entry, passed):
-                    found.append(Match(entry, name, False, passed))
+                    found.append(Match(entry, name, False, passed, before))
             elif verdict:
-                found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed))
+                found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed, before))
         return found
 
     def _verdicts(
-        self, module: Module, site: Site, function: Function, name: str, entries: list[int]
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        name: str,
+        entries: list[int],
+        before: tuple[CallArgument, ...] = (),
     ) -> Iterator[tuple[Entry, Verdict, Passed]]:
         """Whether the conditions of the entries that are about the file hold, with what the site passes."""
         applicable = self._applicable(module, entries)
         if not applicable:
             return
-        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable), before))
         for entry in applicable:
             if not self._has_other_dimensions(module, site, name, entry):
                 yield entry, not entry.when or self.judge.fulfilled(entry, passed.arguments), passed
@@ -552,9 +591,15 @@ class Matcher:
         return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
 
     def _bound(
-        self, module: Module, site: Site, function: Function, signature: list[tuple[str, object]]
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        signature: list[tuple[str, object]],
+        before: tuple[CallArgument, ...] = (),
     ) -> dict[str, Argument]:
-        bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
+        arguments = (*before, *self.call_arguments(module, site, function))
+        bound = bind(arguments, signature, partial=site.kind == "partial")
         if isinstance(site.target, Member) and site.kind == "call":
             bound["self"] = Argument(self.resolver.normal(module.path, same_numbers(site.target.base), function), True)
         return bound

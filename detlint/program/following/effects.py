@@ -99,20 +99,19 @@ class Effects(Streams):
         for effect in drawing:
             if effect not in told and self.may_hold(effect, here) and not self.doubtful:
                 self.standing_in.update(effect.entry.draws)
-        known = [(effect, here) for effect in (*found, *told)]
-        if known or target is None:
-            return known
-        found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
-        effects: list[tuple[Effect, Place]] = []
+        effects = [(effect, here) for effect in (*found, *told)]
+        found_otherwise = not effects and (given is not None or holds_parameter(raw) or is_choice(raw))
         for option in options(target):
-            if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
-                place = self.resolver.place(option.site)
-                if place is not None:
-                    prepared = Place(place[0], option.site & 0xFFFFFFFF)
-                    effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
-            elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
+            of = option.of if isinstance(option, Partial) else option
+            if option is None or not isinstance(of, Ref) or "::" in of.name:
+                continue
+            place = self.resolver.place(option.site) if isinstance(option, Partial) else None
+            if place is not None and isinstance(option, Partial):
+                prepared = Place(place[0], option.site & 0xFFFFFFFF)
+                effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
+            if found_otherwise:
                 handed = self.flow.knowledge.matches_as(module, index, option)
-                self.result.handed.setdefault(here, {})[option.name] = handed
+                self.result.handed.setdefault(here, {})[of.name] = handed
                 effects += [(e, here) for e in handed]
         return effects
 
