@@ -1,12 +1,16 @@
-"""What is done to the tables that a function is handed.
+"""What tables may be that a function unpacks, and what is done to them there.
 
 What it may assume: who hands a table on gets it back as it was; a method that changes one has another name than those that only ask.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Final
 
+import msgspec
+
+from detlint.facts.model import Const, Either, Items, Mapping, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 
@@ -14,6 +18,46 @@ ASKS: Final = frozenset({"copy", "get", "items", "keys", "values"})
 """Methods of tables that leave them as they are."""
 _CHANGES: Final = {op.SET_ITEM: 1, op.DELETE_ITEM: 1, op.AUGMENT: 2}
 """What changes a table, and where in such an op that stands."""
+
+
+Known = Callable[[str], Value | None]
+"""What a parameter is, by its name; None where that isn't known."""
+
+
+def tables(value: Value | None, known: Known) -> Iterator[Value | None]:
+    """What a value in a function may be, one by one, where its parameters are what is known of them: of `A if flag else B`, that which
+    the flag says."""
+    if isinstance(value, Either):
+        flag = known(value.by) if value.by and "." not in value.by else None
+        chosen = value.options if not isinstance(flag, Const) else (value.options[0 if flag.value else 1],)
+        for option in chosen:
+            yield from tables(option, known)
+    elif isinstance(value, Param):
+        given = known(value.name)
+        yield given if given is not None else value
+    elif isinstance(value, Mapping):
+        yield msgspec.structs.replace(value, values=tuple(_known(held, known) for held in value.values))
+    else:
+        yield value
+
+
+def parameters(value: Value | None) -> Iterator[str]:
+    """The parameters of its function that say what a table is, and what it holds."""
+    if isinstance(value, Param):
+        yield value.name
+    elif isinstance(value, Either):
+        yield from () if not value.by or "." in value.by else (value.by,)
+        for option in value.options:
+            yield from parameters(option)
+    elif isinstance(value, Mapping | Items):
+        for held in value.values:
+            yield from parameters(held)
+
+
+def _known(value: Value | None, known: Known) -> Value | None:
+    """A value as the parameters say, if that is one."""
+    found = [*tables(value, known)]
+    return found[0] if len(found) == 1 else value
 
 
 def is_changed(function: Function, parameter: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.model import (
     AS,
     SETTER,
     SUPER,
+    Arg,
     Branch,
     Const,
     Either,
@@ -25,6 +26,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.model.tables import parameters
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import Raises
@@ -69,6 +71,9 @@ class Knowledge(Protocol):
     def shuffles(self, module: Module, index: int) -> Sequence[Effect]:
         """The draws of a site that only shuffles if it is handed what makes it."""
 
+    def unpacking(self, module: Module, index: int) -> Sequence[Effect]:
+        """What a site isn't by itself, and may be by the tables that it unpacks."""
+
     def may_draw(self, module: Module, index: int) -> Sequence[Effect]:
         """The draws of a site if a condition holds which isn't decided."""
 
@@ -84,8 +89,8 @@ class Knowledge(Protocol):
     def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
         """What a call gives a parameter, as the file has it."""
 
-    def beyond(self, module: Module, index: int, effect: Any) -> Sequence[tuple[str, Value | None]]:
-        """What a call gives beyond the parameters of what it calls, by the names that `Arg` has, as the file has it."""
+    def given_with(self, module: Module, index: int, effect: Any) -> Sequence[Arg]:
+        """What a call says that a function gets which it is handed, as the file has it."""
 
 
 Callee = tuple[Module, Function, str]
@@ -138,6 +143,7 @@ class Calls:
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
         self._worded: dict[tuple[str, int], frozenset[str]] = {}
+        self._unpacked: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._quiet: dict[str, Quiet | None] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -189,15 +195,44 @@ class Calls:
                     yield from (value.name for value in step.test.names.values() if isinstance(value, Param))
                 for arm in step.arms:
                     yield from self._asked_for_texts(module, arm)
-            elif step >= 0 and any(isinstance(argument.value, Param) for argument in module.sites[step].args):
-                site = module.sites[step]
-                for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
-                    asked = self.worded(home, callee)
-                    names = [p.name for p in home.detail(callee).parameters if not p.kind] if asked else []
-                    for number, argument in enumerate(site.args):
-                        taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
-                        if taken in asked and isinstance(argument.value, Param):
-                            yield argument.value.name
+            elif step >= 0:
+                yield from self._handed_on(module, step, self.worded)
+
+    def _handed_on(
+        self, module: Module, index: int, asked: Callable[[Module, Function], frozenset[str]]
+    ) -> Iterator[str]:
+        """The parameters that a site hands on to functions which ask for what they get there."""
+        site = module.sites[index]
+        if not any(isinstance(argument.value, Param) for argument in site.args):
+            return
+        for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
+            wanted = asked(home, callee)
+            names = [p.name for p in home.detail(callee).parameters if not p.kind] if wanted else []
+            for number, argument in enumerate(site.args):
+                taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
+                if taken in wanted and isinstance(argument.value, Param):
+                    yield argument.value.name
+
+    def unpacked(self, module: Module, function: Function) -> frozenset[str]:
+        """The parameters of a function that are unpacked for a call, in it or in those that it hands them on to."""
+        key = (module.path, function.number)
+        if key not in self._unpacked:
+            self._unpacked[key] = frozenset()  # while that is being found out
+            found = {name for index in sites(module.steps(function)) for name in self._unpacked_at(module, index)}
+            self._unpacked[key] = frozenset(found)
+        return self._unpacked[key]
+
+    def _unpacked_at(self, module: Module, index: int) -> Iterator[str]:
+        given = module.sites[index].args
+        yield from (a.value.name for a in given if a.name == "**" and isinstance(a.value, Param))
+        yield from self._handed_on(module, index, self.unpacked)
+        if any(effect.entry.hands is not None for effect in self.knowledge.matches(module, index)):
+            yield from (name for argument in given for name in parameters(argument.value))
+
+    def draws_by_tables(self, module: Module, index: int) -> bool:
+        """Whether a site may draw by a table that a parameter gives it to unpack."""
+        by_parameter = any(a.name == "**" and isinstance(a.value, Param) for a in module.sites[index].args)
+        return by_parameter and any(effect.entry.draws for effect in self.knowledge.unpacking(module, index))
 
     # -- functions that need not be followed --------------------------------------------------------------------
 
@@ -367,7 +402,7 @@ class Calls:
         ):
             yield None
             return
-        if self.knowledge.shuffles(module, index):
+        if self.knowledge.shuffles(module, index) or self.draws_by_tables(module, index):
             yield None
             return
         if site.kind not in CALLS:

@@ -168,7 +168,8 @@ class Calling(Effects):
                 self.result.see(file, inside)
             return
         environment = self.environment(module, function, given)
-        deciding = {k: v for k, v in environment.items() if is_text(v) or self.decides(k, v)}
+        told = (k for k, v in environment.items() if is_text(v) or isinstance(v.value, Mapping) or self.decides(k, v))
+        deciding = {name: environment[name] for name in told}
         self.import_module(module)
         key = (
             *name,
@@ -262,6 +263,8 @@ class Calling(Effects):
         closed = frame.given if frame is not None else {}
         texts = {k for k, v in given.items() if is_text(v)}
         asked = texts & self.flow.worded(module, function) if texts else texts
+        tables = {k for k, v in given.items() if isinstance(v.value, Mapping)}
+        asked |= tables & self.flow.unpacked(module, function) if tables else tables
         unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 

@@ -95,7 +95,10 @@ class Effects(Streams):
         if given is not None:
             found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
         drawing = self.flow.knowledge.may_draw(module, index) if found else ()
-        told = [e for e in (*self.flow.knowledge.shuffles(module, index), *drawing) if self.is_told_to(e, here)]
+        may = (*self.flow.knowledge.shuffles(module, index), *drawing)
+        if not drawing and self.flow.draws_by_tables(module, index):
+            may = (*may, *(effect for effect in self.flow.knowledge.unpacking(module, index) if effect.entry.draws))
+        told = [effect for effect in may if self.is_told_to(effect, here)]
         for effect in drawing:
             if effect not in told and self.may_hold(effect, here) and not self.doubtful:
                 self.standing_in.update(effect.entry.draws)
@@ -153,8 +156,10 @@ class Effects(Streams):
 
     def is_told_to(self, effect: Effect, place: Place) -> bool:
         """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
-        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
-        looked = {name: self.written(effect, place, name).value for name in given}
+        passed = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None}
+        looked = {name: self.written(effect, place, name).value for name, a in passed.items() if a.given}
+        unpacked = {name: self.unpacked(effect, place, name) for name, a in passed.items() if a.given is None}
+        looked |= {name: origin.value for name, origin in unpacked.items() if origin is not None}
         known = {name: value for name, value in looked.items() if isinstance(value, Const)}
         return self.flow.knowledge.settled(effect, known) is True
 

@@ -99,7 +99,8 @@ class Handed(Calling):
         contexts = {context for effect, _ in effects for context in effect.entry.contexts}
         told = next((effect for effect, made in effects if effect.entry.hands is not None and made == place), None)
         if told is not None:
-            functions, arguments = self.told(told, place), self.given_with(told, place)
+            given_with = self.flow.knowledge.given_with(place.module, place.site, told)
+            functions, arguments = self.told(told, place), [(a.name, a.value) for a in given_with]
         else:
             given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
             functions, arguments = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)], []
@@ -141,22 +142,6 @@ class Handed(Calling):
         frame = Frame(module, module.facts.functions[0])
         found = (self.values.look(frame, Ref(module.prefix + each)).value for each in names if each[0] != "_")
         return [value for value in found if value is not None and self.flow.callees(value)]
-
-    def given_with(self, effect: Effect, place: Place) -> Arguments:
-        """What a call says that a function gets which it is handed."""
-        hands, site = effect.entry.hands, place.module.sites[place.site]
-        assert hands is not None
-        own = site.target.base if isinstance(site.target, Member) else Ref(owner_of(site.target))
-        found: list[tuple[str, Value | None]] = []
-        if hands.first:
-            found.append(("", own if hands.first == "self" else None))
-        for star, name in (("*", hands.arguments), ("**", hands.keywords)):
-            if name.startswith("*"):
-                more = self.flow.knowledge.beyond(place.module, place.site, effect)
-                found += [a for a in more if (a[0] in ("", "*")) is (star == "*")]
-            elif name and (passed := effect.argument(name)) is not None and passed.given is not False:
-                found.append((star, self.flow.knowledge.written(place.module, place.site, effect, name)))
-        return found
 
     def start_method(self, site: Site, place: Place) -> tuple[str, int]:
         """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""
