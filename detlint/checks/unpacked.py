@@ -8,7 +8,8 @@ from itertools import islice, product
 from typing import Final
 
 from detlint.checks.match import Match, Matcher
-from detlint.facts.model import Function, Result, Site, Value
+from detlint.facts.model import Function, Mapping, Result, Site, Value
+from detlint.facts.reading.values import opened
 from detlint.model.tables import Known, parameters
 from detlint.program.bound import Argument
 from detlint.program.resolve import Module
@@ -83,7 +84,7 @@ class Unpacked:
         used = function.owner if function.name.endswith(".__init__") else function.name
         for use in self._uses(module, used) or () if calls is None else calls:
             call = self.call_of(use, f"{module.path}::{used}")
-            passed = {n: self._passed(call, module, function, n) for n in names} if call is not None else {}
+            passed = {n: self._given_to(call, module, function, n) for n in names} if call is not None else {}
             caller = use.module.function_of(use.module.sites[use.site]) if call is not None else function
             given = {name: a.value for name, a in passed.items() if a is not None and a.given}
             left = {n: self._resolver.normal(module.path, a.value) for n, a in passed.items() if a and a.given is False}
@@ -91,6 +92,16 @@ class Unpacked:
             outer = [*self._given(use.module, caller, asked, None, depth + 1)] if asked and depth < DEEPEST else []
             for known in (outer or [{}]) if call is not None else ():
                 yield from self._as_given(use.module, caller, given, left, known.get, by_default=not outer)
+
+    def _given_to(self, call: Site, module: Module, function: Function, name: str) -> Argument | None:
+        """What a call gives a parameter; as a table, what it gives by names that no parameter has."""
+        own = module.detail(function).parameters
+        if not any(p.name == name and p.kind == "**" for p in own):
+            return self._passed(call, module, function, name)
+        taken = {p.name for p in own}
+        more = {a.name: a.value for a in call.args if a.name and a.name not in taken}
+        table = opened(Mapping(tuple(more), tuple(more.values())), once=True) if "**" in more else None
+        return Argument(table or Mapping(tuple(more), tuple(more.values())), True) if "*" not in more else None
 
     def _as_given(
         self, module: Module, caller: Function, given: Given, left: Given, known: Known, by_default: bool

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from detlint.facts.model import Const, Either, Items, Mapping, Param, Value
+from detlint.facts.scope import over
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 
@@ -36,7 +37,8 @@ def tables(value: Value | None, known: Known) -> Iterator[Value | None]:
         given = known(value.name)
         yield given if given is not None else value
     elif isinstance(value, Mapping):
-        yield msgspec.structs.replace(value, values=tuple(_known(held, known) for held in value.values))
+        table = msgspec.structs.replace(value, values=tuple(_known(held, known) for held in value.values))
+        yield from (over(table, rest) for rest in tables(value.rest, known))
     else:
         yield value
 
@@ -50,7 +52,7 @@ def parameters(value: Value | None) -> Iterator[str]:
         for option in value.options:
             yield from parameters(option)
     elif isinstance(value, Mapping | Items):
-        for held in value.values:
+        for held in (*value.values, value.rest if isinstance(value, Mapping) else None):
             yield from parameters(held)
 
 

@@ -29,7 +29,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.reading.values import FLAGS
-from detlint.facts.scope import chosen, is_collection, join
+from detlint.facts.scope import chosen, is_collection, join, over
 from detlint.model.tables import is_changed
 from detlint.program.resolve import Module, Resolver, definitions
 
@@ -126,8 +126,9 @@ class Values:
         if isinstance(value, Items):
             return Origin(Items(tuple(self.look(frame, held).value for held in value.values), value.kind))
         if isinstance(value, Mapping):
-            held = tuple(self.look(frame, held).value for held in value.values)
-            return Origin(Mapping(value.keys, held, value.open))
+            table, inside = self.inside(frame, value)
+            assert isinstance(table, Mapping)
+            return Origin(msgspec.structs.replace(table, values=tuple(held.value for held in inside)))
         if isinstance(value, Instance) and frame.receiver:
             named = self.resolver.name(frame.module.path, value.of)
             if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
@@ -315,7 +316,12 @@ class Values:
     def inside(self, frame: Frame, value: Value | None) -> tuple[Value | None, list[Origin]]:
         """A table or a list that a value is in this call, and what it holds; nothing of what isn't known to be one."""
         if isinstance(value, (Mapping, Items)):
-            return value, [self.look(frame, held) for held in value.values]
+            held = [self.look(frame, held) for held in value.values]
+            rest, others = self.inside(frame, value.rest) if isinstance(value, Mapping) else (None, [])
+            if isinstance(value, Mapping) and isinstance(rest, Mapping):
+                both = dict(zip(rest.keys, others, strict=True)) | dict(zip(value.keys, held, strict=True))
+                return over(value, rest), [*both.values()]
+            return value, held
         if not isinstance(value, (Param, Ref)):
             return None, []  # an attribute may be set anew
         looked = self.look(frame, value)
@@ -390,6 +396,10 @@ class Values:
                 given[name] = self.look(frame, value)
             elif positional and not splat:
                 given[positional.pop(0)] = self.look(frame, value)
+        more = next((p.name for p in parameters if p.kind == "**"), "")
+        if more:
+            beyond = {key: o.value for key, o in given.items() if not any(p.name == key for p in parameters)}
+            given[more] = Origin(Mapping(tuple(beyond), tuple(beyond.values()), open=splat))
         if splat:
             given = {p.name: Origin(None) for p in parameters if not p.kind} | given
         return given
