@@ -154,6 +154,8 @@ class Handing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     """The parameter that gets a list of the arguments; `*args`, where it is what the call gives beyond its parameters."""
     keywords: str = ""
     """The same for a table of keywords, `**kwargs`."""
+    items: str = ""
+    """The parameter that gets something of which the function gets one item at a time; `*iterables`, where it gets one of each."""
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):

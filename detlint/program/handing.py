@@ -23,6 +23,11 @@ def given_with(
     if hands.first:
         own = site.target.base if isinstance(site.target, Member) else Ref(owner_of(site.target))
         found.append(Arg("", own if hands.first == "self" else None))
+    if hands.items.startswith("*"):
+        more = beyond((CallArgument(a.name, a.value) for a in site.args), signature)
+        found += [Arg(a.name, None) for a in more if a.name in ("", "*")]
+    elif hands.items:
+        found.append(Arg("", None))
     for star, name in (("*", hands.arguments), ("**", hands.keywords)):
         if name.startswith("*"):
             more = beyond((CallArgument(a.name, a.value) for a in site.args), signature)

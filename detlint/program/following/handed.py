@@ -105,6 +105,8 @@ class Handed(Calling):
             given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
             functions, arguments = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)], []
         how = next((HOW[context] for context in HOW if context in contexts), None)
+        if told is None and how is None and "returns-first" in contexts and "calls" not in contexts:
+            return  # who gets it back calls it
         pool = -1
         if "processes" in contexts:
             how, pool = self.start_method(site, place)
@@ -177,7 +179,7 @@ class Handed(Calling):
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
-        self.start(value, place, "spawn")
+        self.start(value, place, "spawn", arguments=[(argument.name, argument.value) for argument in site.args])
         return True
 
     def adds_command(self, site: Site) -> bool:
