@@ -140,6 +140,24 @@ class Deed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """What takes its place, as in recipes; where it is empty, the entry's `align` or `fix` says how."""
 
 
+class Handing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """How a call is handed what it calls, and what it calls that with: `Process(target=f, args=(1,), kwargs={"n": 2})`."""
+
+    function: str
+    """The parameter that gets the function, or a table or list of several, one of which is chosen."""
+    otherwise: str = ""
+    """What it calls where that is left out: the function of that name in the module that the run starts with, `*` for any of those
+    that it defines."""
+    first: Literal["", "self", "other"] = ""
+    """What the function gets before all else: the object that the call is made on, or something of the library's."""
+    arguments: str = ""
+    """The parameter that gets a list of the arguments; `*args`, where it is what the call gives beyond its parameters."""
+    keywords: str = ""
+    """The same for a table of keywords, `**kwargs`."""
+    items: str = ""
+    """The parameter that gets something of which the function gets one item at a time; `*iterables`, where it gets one of each."""
+
+
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
     """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
 
@@ -214,6 +232,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """The type of the result; `generator` for generator objects."""
     holds: str = ""
     """Of a class: the type of what its objects hold under names."""
+    hands: Handing | None = None
+    """How it is handed what it calls, in the way that its `contexts` say."""
     contexts: tuple[str, ...] = ()
     """What a block under `with` or a decorator means: `no-grad`."""
     note: str = ""
@@ -233,6 +253,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.entropy
                 or self.consumes
                 or self.category
+                or self.hands
                 or not OF_TYPES.issuperset(self.contexts)
             )
             or self.returns == "generator"

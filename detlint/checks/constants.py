@@ -24,6 +24,7 @@ from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
 from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.checks.unnamed import HOOKS, Unnamed
+from detlint.checks.unpacked import Unpacked
 from detlint.checks.unused import puts_names_together
 from detlint.facts.model import (
     OPERATED,
@@ -109,6 +110,7 @@ class Constants:
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, kin.heirs)
+        self._unpacked_tables = Unpacked(matcher, gradients.uses, self._passed)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
         self._idle: Answers[bool] = Answers(users)
@@ -129,6 +131,10 @@ class Constants:
                 return f"every call gives `{name}`, and something else"
         if is_class(match.name) and (test := self._never_run(module, function, index)):
             return f"`{test}` decides against all calls of it, by what every call gives"
+        taking = self._unpacked_tables.taking(module, index) if not match.sure else None
+        calls = self._calls(module, taking) if taking is not None and taking.name else None
+        if calls and self._unpacked_tables.never_holds(module, index, match, calls):
+            return "every call gives a table that makes it harmless"
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
             passed = match.argument(parameter)
             if passed is None or not passed.given:
@@ -188,6 +194,7 @@ class Constants:
                     yield match
                     break
         yield from self._of_a_parameter(module, function, index)
+        yield from self._unpacked_tables.found(module, index)
 
     def _of_a_parameter(self, module: Module, function: Function, index: int) -> Iterator[Match]:
         """How a method shuffles data by the object of a library that some call gives: `model.fit(x, y)`."""
@@ -753,6 +760,8 @@ class Constants:
     def _called_later(self, use: Use, own: str) -> Site | None:
         """The call that a library makes of a function which it is handed, with its keywords; None for any other. Who uses a library may
         know better."""
+        if (told := self._unpacked_tables.call_of(use, own)) is not None:
+            return told
         site, normal = use.module.sites[use.site], partial(self._resolver.normal, use.module.path)
         around = use.module.function_of(site)
         target = normal(site.target, around)

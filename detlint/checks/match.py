@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -19,6 +19,7 @@ from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
+    Arg,
     Const,
     Either,
     Function,
@@ -35,9 +36,11 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.tables import Known, tables
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
+from detlint.program.handing import given_with
 from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
@@ -65,13 +68,26 @@ NOTHING: list[Match] = []
 class Passed:
     """What a site passes, worked out when first asked for: most entries have no conditions."""
 
-    def __init__(self, work_out: Callable[[], dict[str, Argument]]) -> None:
+    def __init__(
+        self, work_out: Callable[[], dict[str, Argument]], ways: Callable[[bool], list[dict[str, Argument]]]
+    ) -> None:
         self._work_out = work_out
+        self._ways = ways
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
         """What each parameter gets."""
         return self._work_out()
+
+    @cached_property
+    def ways(self) -> list[dict[str, Argument]]:
+        """The same for each of several tables that may be unpacked."""
+        return self._ways(False) or [self.arguments]
+
+    @cached_property
+    def usual(self) -> list[dict[str, Argument]]:
+        """Those where parameters are what they are by default."""
+        return self._ways(True) or [self.arguments]
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -82,6 +98,8 @@ class Match(msgspec.Struct, frozen=True):
     """The API, canonical."""
     sure: bool
     passed: Passed
+    before: tuple[CallArgument, ...] = ()
+    """What the partial gives that is called there, before the call itself does."""
 
     @property
     def arguments(self) -> dict[str, Argument]:
@@ -133,6 +151,7 @@ class Matcher:
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._shuffles: dict[int, dict[int, list[Match]]] = {}
+        self._unpacking: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
         """By module number and site, until `forget`."""
         self._words = self.telling(self.catalog.words | self.catalog.raising_words)
@@ -175,16 +194,38 @@ class Matcher:
         """The entries that a site fulfils when it calls `target` (a parameter that was given a function)."""
         site = module.sites[index]
         function = module.function_of(site)
-        named = self._named(target)
-        return [m for name, entries in named for m in self._fulfilled(module, site, function, name, entries)]
+        of, before, known = self._prepared(target)
+        found = [
+            m for n, entries in self._named(of) for m in self._fulfilled(module, site, function, n, entries, before)
+        ]
+        return [match for match in found if match.entry not in known]
 
     def written(self, module: Module, index: int, match: Match, parameter: str) -> Value | None:
         """What a site gives a parameter, as the file has it."""
         site = module.sites[index]
-        arguments = [CallArgument(argument.name, argument.value) for argument in site.args]
+        # What a partial gives stands in another file, perhaps.
+        before = [CallArgument(argument.name, None) for argument in match.before]
+        arguments = [*before, *(CallArgument(argument.name, argument.value) for argument in site.args)]
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def given_with(self, module: Module, index: int, match: Match) -> list[Arg]:
+        """What a site says that a function gets which it is handed, as the file has it."""
+        site, signature = module.sites[index], self._signature(match.name, [match.entry])
+        assert match.entry.hands is not None
+        bound = bind([CallArgument(argument.name, argument.value) for argument in site.args], signature)
+        return given_with(match.entry.hands, site, bound, signature)
+
+    def handed(self, module: Module, index: int) -> tuple[Value | None, Site] | None:
+        """The function that a site hands to a library, as the file has it, and the call that this makes of it; None where it hands over
+        none, or nothing is known of how."""
+        match = next((match for match in self.matches(module, index) if match.entry.hands is not None), None)
+        if match is None or match.entry.hands is None or match.before:
+            return None
+        function = self.written(module, index, match, match.entry.hands.function)
+        call = msgspec.structs.replace(module.sites[index], args=tuple(self.given_with(module, index, match)))
+        return function, call
 
     def only_shown(self, module: Module, index: int) -> bool:
         """Whether what a site draws is an example for a tracer."""
@@ -203,8 +244,11 @@ class Matcher:
             return NOTHING
         function = module.function_of(site)
         found: dict[str, Match] = {}
+        _, before, known = self._prepared(self.target(module, index) if site.kind in CALLS else None)
         for name, entries in self.candidates(module, index):
-            for match in self._fulfilled(module, site, function, name, entries):
+            for match in self._fulfilled(module, site, function, name, entries, before):
+                if match.entry in known:
+                    continue
                 other = found.get(match.entry.rule)
                 if match.entry.rule and (other is None or (match.sure and not other.sure)):
                     found[match.entry.rule] = match
@@ -212,10 +256,24 @@ class Matcher:
                     found[f"{len(found)}"] = match
         return list(found.values()) or NOTHING
 
+    def _prepared(self, target: Value | None) -> tuple[Value | None, tuple[CallArgument, ...], list[Entry]]:
+        """What a partial calls, what it gives that, and the entries that it fulfils already, whatever its call gives; anything else calls
+        itself."""
+        before: tuple[CallArgument, ...] = ()
+        known: list[Entry] = []
+        while isinstance(target, Partial):
+            place = self.resolver.place(target.site)
+            if place is not None:
+                before = (*self.call_arguments(place[0], place[1], place[0].function_of(place[1])), *before)
+                known += [match.entry for match in self.matches(place[0], target.site & 0xFFFFFFFF)]
+            target = target.of
+        return target, before, known
+
     def forget(self, module: Module) -> None:
         """Let go of what is known of a module's sites; it is worked out again if a run passes there later."""
         self._matches.pop(module.number, None)
         self._shuffles.pop(module.number, None)
+        self._unpacking.pop(module.number, None)
         self._normal.pop(module.number, None)
         module.rest()
 
@@ -247,6 +305,8 @@ class Matcher:
             return attr in words or attr.startswith(("[", "<"))
         if isinstance(target, Either):
             return any(self._may_match(module, option, words) for option in target.options)
+        if isinstance(target, Partial):
+            return self._may_match(module, target.of, words)
         return isinstance(target, Result)
 
     def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
@@ -287,6 +347,7 @@ class Matcher:
             others = [option for option in target.options if not left_out(module, function, option)]
             found = [self._named(option) if option is not None else [] for option in others or target.options]
             return self._alike(found) or self._copied(module, target)
+        target = self._prepared(target)[0]
         named = self._named(target) or self._copied(module, site.target) or self._copied(module, target)
         return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]
 
@@ -425,27 +486,113 @@ class Matcher:
         )
         return last == "apply" or last.rpartition("::")[2] in self.catalog.copies or isinstance(target, Either)
 
-    def _fulfilled(self, module: Module, site: Site, function: Function, name: str, entries: list[int]) -> list[Match]:
+    def _fulfilled(
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        name: str,
+        entries: list[int],
+        before: tuple[CallArgument, ...] = (),
+    ) -> list[Match]:
         found = []
-        for entry, verdict, passed in self._verdicts(module, site, function, name, entries):
+        for entry, verdict, passed in self._verdicts(module, site, function, name, entries, before):
             if verdict is None:
                 if entry.unsure == "report" or self._holds_by_default(module, entry, passed):
-                    found.append(Match(entry, name, False, passed))
+                    found.append(Match(entry, name, False, passed, before))
             elif verdict:
-                found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed))
+                found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed, before))
         return found
 
     def _verdicts(
-        self, module: Module, site: Site, function: Function, name: str, entries: list[int]
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        name: str,
+        entries: list[int],
+        before: tuple[CallArgument, ...] = (),
     ) -> Iterator[tuple[Entry, Verdict, Passed]]:
         """Whether the conditions of the entries that are about the file hold, with what the site passes."""
         applicable = self._applicable(module, entries)
         if not applicable:
             return
-        passed = Passed(lambda: self._bound(module, site, function, self._signature(name, applicable)))
+        passed = Passed(
+            lambda: self._bound(module, site, function, self._signature(name, applicable), before),
+            lambda by_default: self._ways(module, site, self._signature(name, applicable), before, by_default),
+        )
         for entry in applicable:
             if not self._has_other_dimensions(module, site, name, entry):
-                yield entry, not entry.when or self.judge.fulfilled(entry, passed.arguments), passed
+                verdicts = {self.judge.fulfilled(entry, way) for way in passed.ways} if entry.when else {True}
+                yield entry, verdicts.pop() if len(verdicts) == 1 else None, passed
+
+    def _ways(
+        self,
+        module: Module,
+        site: Site,
+        signature: list[tuple[str, object]],
+        before: tuple[CallArgument, ...],
+        by_default: bool,
+    ) -> list[dict[str, Argument]]:
+        """What each parameter gets where a site unpacks one of several tables; nothing where it unpacks none that is known, or many."""
+        function = module.function_of(site)
+        if not any(argument.name == "**" for argument in site.args):
+            return []
+        unpacked = [[*self.unpacked(module, function, a.value, None, by_default)] for a in site.args if a.name == "**"]
+        several = [number for number, options in enumerate(unpacked) if len(options) > 1]
+        if (len(several) != 1 and not by_default) or not all(unpacked):
+            return []
+        return [
+            self._bound_with(module, site, signature, before, [options[way % len(options)] for options in unpacked])
+            for way in range(max(map(len, unpacked)))
+        ]
+
+    def fulfilled_with(self, module: Module, index: int, match: Match, unpacked: Sequence[Value | None]) -> Verdict:
+        """Whether a match's conditions hold where a site unpacks some tables, in normal form."""
+        signature = self._signature(match.name, [match.entry])
+        bound = self._bound_with(module, module.sites[index], signature, match.before, unpacked)
+        return self.judge.fulfilled(match.entry, bound)
+
+    def _bound_with(
+        self,
+        module: Module,
+        site: Site,
+        signature: list[tuple[str, object]],
+        before: tuple[CallArgument, ...],
+        unpacked: Sequence[Value | None],
+    ) -> dict[str, Argument]:
+        """What each parameter gets of a site that unpacks tables.
+
+        Args:
+            unpacked: these, in normal form.
+        """
+        given = iter(unpacked)
+        arguments = self.call_arguments(module, site, module.function_of(site))
+        told = [CallArgument("**", next(given)) if a.name == "**" else a for a in arguments]
+        return self._with_self(module, site, bind((*before, *told), signature, partial=site.kind == "partial"))
+
+    def unpacked(
+        self, module: Module, function: Function, value: Value | None, known: Known | None, by_default: bool = False
+    ) -> Iterator[Value | None]:
+        """The tables that a value may be which a site unpacks, in normal form.
+
+        Args:
+            known: what the parameters are of `taking(value)`.
+            by_default: whether they are what they are by default, as far as `known` doesn't say.
+        """
+        taking, kept = self.taking(module, function, value)
+        usual = {p.name: p.default for p in module.detail(taking).parameters if p.default} if by_default else {}
+        for table in tables(kept, known or usual.get):
+            yield self.resolver.normal(module.path, table, taking)
+
+    @staticmethod
+    def taking(module: Module, function: Function, value: Value | None) -> tuple[Function, Value | None]:
+        """The function whose parameters say what a value in one is, with what it is made of there: the constructor, of what that keeps."""
+        if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
+            body, made = module.classes.get(function.owner), module.functions.get(f"{function.owner}.__init__")
+            if body is not None and made is not None and value.attr in body.attributes:
+                return made, body.attributes[value.attr]
+        return function, value
 
     def _holds_by_default(self, module: Module, entry: Entry, passed: Passed) -> bool:
         """Whether what the caller, or the command line, may choose is harmful by default, as is to be expected.
@@ -459,8 +606,12 @@ class Matcher:
             if name in passed.arguments
         ):
             return False
-        usual = {name: Argument(self.by_default(module, a.value), a.given) for name, a in passed.arguments.items()}
-        return bool(self.judge.fulfilled(entry, usual))
+        ways = (
+            {name: Argument(self.by_default(module, a.value), a.given) for name, a in way.items()}
+            for way in passed.usual
+        )
+        # What is found says that it may be; what only draws is to do so.
+        return (any if entry.rule else all)(self.judge.fulfilled(entry, usual) for usual in ways)
 
     def undecided(self, module: Module, index: int, rules: str) -> Iterator[Match]:
         """What a site may be if a caller gives what the function around it hands on: `resize(x, mode=mode)`.
@@ -476,6 +627,24 @@ class Matcher:
             for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, asked):
                 if verdict is None and entry.unsure != "report" and not self._holds_by_default(module, entry, passed):
                     yield Match(entry, name, False, passed)
+
+    def unpacking(self, module: Module, index: int) -> list[Match]:
+        """What a site isn't by itself, and may be by the tables that it unpacks: `DataLoader(data, **options)`."""
+        site, known = module.sites[index], self._unpacking.setdefault(module.number, {})
+        if site.kind not in CALLS or not any(argument.name == "**" for argument in site.args):
+            return NOTHING
+        if index not in known:
+            told = [match.entry for match in self.matches(module, index)]
+            of, before, _ = self._prepared(self.target(module, index))
+            known[index] = [
+                Match(entry, name, False, passed, before)
+                for name, entries in self._named(of)
+                for entry, verdict, passed in self._verdicts(
+                    module, site, module.function_of(site), name, entries, before
+                )
+                if not verdict and entry not in told
+            ]
+        return known[index]
 
     def is_written_out(self, module: Module, match: Match) -> bool:
         """Whether the program itself says what fulfils a match that isn't sure: one of two branches passes `shuffle=True`, or that is an
@@ -548,11 +717,21 @@ class Matcher:
         return signatures.get(name) or next((signatures[n] for n in names if signatures.get(n)), [])
 
     def _bound(
-        self, module: Module, site: Site, function: Function, signature: list[tuple[str, object]]
+        self,
+        module: Module,
+        site: Site,
+        function: Function,
+        signature: list[tuple[str, object]],
+        before: tuple[CallArgument, ...] = (),
     ) -> dict[str, Argument]:
-        bound = bind(self.call_arguments(module, site, function), signature, partial=site.kind == "partial")
+        arguments = (*before, *self.call_arguments(module, site, function))
+        return self._with_self(module, site, bind(arguments, signature, partial=site.kind == "partial"))
+
+    def _with_self(self, module: Module, site: Site, bound: dict[str, Argument]) -> dict[str, Argument]:
+        """What each parameter gets, and that on which a method is called."""
         if isinstance(site.target, Member) and site.kind == "call":
-            bound["self"] = Argument(self.resolver.normal(module.path, same_numbers(site.target.base), function), True)
+            own = self.resolver.normal(module.path, same_numbers(site.target.base), module.function_of(site))
+            bound["self"] = Argument(own, True)
         return bound
 
     def unfulfilled(self, module: Module, index: int) -> Iterator[tuple[Entry, str, Argument | None]]:

@@ -25,6 +25,7 @@ from detlint.facts.model import (
     Items,
     Member,
     Param,
+    Partial,
     Ref,
     Result,
     Span,
@@ -412,6 +413,8 @@ def written(place: Place) -> str:
         target = next((option for option in target.options if isinstance(option, Ref)), target)
     if isinstance(target, (Result, Expression)):
         return "the call"
+    while isinstance(target, Partial):
+        target = target.of
     name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else "the call"
     return plain(name.removeprefix(place.module.facts.module + ".").removeprefix("?."))
 

@@ -47,7 +47,7 @@ def _recipe(match: Match, rule: Rule, profile: str) -> Recipe | None:
     """How a finding is fixed. What is random by design stays so where runs are only to be repeated."""
     entry, reproduces = match.entry, profile == "reproduce"
     recipe = entry.fix if reproduces else entry.align or entry.fix
-    if recipe is None:
+    if recipe is None or (match.before and not _is_for_calls_of_partials(recipe, match)):
         return None
     if recipe.unsure is not None and not match.sure:
         recipe = msgspec.structs.replace(recipe, applicability=recipe.unsure)
@@ -57,6 +57,12 @@ def _recipe(match: Match, rule: Rule, profile: str) -> Recipe | None:
         milder: Applicability = "display" if recipe.applicability == "unsafe" else recipe.applicability
         return msgspec.structs.replace(recipe, applicability=milder, repeated="display")
     return recipe
+
+
+def _is_for_calls_of_partials(recipe: Recipe, match: Match) -> bool:
+    """Whether a recipe only adds something to a call, which it finds by its name: what a partial gives stands elsewhere."""
+    adds = recipe.kind in ("add-argument", "set-argument", "start-run")
+    return adds and all(argument.name for argument in match.before)
 
 
 def _renamed(recipe: Recipe, name: str, known: Sequence[str]) -> Recipe:

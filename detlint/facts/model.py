@@ -83,6 +83,8 @@ class Mapping(Record, frozen=True, tag=7):
     values: tuple[Value | None, ...]
     open: bool = False
     """Whether it has others besides, which aren't known: `dict(shuffle=False, **options)`."""
+    rest: Value | None = None
+    """The table that has these, where that is all."""
 
 
 class Either(Record, frozen=True, tag=8):

@@ -32,6 +32,7 @@ from detlint.facts.model import (
     Facts,
     Function,
     Member,
+    Partial,
     Problem,
     Ref,
     Value,
@@ -233,4 +234,6 @@ def _tails(value: Value | None) -> set[str]:
         return {value.name.rpartition(".")[2]}  # type: ignore[union-attr]
     if kind is Member:
         return {value.attr}  # type: ignore[union-attr]
+    if kind is Partial:
+        return _tails(value.of)  # type: ignore[union-attr, arg-type]
     return set().union(*map(_tails, value.options)) if kind is Either else set()  # type: ignore[union-attr]

@@ -58,10 +58,18 @@ def chosen(then: Bound, other: Bound, by: str) -> Value | None:
 def is_collection(value: Bound) -> bool:
     """Whether a name is bound to a collection that is filled later: `{}`, `dict()`, `collections.OrderedDict()`."""
     if isinstance(value, Mapping):
-        return not value.keys
+        return not value.keys and value.rest is None
     if isinstance(value, Result):
         return isinstance(value.of, Ref) and value.of.name.startswith("collections.")
     return isinstance(value, Instance) and value.of == "builtins.dict"
+
+
+def over(table: Mapping, rest: Value | None) -> Mapping:
+    """A table over the one that has its other keys, if that is known."""
+    if not isinstance(rest, Mapping):
+        return table
+    merged = dict(zip(rest.keys, rest.values, strict=True)) | dict(zip(table.keys, table.values, strict=True))
+    return Mapping(tuple(merged), tuple(merged.values()), rest.open, rest.rest)
 
 
 class Scope:

@@ -73,6 +73,18 @@ def bind(
     return bound
 
 
+def beyond(arguments: Iterable[CallArgument], signature: list[tuple[str, object]]) -> list[CallArgument]:
+    """The arguments that none of the parameters takes, in order."""
+    names = [name for name, _ in signature]
+    bare = next((i for i, name in enumerate(names) if name.startswith("*")), len(names))
+    found, position = list[CallArgument](), 0
+    for argument in arguments:
+        taken = position < bare if not argument.name else argument.name in names
+        position += not argument.name
+        found += [] if taken else [argument]
+    return found
+
+
 def _perhaps(splat: Either) -> dict[str, Argument]:
     """What alternative dictionaries pass: an argument that only some of them have may be passed."""
     mappings = [option for option in splat.options if isinstance(option, Mapping)]

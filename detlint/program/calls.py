@@ -11,6 +11,7 @@ from detlint.facts.model import (
     LOOKED_UP,
     SETTER,
     SUPER,
+    Arg,
     Branch,
     Const,
     Either,
@@ -28,6 +29,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.model.expression import in_ir
+from detlint.model.tables import parameters
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import Raises
@@ -72,6 +74,9 @@ class Knowledge(Protocol):
     def shuffles(self, module: Module, index: int) -> Sequence[Effect]:
         """The draws of a site that only shuffles if it is handed what makes it."""
 
+    def unpacking(self, module: Module, index: int) -> Sequence[Effect]:
+        """What a site isn't by itself, and may be by the tables that it unpacks."""
+
     def may_draw(self, module: Module, index: int) -> Sequence[Effect]:
         """The draws of a site if a condition holds which isn't decided."""
 
@@ -86,6 +91,9 @@ class Knowledge(Protocol):
 
     def written(self, module: Module, index: int, effect: Any, parameter: str) -> Value | None:
         """What a call gives a parameter, as the file has it."""
+
+    def given_with(self, module: Module, index: int, effect: Any) -> Sequence[Arg]:
+        """What a call says that a function gets which it is handed, as the file has it."""
 
 
 Callee = tuple[Module, Function, str]
@@ -139,6 +147,7 @@ class Calls:
         functions; None for the others."""
         self._worded: dict[tuple[str, int], frozenset[str]] = {}
         self._naming: dict[tuple[str, int], frozenset[str]] = {}
+        self._unpacked: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._quiet: dict[str, Quiet | None] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -219,6 +228,27 @@ class Calls:
             )
             self._naming[key] = frozenset((*(part.name for part in parts if isinstance(part, Param)), *handed))
         return self._naming[key]
+
+    def unpacked(self, module: Module, function: Function) -> frozenset[str]:
+        """The parameters of a function that are unpacked for a call, in it or in those that it hands them on to."""
+        key = (module.path, function.number)
+        if key not in self._unpacked:
+            self._unpacked[key] = frozenset()  # while that is being found out
+            found = {name for index in sites(module.steps(function)) for name in self._unpacked_at(module, index)}
+            self._unpacked[key] = frozenset(found)
+        return self._unpacked[key]
+
+    def _unpacked_at(self, module: Module, index: int) -> Iterator[str]:
+        given = module.sites[index].args
+        yield from (a.value.name for a in given if a.name == "**" and isinstance(a.value, Param))
+        yield from self._handed_on(module, module.sites[index], self.unpacked)
+        if any(effect.entry.hands is not None for effect in self.knowledge.matches(module, index)):
+            yield from (name for argument in given for name in parameters(argument.value))
+
+    def draws_by_tables(self, module: Module, index: int) -> bool:
+        """Whether a site may draw by a table that a parameter gives it to unpack."""
+        by_parameter = any(a.name == "**" and isinstance(a.value, Param) for a in module.sites[index].args)
+        return by_parameter and any(effect.entry.draws for effect in self.knowledge.unpacking(module, index))
 
     # -- functions that need not be followed --------------------------------------------------------------------
 
@@ -388,7 +418,7 @@ class Calls:
         ):
             yield None
             return
-        if self.knowledge.shuffles(module, index):
+        if self.knowledge.shuffles(module, index) or self.draws_by_tables(module, index):
             yield None
             return
         if site.kind not in CALLS:

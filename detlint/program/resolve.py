@@ -46,7 +46,7 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
-from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join
+from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
 from detlint.program.bound import CallArgument
 from detlint.program.modules import Modules
@@ -425,7 +425,9 @@ class Resolver:
         if isinstance(value, Items):
             return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
         if isinstance(value, Mapping):
-            return Mapping(value.keys, tuple(self.normal(path, item, function) for item in value.values), value.open)
+            held = tuple(self.normal(path, item, function) for item in value.values)
+            table = Mapping(value.keys, held, value.open, self.normal(path, value.rest, function))
+            return over(table, table.rest)
         names = {name: self.normal(path, inner, function) for name, inner in value.names.items()}
         return Expression(value.text, names)
 

@@ -18,6 +18,7 @@ from detlint.facts.model import (
     Expression,
     Function,
     Instance,
+    Items,
     Mapping,
     Member,
     Param,
@@ -30,10 +31,13 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.reading.values import FLAGS
-from detlint.facts.scope import chosen, is_collection, join
+from detlint.facts.scope import chosen, is_collection, join, over
+from detlint.model.tables import is_changed
 from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
+Arguments = Sequence[tuple[str, Value | None]]
+"""Those of a call, in order, by the names that `Arg` has, and as their file has them."""
 
 
 class Spot(NamedTuple):
@@ -121,6 +125,12 @@ class Values:
             return self._expression(frame, value)
         if isinstance(value, Ref):
             return self._name(frame, value)
+        if isinstance(value, Items):
+            return Origin(Items(tuple(self.look(frame, held).value for held in value.values), value.kind))
+        if isinstance(value, Mapping):
+            table, inside = self.inside(frame, value)
+            assert isinstance(table, Mapping)
+            return Origin(msgspec.structs.replace(table, values=tuple(held.value for held in inside)))
         if isinstance(value, Instance) and frame.receiver:
             named = self.resolver.name(frame.module.path, value.of)
             if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
@@ -331,6 +341,30 @@ class Values:
                 return inner
         return Origin(Expression(value.text, {name: origin.value for name, origin in looked.items()}))
 
+    def inside(self, frame: Frame, value: Value | None) -> tuple[Value | None, list[Origin]]:
+        """A table or a list that a value is in this call, and what it holds; nothing of what isn't known to be one."""
+        if isinstance(value, (Mapping, Items)):
+            held = [self.look(frame, held) for held in value.values]
+            rest, others = self.inside(frame, value.rest) if isinstance(value, Mapping) else (None, [])
+            if isinstance(value, Mapping) and isinstance(rest, Mapping):
+                both = dict(zip(rest.keys, others, strict=True)) | dict(zip(value.keys, held, strict=True))
+                return over(value, rest), [*both.values()]
+            return value, held
+        if not isinstance(value, (Param, Ref)):
+            return None, []  # an attribute may be set anew
+        looked = self.look(frame, value)
+        table = looked.value
+        if isinstance(table, Mapping) and isinstance(value, Param) and self._changes(frame, value.name):
+            table = msgspec.structs.replace(table, open=True)
+        known = table.values if isinstance(table, (Mapping, Items)) else ()
+        return table, [Origin(held, looked.default) for held in known]
+
+    def _changes(self, frame: Frame, parameter: str) -> bool:
+        """Whether a function may change the table that it gets for a parameter."""
+        code = self.resolver.code(frame.module.path)
+        functions = code.by_name.get(frame.function.name, ()) if code is not None else ()
+        return len(functions) != 1 or is_changed(functions[0], parameter)
+
     # -- entropy ------------------------------------------------------------------------------------------------
 
     def entropy(self, origin: Origin) -> Spot | None:
@@ -352,32 +386,48 @@ class Values:
 
     def bind(self, frame: Frame, site: Site, module: Module, function: Function) -> dict[str, Origin]:
         """What a call gives the parameters of a function; one that it may give by a splat is unknown."""
+        return self.give(frame, [(a.name, a.value) for a in site.args], module, function)
+
+    def give(
+        self, frame: Frame, arguments: Arguments, module: Module, function: Function, taken: int = 0
+    ) -> dict[str, Origin]:
+        """The same of arguments that stand in no call.
+
+        Args:
+            taken: how many of the parameters have been given something by their positions.
+        """
         parameters = module.detail(function).parameters
-        if function.owner and parameters and not self._is_static(module, function):
-            parameters = parameters[1:]
-        return self.bound(frame, [(a.name, a.value) for a in site.args], parameters)
+        own = bool(function.owner and parameters) and not self._is_static(module, function)
+        return self.bound(frame, arguments, parameters[own + taken :])
 
     def _is_static(self, module: Module, function: Function) -> bool:
         return any(d == Ref("builtins.staticmethod") for d in module.detail(function).decorators)
 
-    def bound(
-        self, frame: Frame, arguments: Sequence[tuple[str, Value | None]], parameters: Sequence[Parameter]
-    ) -> dict[str, Origin]:
+    def bound(self, frame: Frame, arguments: Arguments, parameters: Sequence[Parameter]) -> dict[str, Origin]:
         """Arguments by the names of the parameters that take them."""
         given: dict[str, Origin] = {}
         positional = [p.name for p in parameters if not p.kind]
         splat = False
         for name, raw in arguments:
             value = self._chosen(frame, raw)
-            if name == "*" or (name == "**" and not isinstance(value, Mapping)):
-                splat = True
-            elif name == "**" and isinstance(value, Mapping):
-                given.update({k: self.look(frame, v) for k, v in zip(value.keys, value.values, strict=True)})
-                splat = splat or value.open
+            if name in ("*", "**"):
+                value, inside = self.inside(frame, value)
+                if isinstance(value, Mapping) and name == "**":
+                    given.update(zip(value.keys, inside, strict=True))
+                    splat = splat or value.open
+                elif isinstance(value, Items) and name == "*" and not splat:
+                    given.update(zip(positional, inside, strict=False))
+                    del positional[: len(inside)]
+                else:
+                    splat = True
             elif name:
                 given[name] = self.look(frame, value)
             elif positional and not splat:
                 given[positional.pop(0)] = self.look(frame, value)
+        more = next((p.name for p in parameters if p.kind == "**"), "")
+        if more:
+            beyond = {key: o.value for key, o in given.items() if not any(p.name == key for p in parameters)}
+            given[more] = Origin(Mapping(tuple(beyond), tuple(beyond.values()), open=splat))
         if splat:
             given = {p.name: Origin(None) for p in parameters if not p.kind} | given
         return given

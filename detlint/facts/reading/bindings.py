@@ -36,6 +36,7 @@ from detlint.facts.reading.values import (
     operation,
     tail_of,
     updated,
+    without,
 )
 from detlint.facts.reading.walk import OPAQUE
 from detlint.facts.scope import Missing
@@ -129,7 +130,10 @@ class Bindings(Known):
             self.written(self.expression(node.target.value), constant(node.target.slice.value), None, node)
         if isinstance(node.target, ast.Name):
             held = self.scope.look_up(node.target.id)
-            self.scope.bind(node.target.id, None if isinstance(held, Missing) else operation(held, None))
+            if isinstance(node.op, ast.BitOr) and not isinstance(held, Missing) and is_table(held):
+                self.dictionary_update(node.target, [Arg("", value)])
+            else:
+                self.scope.bind(node.target.id, None if isinstance(held, Missing) else operation(held, None))
 
     def assign(self, target: ast.expr, value: Value | None, statement: ast.stmt) -> None:
         """Bind a target: a name, an attribute of `self` or of an import, `os.environ[...]`, or several of them."""
@@ -202,6 +206,10 @@ class Bindings(Known):
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.scope.bind(target.id, None)
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                held, key = self.scope.look_up(target.value.id), self.expression(target.slice)
+                if not isinstance(held, Missing) and is_table(held):
+                    self.scope.bind(target.value.id, without(held, key.value if isinstance(key, Const) else None))
 
     def rest(self) -> Value | None:
         """What the function that is read gets the keywords as that none of its parameters takes."""

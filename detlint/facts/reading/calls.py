@@ -22,6 +22,7 @@ from detlint.facts.model import (
     Ref,
     Result,
     Value,
+    options,
 )
 from detlint.facts.reading.annotations import Annotations
 from detlint.facts.reading.handlers import EXPRESSIONS, SPECIAL, of_expression
@@ -34,6 +35,7 @@ from detlint.facts.reading.values import (
     span_of,
     tail_of,
     updated,
+    without,
 )
 from detlint.facts.scope import MISSING, Missing, join
 from detlint.facts.sets import MAKES_SET
@@ -48,7 +50,10 @@ _BUILT_IN: Final = {
 }  # fmt: skip
 """What functions of the language give."""
 _METHODS: Final = {
-    **dict.fromkeys(("sort", "add_argument", "set_defaults", "update", "register_module", "add", "extend"), "tells"),
+    **dict.fromkeys(
+        ("sort", "add_argument", "set_defaults", "update", "register_module", "add", "extend", "pop", "setdefault"),
+        "tells",
+    ),
     "join": "joins",
     **dict.fromkeys((GROWS | WRITES | MAPS) - {"extend"}, "passes"),
 }
@@ -124,6 +129,8 @@ class Calls(Annotations):
             self.use = ""
         if callee is None:
             return None
+        if attr == "copy" and type(callee) is Member and is_table(callee.base):
+            return callee.base
         site = self.site("call", callee, tuple(args) if args else (), node, use) if wanted else -1
         if (
             attr in KEEPS_NUMBERS
@@ -247,6 +254,8 @@ class Calls(Annotations):
                 self.options[arg.name], self.parsers[arg.name] = Option(value, span_of(node)), callee
         elif attr == "update" and (callee is None or (isinstance(callee, Member) and is_table(callee.base))):
             self.dictionary_update(function.value, args)
+        elif attr in ("pop", "setdefault") and isinstance(callee, Member) and is_table(callee.base):
+            self.dictionary_change(attr, function.value, callee.base, [arg.value for arg in args])
 
     def passed_on(self, name: str, node: ast.Call, args: list[Arg], use: str) -> Value | None:
         """What a function gives that makes a set or goes through one; None where none is involved, or it gets an order."""
@@ -323,6 +332,22 @@ class Calls(Annotations):
                 else:
                     named = None
             self.scope.bind(target.id, updated(base, named))
+
+    def dictionary_change(self, attr: str, target: ast.expr, table: Value, args: list[Value | None]) -> None:
+        """`options.pop("shuffle")`, `options.setdefault("shuffle", True)` on a dictionary that is known."""
+        key = args[0].value if args and isinstance(args[0], Const) else None
+        changed = without(table, key)
+        if attr == "setdefault":
+            given = {key: args[1] if len(args) > 1 else Const(None)} if isinstance(key, str) else None
+            tables = [
+                option if isinstance(option, Mapping) and key in option.keys else updated(option, given)
+                for option in options(table)
+            ]
+            changed = (
+                join(tables) if not any(isinstance(option, Mapping) and option.open for option in tables) else None
+            )
+        if isinstance(target, ast.Name):
+            self.scope.bind(target.id, changed)
 
 
 def _same_owner(first: Value | None, second: Value | None) -> bool:

@@ -25,7 +25,7 @@ from detlint.facts.model import (
 from detlint.facts.nodes import walk
 from detlint.facts.reading.calls import Calls
 from detlint.facts.reading.handlers import of_call
-from detlint.facts.reading.values import FLAGS, member, span_of, updated
+from detlint.facts.reading.values import FLAGS, member, opened, span_of
 from detlint.facts.scope import join
 
 
@@ -46,17 +46,15 @@ class Known(Calls):
 
     @of_call("builtins.dict")
     def _dict(self, node: ast.Call, args: list[Arg]) -> Value | None:
-        first = args[0].value if args and args[0].name in ("", "**") else None
-        if type(first) is not Mapping and args and args[0].name:
-            first = None
-        named = {arg.name: arg.value for arg in (args[1:] if first is not None else args)}
+        first = args[:1] if args and not args[0].name else []
+        named = {arg.name: arg.value for arg in args[len(first) :]}
         if "" in named or "*" in named or [arg.name for arg in args].count("**") > 1:
             return None
         for keyword in node.keywords:
             self.section(keyword.arg, named.get(keyword.arg or ""), keyword.value)
-        if isinstance(first, Mapping):
-            return updated(first, named) if "**" not in named else None
-        return self.mapping([*named], [*named.values()], node) if first is None and (not args or args[0].name) else None
+        if first:
+            return opened(Mapping(("**", *named), (first[0].value, *named.values())), once=False)
+        return self.mapping([*named], [*named.values()], node)
 
     @of_call("builtins.super")
     def _super(self, node: ast.Call, args: list[Arg]) -> Value | None:

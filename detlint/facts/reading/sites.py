@@ -223,7 +223,7 @@ class Sites(Roles):
         """Settings under a name that the catalog knows: `randomness = dict(seed=None)`, also inside of others."""
         if name in self.catalog.sections and isinstance(value, Mapping):
             args = tuple(Arg(key, held) for key, held in zip(value.keys, value.values, strict=True))
-            self.site("section", Ref(name), args, node)
+            self.site("section", Ref(name), (*args, Arg("**", value.rest)) if value.open else args, node)
 
     def mapping(self, keys: list[str], values: list[Value | None], node: ast.expr) -> Value | None:
         """A dictionary with literal keys, and `**` for others that are put into it; one that a registry or Hydra builds an

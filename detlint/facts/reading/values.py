@@ -150,7 +150,8 @@ def simple(value: Value | None) -> Value | None:
     if kind is Partial:
         return value if type(value.of) is Ref else None  # type: ignore[union-attr]
     if kind is Mapping and len(value.keys) <= SHORT_MAPPING:  # type: ignore[union-attr]
-        return Mapping(value.keys, tuple(map(simple, value.values)), value.open)  # type: ignore[union-attr]
+        held = tuple(map(simple, value.values))  # type: ignore[union-attr]
+        return Mapping(value.keys, held, value.open, simple(value.rest))  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
@@ -183,17 +184,22 @@ def opened(table: Mapping, once: bool) -> Value | None:
         once: whether no key may come twice, as in a call; else the last one counts.
     """
     merged: dict[str, Value | None] = {}
-    unknown = False
+    unknown: list[Value | None] = []
     for key, value in zip(table.keys, table.values, strict=True):
         if key != "**":
             merged[key] = value
             continue
         if type(value) is Mapping:
-            merged |= zip(value.keys, value.values, strict=True)
-        elif not once:
+            unknown += [value.rest] if value.open else []
+        else:
+            # What it has too isn't as it was before.
+            unknown += [value] if once or not merged else [value, None]
+        if not once and (type(value) is not Mapping or value.open):
             merged.clear()
-        unknown = unknown or type(value) is not Mapping or value.open
-    return Mapping(tuple(merged), tuple(merged.values()), unknown) if merged else None
+        if type(value) is Mapping:
+            merged |= zip(value.keys, value.values, strict=True)
+    rest = unknown[0] if len(unknown) == 1 else None
+    return Mapping(tuple(merged), tuple(merged.values()), unknown != [], rest) if merged or rest is not None else None
 
 
 def updated(base: Value | None, changed: dict[str, Value | None] | None) -> Value | None:
@@ -203,7 +209,17 @@ def updated(base: Value | None, changed: dict[str, Value | None] | None) -> Valu
     if changed is None or not isinstance(base, Mapping):
         return None
     merged = dict(zip(base.keys, base.values, strict=True)) | changed
-    return Mapping(tuple(merged), tuple(merged.values()), base.open)
+    return Mapping(tuple(merged), tuple(merged.values()), base.open, base.rest)
+
+
+def without(base: Value | None, key: object) -> Value | None:
+    """A dictionary without a key; None when that isn't known."""
+    if isinstance(base, Either):
+        return Either(tuple(without(option, key) for option in base.options), base.by)
+    if not isinstance(base, Mapping) or not isinstance(key, str) or base.open:
+        return None
+    kept = {k: v for k, v in zip(base.keys, base.values, strict=True) if k != key}
+    return Mapping(tuple(kept), tuple(kept.values()))
 
 
 def span_of(node: Any) -> Span:

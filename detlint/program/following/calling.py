@@ -20,7 +20,6 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
-    Site,
     Step,
     Value,
     options,
@@ -31,7 +30,7 @@ from detlint.program.following.state import State
 from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
-from detlint.program.values import Frame, Origin
+from detlint.program.values import Arguments, Frame, Origin
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
@@ -69,10 +68,13 @@ class Calling(Effects):
         self.result.visited.update(path for path, colon, _ in bases if colon)
         return not any(colon and self.flow.words.writers.hands_itself(inside, path) for path, colon, inside in bases)
 
-    def run(self, value: Value, place: Place | None) -> bool:
-        """Call a value with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it may be."""
-        callees = self.flow.callees(value)
-        raised = [self.caught(partial(self.call, *callee, place, {})) for callee in callees]
+    def run(self, value: Value, place: Place | None, arguments: Arguments = ()) -> bool:
+        """Call a value, by default with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it
+        may be."""
+        raised = [
+            self.caught(partial(self.call, *callee, place, self.arguments(self.frame, arguments, value, *callee[:2])))
+            for callee in self.flow.callees(value)
+        ]
         return bool(raised) and all(raised)
 
     def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
@@ -81,16 +83,17 @@ class Calling(Effects):
         site = frame.module.sites[place.site]
         names = {function.name.rpartition(".")[2] for _, function, _ in callees}
         choose = len(callees) > 1 and (isinstance(target, Either) or len(names) < len(callees))
+        arguments = [(argument.name, argument.value) for argument in site.args]
         before, way, ends = self.state, self.way, []
         stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):
             if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
-                given = self.arguments(frame, site, target, module, function)
+                given = self.arguments(frame, arguments, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
             if choose:
                 self.state, self.way = before.copy(), way | {(place, number)}
-            given = self.arguments(frame, site, target, module, function)
+            given = self.arguments(frame, arguments, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
             bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
@@ -104,16 +107,16 @@ class Calling(Effects):
         self.stopped = stops[0] if stops and all(stops) else ""
 
     def arguments(
-        self, frame: Frame, site: Site, target: Value, module: Module, function: Function
+        self, frame: Frame, arguments: Arguments, target: Value, module: Module, function: Function
     ) -> dict[str, Origin]:
         """What a call gives the parameters, a partial's own arguments included."""
-        given = self.values.bind(frame, site, module, function)
-        if isinstance(target, Partial):
-            place = self.resolver.place(target.site)
-            if place is not None:
-                inside = Frame(place[0], place[0].function_of(place[1]), outer=frame)
-                given = self.values.bind(inside, place[1], module, function) | given
-        return given
+        place = self.resolver.place(target.site) if isinstance(target, Partial) else None
+        if place is None:
+            return self.values.give(frame, arguments, module, function)
+        inside = Frame(place[0], place[0].function_of(place[1]), outer=frame)
+        taken = sum(not argument.name for argument in place[1].args)
+        before = self.values.bind(inside, place[1], module, function)
+        return before | self.values.give(frame, arguments, module, function, taken)
 
     def owner(self, frame: Frame, raw: Value, module: Module, function: Function) -> str:
         """The class of `self` in a method that is called."""
@@ -170,7 +173,11 @@ class Calling(Effects):
             return
         environment = self.environment(module, function, given)
         naming = self.naming(module, function, given)
-        deciding = {k: v for k, v in environment.items() if is_text(v) or k in naming or self.decides(k, v)}
+        deciding = {
+            k: v
+            for k, v in environment.items()
+            if k in naming or is_text(v) or isinstance(v.value, Mapping) or self.decides(k, v)
+        }
         self.import_module(module)
         key = (
             *name,
@@ -265,6 +272,8 @@ class Calling(Effects):
         texts = {k for k, v in given.items() if is_text(v)}
         asked = texts & self.flow.worded(module, function) if texts else texts
         asked |= self.naming(module, function, given)
+        tables = {k for k, v in given.items() if isinstance(v.value, Mapping)}
+        asked |= tables & self.flow.unpacked(module, function) if tables else tables
         unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
@@ -276,7 +285,7 @@ class Calling(Effects):
     def decides(self, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
         made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
-        return made in self.flow.trained or _decides(name, origin, self.names)
+        return made in self.flow.deciding or _decides(name, origin, self.names)
 
     def wrapper(
         self, module: Module, function: Function, bare: int

@@ -48,6 +48,8 @@ WEIGHTS: Final = frozenset({FILLS, "initial-weights"})
 """What draws initial weights."""
 ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
+JOINS_PEERS: Final = "joins-peers"
+"""What makes a process one of several that run each other's functions."""
 CALLED: Final = ("__call__", "construct")
 """The methods that calling a layer of MindSpore's runs."""
 
@@ -93,24 +95,26 @@ class Effects(Streams):
         if given is not None:
             found, target = (), given.value  # what the call gives, and not what stands there where it doesn't
         drawing = self.flow.knowledge.may_draw(module, index) if found else ()
-        told = [e for e in (*self.flow.knowledge.shuffles(module, index), *drawing) if self.is_told_to(e, here)]
+        may = (*self.flow.knowledge.shuffles(module, index), *drawing)
+        if not drawing and self.flow.draws_by_tables(module, index):
+            may = (*may, *(effect for effect in self.flow.knowledge.unpacking(module, index) if effect.entry.draws))
+        told = [effect for effect in may if self.is_told_to(effect, here)]
         for effect in drawing:
             if effect not in told and self.may_hold(effect, here) and not self.doubtful:
                 self.standing_in.update(effect.entry.draws)
-        known = [(effect, here) for effect in (*found, *told)]
-        if known or target is None:
-            return known
-        found_otherwise = given is not None or holds_parameter(raw) or is_choice(raw)
-        effects: list[tuple[Effect, Place]] = []
+        effects = [(effect, here) for effect in (*found, *told)]
+        found_otherwise = not effects and (given is not None or holds_parameter(raw) or is_choice(raw))
         for option in options(target):
-            if isinstance(option, Partial) and isinstance(option.of, Ref) and "::" not in option.of.name:
-                place = self.resolver.place(option.site)
-                if place is not None:
-                    prepared = Place(place[0], option.site & 0xFFFFFFFF)
-                    effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
-            elif isinstance(option, Ref) and "::" not in option.name and found_otherwise:
+            of = option.of if isinstance(option, Partial) else option
+            if option is None or not isinstance(of, Ref) or "::" in of.name:
+                continue
+            place = self.resolver.place(option.site) if isinstance(option, Partial) else None
+            if place is not None and isinstance(option, Partial):
+                prepared = Place(place[0], option.site & 0xFFFFFFFF)
+                effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
+            if found_otherwise:
                 handed = self.flow.knowledge.matches_as(module, index, option)
-                self.result.handed.setdefault(here, {})[option.name] = handed
+                self.result.handed.setdefault(here, {})[of.name] = handed
                 effects += [(e, here) for e in handed]
         return effects
 
@@ -152,8 +156,10 @@ class Effects(Streams):
 
     def is_told_to(self, effect: Effect, place: Place) -> bool:
         """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
-        given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
-        looked = {name: self.written(effect, place, name).value for name in given}
+        passed = {name: a for name in effect.entry.when if (a := effect.arguments.get(name)) is not None}
+        looked = {name: self.written(effect, place, name).value for name, a in passed.items() if a.given}
+        unpacked = {name: self.unpacked(effect, place, name) for name, a in passed.items() if a.given is None}
+        looked |= {name: origin.value for name, origin in unpacked.items() if origin is not None}
         known = {name: value for name, value in looked.items() if isinstance(value, Const)}
         return self.flow.knowledge.settled(effect, known) is True
 
@@ -175,6 +181,8 @@ class Effects(Streams):
                 self.by_hand = self.by_hand or PREPARES in entry.contexts
         elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
+        if JOINS_PEERS in entry.contexts:
+            self.joined = self.state.copy()
         self.result.restarts = self.result.restarts or "restarts" in entry.contexts
         if STARTS_COMMUNICATION in entry.contexts:
             self.result.communicates = True

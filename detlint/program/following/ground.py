@@ -51,3 +51,6 @@ class Ground(Calls):
         trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
         self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
         """The classes whose methods train."""
+        seeding = (name.rpartition(".")[0] for entry in resolver.catalog.entries if entry.seeds for name in entry.names)
+        self.deciding = self.trained | {owner for owner in seeding if resolver.is_class(owner)}
+        """Those, and the ones whose methods seed."""

@@ -6,18 +6,21 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value
-from detlint.program.calls import PREPARES, is_choice, is_chosen, owner_of
+from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options
+from detlint.program.calls import PREPARES, Callee, is_choice, is_chosen, owner_of
 from detlint.program.entry import sites
 from detlint.program.following.calling import Calling
+from detlint.program.following.effects import parts_of
 from detlint.program.following.run import Run
 from detlint.program.following.state import IN_WORKERS, State
 from detlint.program.reach import Effect, Place
 from detlint.program.registries import BUILDS, last
-from detlint.program.values import Frame, Spot
+from detlint.program.values import Arguments, Frame, Spot
 
 DEEPEST_MAKER: Final = 4
 """How many calls are looked through for the start method of processes."""
+HOW: Final = {"spawns": "spawn", "forks": "fork", "in-peers": "peer"}
+"""The contexts of what runs functions in other processes -> how these have come to be."""
 START_METHODS: Final = ("fork", "spawn", "forkserver")
 
 
@@ -94,30 +97,53 @@ class Handed(Calling):
         frame = self.frame
         site = frame.module.sites[place.site]
         contexts = {context for effect, _ in effects for context in effect.entry.contexts}
-        functions = []
-        for argument in site.args:
-            if argument.name in IN_WORKERS:
-                continue
-            value = self.values.look(frame, argument.value).value
-            if isinstance(value, (Ref, Partial)) and self.flow.callees(value):
-                functions.append(value)
-        if not functions:
-            return
-        how = "spawn" if "spawns" in contexts else "fork" if "forks" in contexts else None
+        told = next((effect for effect, made in effects if effect.entry.hands is not None and made == place), None)
+        if told is not None:
+            given_with = self.flow.knowledge.given_with(place.module, place.site, told)
+            functions, arguments = self.told(told, place), [(a.name, a.value) for a in given_with]
+        else:
+            given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
+            functions, arguments = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)], []
+        how = next((HOW[context] for context in HOW if context in contexts), None)
+        if told is None and how is None and "returns-first" in contexts and "calls" not in contexts:
+            return  # who gets it back calls it
         pool = -1
         if "processes" in contexts:
             how, pool = self.start_method(site, place)
         made = isinstance(target, Ref) and self.resolver.is_class(target.name)
-        for value in functions:
+        one_of = told is not None and how is None and len(functions) > 1
+        if one_of:
+            self.run_one_of(functions, place)
+        for value in functions if not one_of else ():
             if how is not None:
-                self.start(value, place, how, pool)
-            elif isinstance(value, Ref) and self.resolver.is_class(value.name):
-                if "calls" in contexts:  # who is only told of a class makes no object of it
-                    self.offer(value, place)
+                self.start(value, place, how, pool, arguments)
+            elif self.is_own_class(value):
+                # Who is only told of a class makes no object of it.
+                for callee in self.offered(value) if "calls" in contexts else ():
+                    self.caught(partial(self.call, *callee, place, {}))
             elif "keeps-functions" in contexts or (made and "calls" not in contexts):
                 self.handed.append((value, place, False, frame))
-            elif self.run(value, place) and PREPARES in contexts and len(functions) == 1:
+            elif self.run(value, place, arguments) and PREPARES in contexts and len(functions) == 1:
                 self.hopeless.add(place)
+
+    def told(self, effect: Effect, place: Place) -> list[Value]:
+        """The functions that a call is handed, by what the catalog says of it; what it calls where it is handed none."""
+        hands = effect.entry.hands
+        assert hands is not None
+        passed = effect.argument(hands.function)
+        value = self.written(effect, place, hands.function).value
+        if hands.otherwise and passed is not None and (passed.given is False or value == Const(None)):
+            return self.of_script(hands.otherwise)
+        found = (option for inner in parts_of(value) for option in options(inner))
+        return [o for o in found if o is not None and (self.flow.callees(o) or self.is_own_class(o))]
+
+    def of_script(self, name: str) -> list[Value]:
+        """The function of a name in the module that the run starts with; `*` for all that have none with an underscore."""
+        module = self.result.entry.module
+        names = [name] if name != "*" else [f.name for f in module.facts.functions if f.name.isidentifier()]
+        frame = Frame(module, module.facts.functions[0])
+        found = (self.values.look(frame, Ref(module.prefix + each)).value for each in names if each[0] != "_")
+        return [value for value in found if value is not None and self.flow.callees(value)]
 
     def start_method(self, site: Site, place: Place) -> tuple[str, int]:
         """How a call starts processes ("" where that can't be known), and the call that made the pool, -1 for none."""
@@ -153,7 +179,7 @@ class Handed(Calling):
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
-        self.start(value, place, "spawn")
+        self.start(value, place, "spawn", arguments=[(argument.name, argument.value) for argument in site.args])
         return True
 
     def adds_command(self, site: Site) -> bool:
@@ -173,37 +199,50 @@ class Handed(Calling):
         found = self.commands.get(repr(target), ()) if self.commands else ()
         for callback in self.flow.callbacks.get(repr(target), ()) if found else ():
             self.run(callback, place)
-        for value in found:
-            for module, function, _ in self.flow.callees(value):
-                if (module.path, function.name) not in self.stack:
-                    path = (*self.path, place) if place is not None else self.path
-                    run = self.beside(self.state.copy(), path)
-                    run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
-                    run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
-                    run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
-                    run.kept, run.names, run.started = self.kept, self.names, self.started
-                    self.recorder.enter("command", module, function, place)
-                    run.call(module, function, "", place, {})
-                    self.others += run.finish()
-                    self.recorder.leave()
+        self.run_one_of(found, place)
         return bool(found)
 
-    def offer(self, value: Ref, place: Place) -> None:
-        """A class whose methods a command line offers: each of them may be what is run."""
-        for module, owner, method in self.flow.methods(value.name):
-            function = module.functions.get(f"{owner}.{method}")
-            if function is not None and (not method.startswith("_") or method == "__init__"):
-                self.caught(partial(self.call, module, function, value.name, place, {}))
+    def run_one_of(self, values: Sequence[Value | None], place: Place | None) -> None:
+        """One of several functions is called: each is a run of its own from here."""
+        for value in values:
+            callees = [*self.offered(value)] if self.is_own_class(value) else self.flow.callees(value)
+            new = [callee for callee in callees if (callee[0].path, callee[1].name) not in self.stack]
+            if new:
+                path = (*self.path, place) if place is not None else self.path
+                run = self.beside(self.state.copy(), path)
+                run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
+                run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
+                run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
+                run.kept, run.names, run.started = self.kept, self.names, self.started
+                self.recorder.enter("command", new[0][0], new[0][1], place)
+                for callee in new:
+                    run.call(*callee, place, {})
+                self.others += run.finish()
+                self.recorder.leave()
 
-    def start(self, value: Value, place: Place, how: str, pool: int = -1) -> None:
+    def offered(self, value: Value | None) -> Iterator[Callee]:
+        """The methods of a class that a command line offers: each of them may be what is run."""
+        if isinstance(value, Ref):
+            for module, owner, method in self.flow.methods(value.name):
+                function = module.functions.get(f"{owner}.{method}")
+                if function is not None and (not method.startswith("_") or method == "__init__"):
+                    yield module, function, value.name
+
+    def is_own_class(self, value: Value | None) -> bool:
+        """Whether a value is a class of the program."""
+        return isinstance(value, Ref) and "::" in value.name and self.resolver.is_class(value.name)
+
+    def start(self, value: Value, place: Place, how: str, pool: int = -1, arguments: Arguments = ()) -> None:
         """A function in another process.
 
         Args:
-            how: the start method; "" where it isn't known, so that the process may have this one's seeds or none.
+            how: the start method; `peer` for a process of the same program, which has done what this one had when it joined the others;
+                "" where it isn't known, so that the process may have this one's seeds or none.
             pool: the call that made the pool whose process it is, -1 for one of its own.
         """
         for module, function, _ in self.flow.callees(value):
-            key = (function.name, how, pool)
+            given = self.arguments(self.frame, arguments, value, module, function)
+            key = (function.name, how, pool, repr({k: v.value for k, v in given.items() if self.decides(k, v)}))
             if key in self.started:
                 continue
             self.started.add(key)
@@ -212,7 +251,7 @@ class Handed(Calling):
             run.path, run.frame = (*self.path, place), self.frame
             first = next(sites(module.steps(function)), None)
             run.process_of = (len(run.path), Spot(module, module.sites[first].span)) if first is not None else None
-            run.call(module, function, "", None, {})
+            run.call(module, function, "", None, given)
             if pool >= 0:
                 self.pools[pool] = run
             else:
@@ -220,13 +259,16 @@ class Handed(Calling):
             self.recorder.leave()
 
     def process(self, how: str, place: Place) -> Run:
-        """A process as it begins: a copy of this one, but that module random has seeded itself anew, or a new one."""
+        """A process as it begins: a copy of this one, but that module random has seeded itself anew, a peer, or a new one."""
         state = State(switches=dict(self.state.switches))
         run = self.beside(state, (*self.path, place))
         run.started = self.started
-        if how == "fork":
-            state.streams = {stream: kind for stream, kind in self.state.streams.items() if stream != "python"}
-            run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != "python"}
+        if how in ("fork", "peer"):
+            before = self.joined if how == "peer" and self.joined is not None else self.state
+            anew = "python" if how == "fork" else ""
+            state.streams = {stream: kind for stream, kind in before.streams.items() if stream != anew}
+            run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != anew}
+            run.joined = self.joined
             run.first, run.imported, run.kept, run.names = dict(self.first), set(self.imported), self.kept, self.names
             return run
         run.import_module(self.result.entry.module)  # the new process imports it again, under another name

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
-from detlint.facts.model import Class, Function, Instance, Member, Param, Ref, Result, Site, Value
+from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Site, Value
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
@@ -149,8 +149,10 @@ class Run:
         """Whether the loaders that were built have workers."""
         self.others: list[Reach] = []
         """The processes that the run starts."""
-        self.started: set[tuple[str, str, int]] = set()
-        """The functions that were run in processes, how those are started, and the pool."""
+        self.started: set[tuple[str, str, int, str]] = set()
+        """The functions that were run in processes, how those are started, the pool, and what decides of their arguments."""
+        self.joined: State | None = None
+        """What held when the process became one of several that run each other's functions."""
         self.pools: dict[int, Run] = {}
         """What the processes of pools do, by the call that makes a pool."""
 
@@ -359,11 +361,32 @@ class Run:
 
     def written(self, effect: Effect, place: Place, parameter: str) -> Origin:
         """What a call gives a parameter, in this frame."""
+        unpacked = self.unpacked(effect, place, parameter)
+        if unpacked is not None:
+            return unpacked
         raw = self.flow.knowledge.written(place.module, place.site, effect, parameter)
         frame = self.frame
         if place.module is not frame.module:
             frame = Frame(place.module, place.module.function_of(place.module.sites[place.site]), outer=frame)
         return self.values.look(frame, raw)
+
+    def unpacked(self, effect: Effect, place: Place, parameter: str) -> Origin | None:
+        """What a call gives a parameter by tables that it unpacks, or leaves to its default; None where it does neither, or they aren't
+        known in this frame."""
+        passed = effect.argument(parameter)
+        site = place.module.sites[place.site]
+        if passed is None or passed.given is not None or place.module is not self.frame.module or "." in parameter:
+            return None
+        if any(argument.name == "*" for argument in site.args) or site.kind != "call":
+            return None
+        found = Origin(passed.value)
+        for argument in site.args:
+            if argument.name == "**":
+                table, inside = self.values.inside(self.frame, argument.value)
+                if not isinstance(table, Mapping) or table.open:
+                    return None
+                found = next((o for key, o in zip(table.keys, inside, strict=True) if key == parameter), found)
+        return found
 
     def is_open(self, stream: str) -> bool:
         """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
