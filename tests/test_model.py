@@ -7,13 +7,13 @@ from textwrap import dedent
 
 import pytest
 
+from detlint.facts.expression import in_ir
 from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.lower import lower
 from detlint.ir.places import Place
 from detlint.ir.written import written
-from detlint.model.expression import in_ir
 from detlint.model.flow import is_replaced
 from detlint.model.kept import always_set_to, only_setter, set_once
 from detlint.model.truth import Truth

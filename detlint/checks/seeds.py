@@ -15,6 +15,7 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
+from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -38,7 +39,6 @@ from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
-from detlint.model.expression import in_ir
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words

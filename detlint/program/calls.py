@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
+from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     AS,
     LOOKED_UP,
@@ -28,7 +29,6 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
-from detlint.model.expression import in_ir
 from detlint.model.tables import parameters
 from detlint.program.entry import sites
 from detlint.program.imports import Imports

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     PRINTS,
     SHAPES,
@@ -25,7 +26,6 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
-from detlint.model.expression import in_ir
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
