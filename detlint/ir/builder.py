@@ -65,7 +65,7 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "nodes",
+        "beyond", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names", "nodes",
         "number", "ops", "parameters", "parent", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
@@ -89,6 +89,8 @@ class Builder:
         self.ops: list[tuple[int, ...]] = []
         self.nodes: list[ast.AST] = []
         """The node of each op."""
+        self.given: list[ast.AST] = []
+        """That of each parameter."""
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
@@ -160,8 +162,10 @@ class Builder:
         """Bind a name."""
         self.put((STORE, self.bind(text), value), node)
 
-    def parameter(self, text: str, kind: int, default: int, annotation: int) -> None:
+    def parameter(self, node: ast.arg, kind: int, default: int, annotation: int) -> None:
         """A parameter, as in `Parameter`, whose slot is its position."""
+        text = node.arg
+        self.given.append(node)
         self.parameters.append(Parameter(kind, default, annotation))
         key = self.key(text) if self.prefix else text
         slot = self.slots[key] = self.added(text, key)

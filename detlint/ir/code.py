@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
+from detlint.ir.blocks import parts_of
 from detlint.ir.flow import BEFORE, ONLY_BEFORE, UNTOLD, Flow, Guard, flow
 from detlint.ir.generators import late
 from detlint.ir.mentions import mentioned
@@ -126,8 +127,27 @@ class Function:
     @cached_property
     def spans(self) -> Sequence[Span]:
         """Where each op stands."""
+        return self._places[: len(self.ops)]
+
+    @cached_property
+    def parameter_spans(self) -> Sequence[Span]:
+        """Where its parameters stand."""
+        return self._places[len(self.ops) :]
+
+    @cached_property
+    def _places(self) -> Sequence[Span]:
         found: Sequence[Span] = spans_of(self.code.ir, self.number)
         return found
+
+    @cached_property
+    def parts(self) -> Mapping[int, Sequence[int]]:
+        """The marks that open blocks -> they, those that divide them, and their ends."""
+        return parts_of(self.ops)
+
+    @cached_property
+    def opened(self) -> Mapping[int, int]:
+        """The ends of blocks -> the marks that open them."""
+        return {parts[-1]: mark for mark, parts in self.parts.items()}
 
     @cached_property
     def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
@@ -336,8 +356,9 @@ class Function:
 
     def condition(self, choice: int) -> int:
         """The test that decides which arm a `CHOICE` gives."""
-        end = next(at for at in range(choice, -1, -1) if self.ops[at][0] == op.END)
-        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == end)][1]
+        while self.ops[choice][0] != op.END:
+            choice -= 1
+        return self.ops[self.opened[choice]][1]
 
     def chain(self, value: int) -> Chain:
         """A value as a name with attributes."""
@@ -607,6 +628,14 @@ class Code:
     def texts(self) -> frozenset[str]:
         """All texts that are written out in its code."""
         return frozenset(constant for constant in self.constants if isinstance(constant, str))
+
+    def calls_builtin(self, names: Container[str]) -> bool:
+        """Whether it calls, or hands on, one of some functions that are built in."""
+        return any(
+            function.names[slot].slot < 0 and function.text(slot) in names
+            for function in self.each_once()
+            for _, (_, slot) in function.each(op.LOAD)
+        )
 
     @cached_property
     def attributes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
