@@ -1,6 +1,6 @@
 """Check that what is kept from before an edit gives the answer that a run without a cache gives.
 
-    python tools/edits.py PROJECT... [--sequences 100] [--steps 5] [--seed 1] [--keep FOLDER]
+    python tools/incremental.py PROJECT... [--sequences 100] [--steps 5] [--seed 1] [--keep FOLDER]
 
 Copies of the projects, folders of a few dozen files best, are edited at random, as `tests/edits.py` does it, several times in a row.
 After every edit a run with a cache is compared, byte for byte, with one without; the two have different hash seeds. A sequence after
@@ -32,6 +32,7 @@ from edits import Project  # noqa: E402
 from forks import server  # noqa: E402
 
 LEFT_OUT: Final = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
+PROFILES: Final = ((), ("--profile", "align"))
 MOST_TRIES: Final = 120
 """So often a sequence is run again to make it smaller."""
 _T = TypeVar("_T")
@@ -66,6 +67,8 @@ class Change(NamedTuple):
 class History(NamedTuple):
     """A project as it was, and what edits have changed in it since."""
 
+    options: Sequence[str]
+    """How it is checked."""
     before: State
     changes: Sequence[Change]
 
@@ -124,8 +127,9 @@ class Answers(NamedTuple):
 class Program:
     """A project in a folder of its own, with a cache beside it."""
 
-    def __init__(self, folder: Path, before: State) -> None:
+    def __init__(self, folder: Path, before: State, options: Sequence[str]) -> None:
         self.root, self._cache = folder / "project", folder / "cache"
+        self._options = options
         for old in (self.root, self._cache):
             shutil.rmtree(old, ignore_errors=True)
         self.root.mkdir()
@@ -143,7 +147,7 @@ class Program:
         self._report("1", "--cache-dir", str(self._cache))
 
     def _report(self, seed: str, *options: str) -> str:
-        given = ("check", "--show-notes", "--output-format", "json", "--jobs", "1", *options, ".")
+        given = ("check", "--show-notes", "--output-format", "json", "--jobs", "1", *self._options, *options, ".")
         done = server(CHECKING, PYTHONHASHSEED=seed).run("main(prog_name='detlint')", *given, cwd=self.root)
         return done.stdout if done.returncode in (0, 1) else f"ended with {done.returncode}: {done.stderr}"
 
@@ -154,7 +158,8 @@ def edited(project: Path, folder: Path, random: Random, steps: int) -> Iterator[
     if not source.exists():
         shutil.copytree(project, source, symlinks=True, ignore=LEFT_OUT)
     before = state = state_of(source)
-    program = Program(folder, before)
+    options = random.choice(PROFILES)
+    program = Program(folder, before, options)
     edits, made = Project(program.root, random), list[Change]()
     for step in range(steps):
         # the clock of files is coarser: what is given a time that was before is dated
@@ -164,7 +169,7 @@ def edited(project: Path, folder: Path, random: Random, steps: int) -> Iterator[
         after = state_of(program.root)
         made += changes(step, state, after, probe.stat().st_mtime_ns)
         state = after
-        yield done.replace(f"{program.root}{os.sep}", ""), History(before, [*made]), program.answers()
+        yield done.replace(f"{program.root}{os.sep}", ""), History(options, before, [*made]), program.answers()
 
 
 def minimal(items: Sequence[_T], fails: Callable[[Sequence[_T]], bool]) -> Sequence[_T]:
@@ -191,18 +196,20 @@ def shrunk(folder: Path, failing: History) -> History:
     def fails(before: Iterable[str], made: Sequence[Change]) -> bool:
         nonlocal tries
         tries += 1
-        return tries <= MOST_TRIES and differ(folder, History({path: failing.before[path] for path in before}, made))
+        return tries <= MOST_TRIES and differ(
+            folder, History(failing.options, {path: failing.before[path] for path in before}, made)
+        )
 
     made = minimal(failing.changes, lambda part: fails(failing.before, part))
     tries = 0
     files = minimal([*failing.before], lambda part: fails(part, made))
     made = minimal(made, lambda part: fails(files, part))
-    return History({path: failing.before[path] for path in files}, made)
+    return History(failing.options, {path: failing.before[path] for path in files}, made)
 
 
 def differ(folder: Path, sequence: History) -> bool:
     """Whether the answers differ at the end."""
-    program = Program(folder, sequence.before)
+    program = Program(folder, sequence.before, sequence.options)
     steps = [[*part] for _, part in groupby(sequence.changes, lambda change: change.step)]
     for number, part in enumerate(steps):
         for change in part:
@@ -215,6 +222,7 @@ def differ(folder: Path, sequence: History) -> bool:
 
 def told(sequence: History) -> Iterator[str]:
     """What is left of a sequence, and how the answers differ."""
+    yield f"checked with: {' '.join(sequence.options) or 'no options'}"
     yield f"files before: {' '.join(sorted(sequence.before))}"
     state = dict(sequence.before)
     for change in sequence.changes:
@@ -222,8 +230,8 @@ def told(sequence: History) -> Iterator[str]:
         what = "gone" if now is None else f"{now.kind}{', dated back' if change.dated else ''}"
         yield f"step {change.step}: {change.path}: {what}"
         if now is not None:
-            texts = ((one.data.decode("utf-8", "replace") if one else "").splitlines() for one in (old, now))
-            yield from (f"    {line}" for line in [*difflib.unified_diff(*texts, lineterm="", n=1)][2:40])
+            was, is_ = ((one.data.decode("utf-8", "replace") if one else "").splitlines() for one in (old, now))
+            yield from (f"    {line}" for line in [*difflib.unified_diff(was, is_, lineterm="", n=1)][2:40])
             state[change.path] = now
 
 
