@@ -77,7 +77,7 @@ def edited(text: str, others: list[str], random: Random) -> str:
         lines[derived.lineno - 1] = lines[derived.lineno - 1].replace(f"{head}:", f"{head}({base.name}):", 1)
     elif kind == "rename" and names:
         name = random.choice(names)
-        line, end = lines[name.lineno - 1].encode(), name.end_col_offset
+        line, end = lines[name.lineno - 1].encode(), name.end_col_offset or 0
         as_long = name.id.isascii() and random.random() < 0.5  # so that the file's size tells nothing
         lines[name.lineno - 1] = (line[: end - as_long] + (b"_" if as_long else b"_renamed") + line[end:]).decode()
     else:
