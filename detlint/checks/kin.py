@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
@@ -10,26 +9,27 @@ from typing import Final
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model.readers import Readers
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
-"""What takes names from another file."""
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
 _SETS_BY_NAME: Final = frozenset({"setattr", "vars"})
 """By what an object may set attributes of its own without their names."""
-_OF_SETTINGS: Final = re.compile(r"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
-"""The names of what holds settings."""
 
 
 class Kin:
-    """Finds the bases and heirs of classes, and asks their texts."""
+    """Finds the bases and heirs of classes, and asks what they do.
 
-    def __init__(self, users: Users) -> None:
+    Args:
+        attributes: knows what sets the attributes of objects.
+    """
+
+    def __init__(self, users: Users, attributes: Readers) -> None:
         self._users = users
         self._resolver = users.resolver
-        self._texts = users.texts
+        self._attributes = attributes
         self._heirs: Answers[list[tuple[Module, str]]] = Answers(users)
         self._answers: Answers[bool] = Answers(users)
 
@@ -52,11 +52,6 @@ class Kin:
         """A file, and those of its importers that say a word, one by one."""
         return chain((module,), filter(None, map(self._resolver.module, self._users.importers_saying(module, word))))
 
-    def text(self, module: Module, owner: str) -> bytes:
-        """The text of a class, with that of the class around it."""
-        blocks = self._texts.blocks(module.path)
-        return b"".join(block.text for block in blocks if block.name == owner.partition(".")[0])
-
     def _parts(self, module: Module, owner: str) -> Iterator[Function]:
         """The functions of a class, with those of the class around it; none that can't be read."""
         code = self._resolver.code(module.path)
@@ -71,8 +66,7 @@ class Kin:
         return not any(map(_may_set_any, (part for one in ((module, owner), *kin) for part in self._parts(*one))))
 
     def is_set(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a file sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an heir one of its own. Of
-        settings, only where the file says the class's name: else they are no object of it."""
+        """Whether something may set an attribute of what may be an object of a class (`net.drop = 0.1`), or an heir one of its own."""
         return self._answers.of(("set", module.path, owner, name), partial(self._find_set, module, owner, name), False)
 
     def is_only_said_to_call(self, module: Module, owner: str) -> bool:
@@ -103,14 +97,7 @@ class Kin:
     def _find_set(self, module: Module, owner: str, name: str) -> bool:
         if any(name in home.classes[heir].attributes for home, heir in self.heirs(module, owner)):
             return True
-        texts = self._texts
-        for path in texts.saying(name, self._users.home(module)):
-            self._resolver.opened.add(path)  # it may come to set it
-            of = self._users.writers.set_of_others(self._users.meanings, path, name)
-            holders = [function.dotted(value).rpartition(".")[2] for function, value in of]
-            if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
-                return True
-        return False
+        return self._attributes.is_set_by_others(module, owner, name)
 
     def _is_only_called(self, module: Module, owner: str) -> bool:
         for home in self.saying(module, owner):

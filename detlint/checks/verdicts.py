@@ -75,7 +75,7 @@ class Verdicts:
         self._root = root
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
-        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users))
+        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users, attributes))
         self._constants = constants()
         self._exact = Exact(matcher, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, attributes, self._constants.always)

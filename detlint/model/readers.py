@@ -13,6 +13,7 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.uses import Op
+from detlint.ir.words import words_in
 from detlint.ir.writes import Writes
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module
@@ -101,17 +102,16 @@ class Readers:
         Args:
             owner: the class, by its name inside the module.
         """
-        saying = self._users.saying(module, name, anywhere=False) if name.isascii() else None
+        saying = self._users.saying(module, name) if name.isascii() else None
         if saying is None:
             return True
         own = f"{module.path}::{owner}"
         for path in dict.fromkeys([module.path, *saying]):
             self._resolver.opened.add(path)
-            code = self._code(path)
-            for write in Writes(code).named.get(name, ()) if code is not None else ():
-                body = write.function.receiver(write.function.meant(write.of)) if write.of >= 0 else None
+            for function, value in self._users.writers.setting(self._users.meanings, path, name):
+                body = function.receiver(function.meant(value))
                 itself = body is not None and f"{path}::{body.qualified}" == own
-                if not itself and self._may_be_of(path, write.function, write.of, own):
+                if not itself and self._may_be_of(path, function, value, own):
                     return True
         return False
 
@@ -257,8 +257,7 @@ def _gets(function: Function, call: Op, name: str) -> bool:
 def _evaluates(function: Function, call: Op, name: str) -> bool:
     """Whether a call evaluates a text that says a name."""
     text = function.constant(call[3]) if function.is_builtin(call[1], "eval", "exec") else None
-    words = "".join(sign if f"a{sign}".isidentifier() else " " for sign in text) if isinstance(text, str) else ""
-    return name in words.split()
+    return isinstance(text, str) and name in words_in(text)
 
 
 def asks_for_any(body: Function) -> bool:
