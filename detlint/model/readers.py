@@ -123,7 +123,7 @@ class Readers:
         """Whether a class reads an attribute of its own objects."""
         return any(
             base >= 0 and (of := function.receiver(base)) is not None and of.qualified == owner
-            for function, _, base in _readings(code, name)
+            for function, _, base in readings(code, name)
         )
 
     def _reads(self, path: str, own: str, name: str, counts: Counts | None) -> bool:
@@ -133,7 +133,7 @@ class Readers:
             return is_notebook(path) or path.endswith(".py")
         return any(
             self._may_be_of(path, function, base, own) and (counts is None or counts(path, function, at))
-            for function, at, base in _readings(code, name)
+            for function, at, base in readings(code, name)
         )
 
     def _is_read_farther_away(self, module: Module, own: str, name: str, counts: Counts | None) -> bool:
@@ -142,7 +142,7 @@ class Readers:
         of_tensors = name in self._resolver.catalog.tensor_methods
         for path in self._users.saying(module, name) or ():
             code = self._code(path) if path != module.path else None
-            for function, at, base in _readings(code, name) if code is not None else ():
+            for function, at, base in readings(code, name) if code is not None else ():
                 body = function.receiver(base) if base >= 0 else None
                 if body is not None:
                     read = self._is_akin(f"{path}::{body.qualified}", own)
@@ -189,7 +189,7 @@ class Readers:
     def _reading_itself(self, path: str, name: str) -> Iterator[str]:
         """The classes of a file that read an attribute of their own objects, by normal name."""
         code = self._code(path)
-        for function, _, base in _readings(code, name) if code is not None else ():
+        for function, _, base in readings(code, name) if code is not None else ():
             body = function.receiver(base) if base >= 0 else None
             if body is not None:
                 yield f"{path}::{body.qualified}"
@@ -228,7 +228,7 @@ class Readers:
         return own in self._resolver.mro(other) or other in self._resolver.mro(own)
 
 
-def _readings(code: Code, name: str) -> Iterator[Reading]:
+def readings(code: Code, name: str) -> Iterator[Reading]:
     """Where a file reads an attribute, or asks for it by its name as a text."""
     for number, at in code.attributes.get(name, ()):
         function = code.function(number)
