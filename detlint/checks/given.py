@@ -45,7 +45,7 @@ _COLLECTIONS: Final = frozenset({op.LIST, op.TUPLE, op.SET})
 
 def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -> Writes:
     """What finds what the code of a file gives a key, by what its names mean."""
-    module = resolver.known(path)
+    module = resolver.module(path)
 
     def is_of_library(owner: str) -> bool:
         others = [base for base in resolver.mro(f"{path}::{owner}")[1:] if "::" not in base]
@@ -53,7 +53,7 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
         return bool(others) and not any(map(names_tables, others))
 
     def is_of_framework(name: str) -> bool:
-        meant = module.facts.names.get(name)
+        meant = module.facts.names.get(name) if module is not None else None
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in resolver.catalog.roots
 
     return Writes(key, is_of_library, is_of_framework, unpacked)

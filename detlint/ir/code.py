@@ -323,9 +323,10 @@ class Function:
         return "staticmethod" not in map(around.dotted, definition[3 : 3 + definition[2]])
 
     def own(self, at: int) -> str:
-        """The attribute of the object itself that a value is read of: `self.encoder`; "" for any other value."""
+        """The attribute of the object itself that an op reads, or sets: `self.encoder`; "" for any other op."""
         operation = self.ops[at]
-        return self.code.strings[operation[2]] if operation[0] == op.ATTR and self.is_self(operation[1]) else ""
+        of = operation[1] if operation[0] in (op.ATTR, op.SET_ATTR) else -1
+        return self.code.strings[operation[2]] if of >= 0 and self.is_self(of) else ""
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
