@@ -68,7 +68,6 @@ class Reader(Definitions):
             self.tree = tree
             self.lacking = lacking(self.code)
             self.block(tree.body)
-        self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
@@ -164,9 +163,7 @@ class Reader(Definitions):
             self.block(node.body)
             for place, mode in reversed(self.early):
                 self.under(mode, place)
-            self.tell_spare(node.body)
-            self.tell_needed(node)
-            self.tell_unread(node)
+            self.tell_needed()
             if self.steps and smoke.is_trial(node, [*map(name_of, self.details[index].decorators)]):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]

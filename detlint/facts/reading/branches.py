@@ -11,7 +11,6 @@ from detlint.facts.loops import dotted
 from detlint.facts.model import COMPLETE, LOOKS, PRINTS, SHAPES, Branch, Const, Expression, Member, Param, Result, Value
 from detlint.facts.reading.bindings import Bindings
 from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
-from detlint.facts.reading.roles import is_main_test
 from detlint.facts.reading.tests import tells_given
 from detlint.facts.reading.values import span_of, tail_of, with_use
 from detlint.facts.scope import Arms
@@ -55,11 +54,7 @@ class Branches(Bindings):
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse
         if type(test) is ast.Compare and is_main_test(test):
-            self.in_main = self.scope.kind == "module"
-            over = self.branch("main", test, [node.body, rest])
-            self.tell_unread()
-            self.in_main = False
-            return over
+            return self.branch("main", test, [node.body, rest])
         if type(test) is ast.BoolOp and self.steps:
             self.drawn_for(test)
         self.use = "tested"
@@ -188,3 +183,12 @@ class Branches(Bindings):
             span = span_of(tests[number]) if held[number] is not None else None
             rest = (Branch("if", asked[number], (arms[number], rest), span),) if arms[number] or rest else ()
         self.steps[-1:] = rest
+
+
+def is_main_test(node: ast.Compare) -> bool:
+    if len(node.ops) != 1 or type(node.ops[0]) is not ast.Eq:
+        return False
+    sides = (node.left, node.comparators[0])
+    return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
+        isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
+    )
