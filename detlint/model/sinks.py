@@ -15,11 +15,10 @@ from detlint.ir.code import Code, Function
 from detlint.model import always
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import point_of
+from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
 
-SHAPES: Final = frozenset({"device", "dtype", "len", "ndim", "numel", "shape", "size", "type"})
-"""Attributes and methods of a tensor that say nothing of the numbers in it."""
 KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
 _KEYS: Final = "jax.random."
 _NOTHING: Final = frozenset[int]()
@@ -173,7 +172,8 @@ class Sinks:
             partial(self._ends_tensor, meaning),
             compares=True,
         )
-        return function.number > 0 and Unused(function, worth).holds(at)
+        differs = function.number > 0 and self._name(meaning, function, at) in self._catalog.differentiated
+        return differs and Unused(function, worth).holds(at)
 
     def _role_of_tensor(self, meaning: Meaning, function: Function, call: int, _: int) -> Role:
         """What a call makes of a tensor through which a gradient may come back."""

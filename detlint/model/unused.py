@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Final, Literal, NamedTuple
 
 from detlint.ir import ops as op
-from detlint.ir.code import Binding, Code, Function
+from detlint.ir.code import Code, Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.uses import Use
 
@@ -194,8 +194,8 @@ class Unused:
 
     def _role_inside(self, call: int) -> Role:
         """The same of a call of a function of the file."""
-        own = _called_here(self._function, call)
-        if own is None:
+        own = self._function.definition_of(self._function.ops[call][1])
+        if own is None or own.is_class:
             return ""
         if own.number not in self._known:
             self._known[own.number] = False, False
@@ -263,16 +263,3 @@ class Unused:
                 return False
             behind += 1
         return behind > end + 1
-
-
-def _called_here(function: Function, call: int) -> Function | None:
-    """The function of the file's top level that a call surely runs; None for any other."""
-    callee, top = function.ops[function.ops[call][1]], function.code.module
-    if callee[0] != op.LOAD:
-        return None
-    owner, slot = function.binding(callee[1])
-    made = function.code.stores(Binding(owner, slot)) if owner == 0 and slot >= 0 else ()
-    if len(made) != 1 or made[0][0] is not top or top.ops[made[0][1]][0] != op.STORE:
-        return None
-    definition = top.ops[top.ops[made[0][1]][2]]
-    return function.code.function(definition[1]) if definition[0] == op.FUNCTION and not definition[2] else None

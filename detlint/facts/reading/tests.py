@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from detlint.facts import modes, smoke
+from detlint.facts import modes
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     Branch,
@@ -19,7 +19,6 @@ from detlint.facts.model import (
     Items,
     Member,
     Param,
-    Ref,
     Result,
     Step,
     Value,
@@ -35,8 +34,6 @@ from detlint.ir import ops as op
 from detlint.model.flow import flags_of_uses
 from detlint.model.unused import reads_any_name
 
-_SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
-"""Methods by which an object says what it is."""
 _AMONG: Final = frozenset({ast.In, ast.NotIn})
 _ALIKE: Final = frozenset({ast.Eq, ast.NotEq, *_AMONG})
 _COMBINES: Final = re.compile(r"\b(?:and|or|not|is)\b|[<>=]=|[<>]")
@@ -58,19 +55,6 @@ class Tests(Sites):
                 self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
                 break
         self.transforms = []
-
-    def layers(self) -> set[str]:
-        """The classes of the file that are layers, and say nothing of themselves but what these say, and the functions that give one
-        back."""
-        if any(not _SAYS.isdisjoint(body.methods) for body in self.classes.values()):
-            return set()
-        known = {framework.module for framework in self.catalog.frameworks}
-        own = {
-            body.name
-            for body in self.classes.values()
-            if any(type(base) is Ref and base.name in known for base in body.bases)
-        }
-        return own | smoke.makers(self.bodies, own)
 
     def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
         """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,

@@ -61,7 +61,6 @@ class Walk:
         "_lines",
         "anew",
         "bindings",
-        "bodies",
         "bound",
         "builders",
         "builds",
@@ -189,8 +188,6 @@ class Walk:
         """Random transforms that the function which is read keeps under names, by the numbers of their sites."""
         self.lists = any(word in data for word in catalog.listing_words)
         """Whether the file may list things in no order, so that it counts what functions do with their parameters."""
-        self.bodies: dict[str, ast.FunctionDef] = {}
-        """The functions of the top level."""
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []
