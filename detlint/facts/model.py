@@ -7,7 +7,6 @@ of the file itself is `Ref("<module>.function")`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -299,7 +298,8 @@ class Function(Record, frozen=True):
 
 def plain(name: str) -> str:
     """The name of a function or class as its source has it: what a notebook defines again is numbered (`train@2`)."""
-    return re.sub(r"@\d+", "", name) if "@" in name else name
+    first, *others = name.split("@")
+    return first + "".join(other.lstrip("0123456789") for other in others)
 
 
 class Option(Record, frozen=True):

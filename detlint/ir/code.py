@@ -643,10 +643,6 @@ class Code:
                     return function, at
         return None
 
-    def imports_beside(self) -> bool:
-        """Whether it imports something relative to its own package."""
-        return any(operation[2] for function in self.functions() for _, operation in function.each(op.IMPORT))
-
     def covering(self, line: int, column: int) -> tuple[Function, int] | None:
         """The smallest op that holds a place, in the innermost function that has one."""
         for function in self._latest_first:

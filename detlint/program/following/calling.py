@@ -37,8 +37,6 @@ DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
 
-_SITE: Final = re.compile(r", site=\d+")
-
 
 class Calling(Effects):
     """Calls functions of the program."""
@@ -339,8 +337,14 @@ def _state_key(state: State) -> frozenset[tuple[str, str]]:
 
 def _context(key: tuple[object, ...], deciding: dict[str, Origin]) -> int:
     """A number for what a function is entered with, which stays the same in every process: the numbers of sites don't."""
-    given = frozenset((name, _SITE.sub("", repr(origin.value))) for name, origin in deciding.items())
+    given = frozenset((name, _unnumbered(repr(origin.value))) for name, origin in deciding.items())
     return hash((*key[:-2], given, key[-1]))
+
+
+def _unnumbered(text: str) -> str:
+    """How a value is written, without the numbers of sites."""
+    first, *others = text.split(", site=")
+    return first + "".join(other.lstrip("0123456789") for other in others)
 
 
 def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:
