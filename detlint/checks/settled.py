@@ -7,7 +7,6 @@ So nothing needs to be known of which file is read, nor of how tables are handed
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -33,7 +32,8 @@ _LENIENT: Final = ("addict", "OmegaConf", "__missing__", "defaultdict", "__getat
 """What a project says in which an attribute that a table lacks may be had all the same."""
 _ALL: Final = ("locals",)
 """What a project says that makes a table of whatever variables there are."""
-_NO_TEXT: Final = re.compile(r"\s*|[-+.\d].*|true|false|none|null|yes|no|on|off|[\[({].*", re.I | re.S)
+_LITERALS: Final = frozenset({"", "true", "false", "none", "null", "yes", "no", "on", "off"})
+_BEGIN_LITERALS: Final = ("-", "+", ".", "[", "(", "{", *"0123456789")
 
 
 class _Given(NamedTuple):
@@ -241,4 +241,7 @@ def _respelled(value: Const, method: str) -> Const | None:
 
 def _may_be_more(value: Const) -> bool:
     """Whether code may make something else of a text than that, as of `"False"` or `"0"`."""
-    return value != TABLE and isinstance(value.value, str) and _NO_TEXT.fullmatch(value.value) is not None
+    text = value.value
+    if value == TABLE or not isinstance(text, str):
+        return False
+    return text.strip().lower() in _LITERALS or text.startswith(_BEGIN_LITERALS)

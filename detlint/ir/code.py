@@ -250,6 +250,17 @@ class Function:
             return False
         return self.text(operation[1]) in names
 
+    def definition_of(self, value: int) -> Function | None:
+        """The function, or class, that a value surely is: a definition of the file's top level by its name, with no decorator."""
+        operation, top = self.ops[value], self.code.module
+        home = self.binding(operation[1]) if operation[0] == op.LOAD else Binding(0, -1)
+        made = self.code.stores(home) if home.owner == 0 and home.slot >= 0 else ()
+        if len(made) != 1 or made[0][0] is not top or top.ops[made[0][1]][0] != op.STORE:
+            return None
+        definition = top.ops[top.ops[made[0][1]][2]]
+        defines = definition[0] in (op.FUNCTION, op.CLASS) and not definition[2]
+        return self.code.function(definition[1]) if defines else None
+
     def receiver(self, value: int) -> Function | None:
         """The class around the method whose own object a value surely is, or what its bases have of that: `self`, `super()`."""
         operation = self.ops[value]
@@ -632,10 +643,6 @@ class Code:
                 if function.spans[at] == span and (not codes or function.ops[at][0] in codes):
                     return function, at
         return None
-
-    def imports_beside(self) -> bool:
-        """Whether it imports something relative to its own package."""
-        return any(operation[2] for function in self.functions() for _, operation in function.each(op.IMPORT))
 
     def covering(self, line: int, column: int) -> tuple[Function, int] | None:
         """The smallest op that holds a place, in the innermost function that has one."""

@@ -14,6 +14,7 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.places import Place
+from detlint.ir.words import words_in
 from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 
@@ -106,10 +107,7 @@ def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place
 def _is_code(function: Function, at: int, name: str) -> bool:
     """Whether a constant is evaluated, or a part of what is, and has a name: `eval("layers.Net()")`."""
     text = function.constant(at)
-    if (
-        not isinstance(text, str)
-        or name not in "".join(c if c.isidentifier() or c.isdigit() else " " for c in text).split()
-    ):
+    if not isinstance(text, str) or name not in words_in(text):
         return False
     waiting = [Place(function, at)]
     for home, value in waiting:
