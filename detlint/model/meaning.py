@@ -29,6 +29,7 @@ class Meaning:
         self._resolver = resolver
         self._module = module
         self.code = code
+        self.path = module.path
         self._known: dict[tuple[int, int], Value | None] = {}
 
     def value(self, function: Function, at: int, depth: int = 0) -> Value | None:
