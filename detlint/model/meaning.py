@@ -30,6 +30,7 @@ class Meaning:
         self._resolver = resolver
         self.module = module
         self.code = code
+        self.path = module.path
         self._known: dict[tuple[int, int], Value | None] = {}
 
     def value(self, function: Function, at: int, depth: int = 0) -> Value | None:
