@@ -72,7 +72,7 @@ class Engine:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.root = root
-        self.matcher = Matcher(resolver, settings, hiding, registered, versions)
+        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
         self.users = users
         training = Training(resolver, users.meanings)
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root), root)

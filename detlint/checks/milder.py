@@ -63,6 +63,7 @@ class Milder:
         own_origins: Origins,
         uncallable: Uncallable,
         is_set: Callable[[Module, str, str], bool],
+        only_called: Callable[[Module, str], bool],
         is_unread: Callable[[Module, int, Match, Ignores], bool],
         root: str,
     ) -> None:
@@ -83,7 +84,7 @@ class Milder:
         self._ignored = Ignored(matcher.resolver, is_set, settled_calls.keep_from_there)
         self._is_unread = is_unread
         self._unimportable = Unimportable(users)
-        self._unapplied = Unapplied(users, unnamed, raising, self._is_for_nothing)
+        self._unapplied = Unapplied(users, unnamed, raising, only_called, self._is_for_nothing)
         self._in_vain: Answers[bool] = Answers(users)
         self._root = root
 

@@ -75,7 +75,8 @@ class Verdicts:
         self._root = root
         gradients = levels.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
-        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), Kin(users))
+        kin = Kin(users, attributes)
+        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), kin)
         self._constants = constants()
         self._exact = Exact(matcher, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, attributes, self._constants.always)
@@ -100,6 +101,7 @@ class Verdicts:
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             attributes.is_set_by_others,
+            kin.is_only_said_to_call,
             lambda *of: self._is_unread(*of),
             root,
         )

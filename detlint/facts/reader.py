@@ -42,6 +42,7 @@ from detlint.ir.lower import lower
 from detlint.ir.records import GENERATOR, KIND, LAMBDA, FileIR
 from detlint.model.exports import ALL, exported
 from detlint.model.search_path import put_on_path
+from detlint.model.trials import TRIES, is_trial
 
 
 class Reader(Definitions):
@@ -139,6 +140,8 @@ class Reader(Definitions):
         for place, mode in reversed(self.early):
             self.under(mode, place)
         self.tell_needed()
+        if self.steps and scope.function.name.startswith(TRIES) and is_trial(scope.function):
+            self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head = self.functions[scope.number]
         deferred = is_deferred(scope.function)
         yields = bool(header.kind & GENERATOR)

@@ -132,7 +132,7 @@ def _items(function: Function, at: int) -> Elements:
     operation = function.ops[at]
     code = operation[0]
     if code == op.COLLECT:
-        return comprehended(function, at) if function.code.strings[operation[1]] != "dict" else ""
+        return comprehended(function, at) if function.strings[operation[1]] != "dict" else ""
     if code == op.CONST:
         return "str" if isinstance(function.constant(at), str) else ""
     if code == op.CALL:
@@ -176,7 +176,7 @@ def element(function: Function, at: int) -> Elements:
         left, right = element(function, operation[2]), element(function, operation[3])
         if "str" in (left, right):
             return "str"
-        return "int" if "int" in (left, right) and function.code.strings[operation[1]] in _ARITHMETIC else ""
+        return "int" if "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC else ""
     if code == op.UNARY:
         return element(function, operation[2])
     if code == op.ITEM:
@@ -207,4 +207,4 @@ def _last(function: Function, at: int) -> str:
     operation = function.ops[at]
     if operation[0] == op.LOAD:
         return function.text(operation[1])
-    return function.code.strings[operation[2]] if operation[0] == op.ATTR else ""
+    return function.strings[operation[2]] if operation[0] == op.ATTR else ""

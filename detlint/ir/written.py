@@ -53,7 +53,7 @@ class _Writer:
     def __init__(self, function: Function, names: Mapping[int, str], *, exact: bool) -> None:
         self.function = function
         self.ops = function.ops
-        self.strings = function.code.strings
+        self.strings = function.strings
         self.names = names
         self.depth = 0
         self.exact = exact

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -27,7 +28,8 @@ from detlint.facts.model import (
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
-from detlint.model.meaning import Meanings
+from detlint.model.meaning import MOST_FILES, Meanings
+from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -104,7 +106,8 @@ class Users:
         self.importers = importers
         self.texts = texts
         self.meanings = Meanings(resolver)
-        self._dynamics: dict[str, Dynamic | None] = {}
+        self._dynamic = lru_cache(MOST_FILES)(self._asks)
+        self.sinks = Sinks(resolver, self.meanings)
         self.writers = Writers(resolver)
         self.mentions = texts.mentions
         self.asked: set[str] = set()
@@ -122,11 +125,12 @@ class Users:
 
     def dynamic(self, path: str) -> Dynamic | None:
         """By what a file comes to definitions without their names; None for one that is no Python, or can't be read."""
-        if path not in self._dynamics:
-            module = self.resolver.module(path)
-            meaning = self.meanings.of(module) if module is not None else None
-            self._dynamics[path] = Dynamic(meaning) if meaning is not None else None
-        return self._dynamics[path]
+        return self._dynamic(path)
+
+    def _asks(self, path: str) -> Dynamic | None:
+        module = self.resolver.module(path)
+        meaning = self.meanings.of(module) if module is not None else None
+        return Dynamic(meaning) if meaning is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
@@ -402,7 +406,9 @@ class Users:
             return head is not None and head.starts != ""
         module = self.resolver.module(path)
         top = [site for site in module.sites if site.function == 0] if module is not None else []
-        if module is None or any(site.use == "dropped" for site in top):
+        if module is None or any(
+            site.function == 0 and self.sinks.is_dropped(module, n) for n, site in enumerate(module.sites)
+        ):
             return module is not None
         called = [site.target for site in top if site.kind == "call"]
         return not self.is_imported(module) and any(self._is_run(module, target) for target in called)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from detlint.facts.model import Branch, Const, Expression, Instance, Items, Member, Param, Ref, Result, Step, Value
+from detlint.facts.model import LOOKS, PRINTS, SHAPES, Branch, Const, Expression, Instance, Items, Member, Param, Ref, Result, Step, Value
 from detlint.facts.reading.bindings import Bindings
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.state import Block
@@ -13,6 +13,7 @@ from detlint.facts.scope import Arms, join
 from detlint.ir import ops as op
 from detlint.ir.blocks import is_next
 from detlint.ir.uses import Op
+from detlint.model import trials
 
 MOST_WORDS: Final = 8
 """Arms of an `if` that are nested, where each is for another text."""
@@ -177,7 +178,7 @@ class Blocks(Bindings):
                 return
         if fixed is not None:
             steps[fixed] = ()  # never runs
-        if kind == "if" and code in _MAY_ASK and self.asks_for_tests(test):
+        if kind == "if" and code in _MAY_ASK and trials.asks_for_tests(self.scope.function, test, self.catalog.testing):
             kind = "tests"
         asked: Value | None = None
         span = None
@@ -185,7 +186,7 @@ class Blocks(Bindings):
             asked, seeds = self.asked(test, steps)
             span = self.span(block.tests[0]) if type(seeds) is Expression else None
         elif kind == "main":
-            asked, span = self.looked(block), self.span(test)
+            asked, span = self.shown(block.first), self.span(test)
         self.steps.append(Branch(kind, asked, tuple(steps), span))
 
     def asked(self, test: int, arms: list[tuple[Step, ...]]) -> tuple[Value | None, Value | None]:
@@ -198,22 +199,14 @@ class Blocks(Bindings):
             asked = seeds = self.held(test)
         return asked, seeds
 
-    def looked(self, block: Block) -> Value | None:
-        """What a `__main__` block does with what it makes, if that is no more than to look at it."""
-        return None
-
-    def asks_for_tests(self, test: int) -> bool:
-        """Whether a test only holds while tests run: `"PYTEST_CURRENT_TEST" in os.environ`, or `os.getenv` of it."""
-        for word, combines in (("and", any), ("or", all)):
-            if parts := self.combined(test, word):
-                return combines(map(self.asks_for_tests, parts))
-        known = self.catalog.testing
-        compared = self.comparison(test)
-        if compared is not None:
-            return compared[1] == "in" and self.constant_of(compared[0]) in known
-        call = self.ops[test][0] == op.CALL and self.ops[test][2] > 0
-        asks = call and self.scope.function.called(test) in ("get", "getenv")
-        return asks and self.constant_of(self.ops[test][3]) in known
+    def shown(self, mark: int) -> Value | None:
+        """What a `__main__` block is there for, if it only shows something."""
+        parts = self.scope.function.parts[mark]
+        known = {framework.module for framework in self.catalog.frameworks} - {""}
+        block = trials.Block(self.scope.function, parts[0] + 1, parts[1], trials.layers(self.code, known))
+        if block.only_shows_shapes():
+            return SHAPES
+        return PRINTS if block.only_prints() else LOOKS if block.only_looks() else None
 
     def tell_mode(self, tests: list[int]) -> None:
         """Tell of the chain of `elif` that was just read which arms are only taken while a layer trains: their own test says so, or one

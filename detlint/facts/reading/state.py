@@ -21,7 +21,6 @@ from detlint.facts.scope import Arms, Scope
 from detlint.facts.sets import MAKES_SET
 from detlint.ir import ops as op
 from detlint.ir.code import Code
-from detlint.ir.code import Function as Lowered
 from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
@@ -45,13 +44,14 @@ class Block:
     """A block that is being read."""
 
     __slots__ = (
-        "arms", "around", "asked", "began", "inside", "keys", "kind", "mark", "noted", "outer", "renewed", "steps", "stops", "tests",
+        "arms", "around", "asked", "began", "first", "inside", "keys", "kind", "mark", "noted", "outer", "renewed", "steps", "stops", "tests",
     )  # fmt: skip
 
     def __init__(self, kind: str, mark: int, state: State) -> None:
         self.kind = kind
         self.mark = mark
         """The op that began it, or its last arm that has a test."""
+        self.first = mark
         self.stops: list[bool] = []
         """Of each arm, whether the flow never comes out of it."""
         self.outer = state.steps

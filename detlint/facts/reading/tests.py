@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from detlint.facts.expression import in_ir
 from detlint.facts.model import Branch, Const, Either, Expression, Instance, Items, Member, Param, Result, Step, Value
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.sites import Sites
 from detlint.facts.reading.values import TYPED, tail_of
 from detlint.facts.reading.words import may_seed, name_may_seed
-from detlint.facts.expression import in_ir
 from detlint.ir import ops as op
+from detlint.model.flow import flags_of_uses
+from detlint.model.unused import reads_any_name
 
 _AMONG: Final = frozenset({"in", "not in"})
 _ALIKE: Final = frozenset({"==", "!=", *_AMONG})
 _COMBINES: Final = frozenset({op.CHOICE, op.COMPARE, op.UNARY})
 """What a test has that is put together of others."""
-_BY_NAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec"})
-"""What may read and bind names that aren't written out."""
 
 
 class Tests(Sites):
@@ -234,12 +234,7 @@ class Tests(Sites):
 
     def is_bound_once(self, slot: int) -> bool:
         """Whether one place alone binds a name, and nothing does so out of sight."""
-        return len(self.code.stores(self.scope.function.binding(slot))) == 1 and not self.binds_by_name()
-
-    def binds_by_name(self) -> bool:
-        """Whether the file may bind names that it doesn't write out."""
-        said = self.code.identifiers
-        return "f_locals" in said or (not said.isdisjoint(_BY_NAME) and self.code.calls_builtin(_BY_NAME))
+        return len(self.code.stores(self.scope.function.binding(slot))) == 1 and not reads_any_name(self.code)
 
     def may_draw(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may draw, by its name."""
@@ -328,27 +323,11 @@ class Tests(Sites):
         """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
         `if is_training: operations = [flip]`."""
         for number, at in self.transforms:
-            for test, holds in self.needed_by(at):
-                flag, negated = self.decider(test)
-                asked = self.denied(test)[0]
-                if flag and not flag.startswith(".") and not self.code.stores(self.scope.function.binding(self.ops[asked][1])):
-                    arms = ((number,), ()) if holds is not negated else ((), (number,))
-                    self.steps = [*_with_step(self.steps, number, Branch("if", Param(flag), arms))]
-                    break
+            for flag, holds in flags_of_uses(self.scope.function, at):
+                arms = ((number,), ()) if holds else ((), (number,))
+                self.steps = [*_with_step(self.steps, number, Branch("if", Param(flag), arms))]
+                break
         self.transforms = []
-
-    def needed_by(self, at: int) -> list[tuple[int, bool]]:
-        """The tests that all places passed which read the only name that a value is kept under, and whether they held."""
-        function = self.scope.function
-        uses = function.users[at]
-        store = uses[0].op if len(uses) == 1 else -1
-        slot = self.ops[store][1] if self.code_of(store) == op.STORE else -1
-        if slot < 0 or slot in function.shared or len(self.code.stores(function.binding(slot))) > 1:
-            return []
-        loads = function.loads.get(store, ())
-        passed = [[(guard.test, guard.holds) for guard in function.guards(load)] for load in loads]
-        before = {(guard.test, guard.holds) for guard in function.guards(at)}
-        return [arm for arm in passed[0] if arm not in before and all(arm in p for p in passed)] if passed else []
 
 
 def _all(steps: Sequence[Step]) -> Iterator[int]:
