@@ -50,10 +50,10 @@ def is_next(function: Function, mark: int, other: int, first: int) -> bool:
         other: the `ELSE`.
         first: the other `IF`.
     """
-    ops, spans = function.ops, function.spans
+    ops = function.ops
     if is_pattern(function, ops[mark][1]):
         return is_pattern(function, ops[first][1])
     if ops[function.parts[mark][-1] - 1][0] == op.ASSERT:
         return False
-    test, around = spans[mark], spans[other]
+    test, around = function.span(mark), function.span(other)
     return around[:2] <= test[:2] and test[2:] <= around[2:]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.blocks import parts_of
 from detlint.ir.records import CLASS, EITHER, KIND, FnIR, Header, Name
-from detlint.ir.storage import Span, body_of, spans_of
+from detlint.ir.storage import Span, body_of, span_of, spans_of
 from detlint.ir.uses import Op, places
 
 if TYPE_CHECKING:
@@ -131,17 +131,15 @@ class Body:
     @cached_property
     def spans(self) -> Sequence[Span]:
         """Where each op stands."""
-        return self._places[: len(self.ops)]
+        return spans_of(self.ir, self.number)[: len(self.ops)]
 
-    @cached_property
-    def parameter_spans(self) -> Sequence[Span]:
-        """Where its parameters stand."""
-        return self._places[len(self.ops) :]
+    def span(self, at: int) -> Span:
+        """Where one op stands."""
+        return span_of(self.ir, self.number, at)
 
-    @cached_property
-    def _places(self) -> Sequence[Span]:
-        found: Sequence[Span] = spans_of(self.ir, self.number)
-        return found
+    def span_of_parameter(self, number: int) -> Span:
+        """Where a parameter stands."""
+        return span_of(self.ir, self.number, len(self.ops) + number)
 
     @cached_property
     def parts(self) -> Mapping[int, Sequence[int]]:
@@ -323,6 +321,18 @@ class Body:
         """The values that an op takes."""
         operation = self.ops[at]
         return [operation[place] for place in places(operation) if operation[place] >= 0]
+
+    def first(self, value: int) -> int:
+        """The first op of the expression that gives a value: all up to this one are parts of it."""
+        while True:
+            operation = self.ops[value]
+            if operation[0] == op.COLLECT:
+                value = self.ops[operation[2] + 1][1]
+                continue
+            inside = [operation[place] for place in places(operation) if operation[place] >= 0]
+            if not inside:
+                return value
+            value = inside[0]
 
     def within(self, value: int) -> Iterator[int]:
         """A value and all that it is made of, in the expression that it is."""

@@ -57,6 +57,13 @@ def spans_of(ir: FileIR, function: int) -> list[Span]:
     return [*zip(*(column[part] for column in columns), strict=True)]
 
 
+def span_of(ir: FileIR, function: int, at: int) -> Span:
+    """Where one op of a function stands."""
+    starts, (lines, columns, end_lines, end_columns) = _columns(ir.spans)
+    place = starts[function] + at
+    return lines[place], columns[place], end_lines[place], end_columns[place]
+
+
 def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
     """A function as `body_of` reads it; names as in `Name`."""
     return msgspec.Raw(_ENCODER.encode((names, ops)))

@@ -61,17 +61,17 @@ class Bindings(Known):
         """Note where a field of a class stands that may seed."""
         name = self.scope.function.text(slot)
         if name_may_seed(name):
-            begin, end = self.scope.function.spans[at], self.scope.function.spans[given]
+            begin, end = self.scope.function.span(at), self.scope.function.span(given)
             self.classes[self.scope.owner].places[name] = Span(*begin[:2], *end[2:])
 
     def told_by_annotation(self, at: int, value: Value | None) -> Value | None:
         """What a name or attribute holds whose annotation follows, if it has one: what isn't known is of the class that this names."""
-        ops, spans = self.ops, self.scope.function.spans
+        ops, span = self.ops, self.scope.function.span
         if at + 1 >= len(ops) or ops[at + 1][0] != op.QUOTE:
             return value
         behind = self.scope.function.parts[at + 1][-1] + 1
         annotates = ops[behind][0] in (op.ANNOTATE, op.ANNOTATE_ATTR) if behind < len(ops) else False
-        return self.instance(ops[behind][-1], value) if annotates and spans[behind][:2] == spans[at][:2] else value
+        return self.instance(ops[behind][-1], value) if annotates and span(behind)[:2] == span(at)[:2] else value
 
     def instance(self, annotation: int, value: Value | None) -> Value | None:
         """What something is of which an annotation tells the class."""
@@ -99,7 +99,7 @@ class Bindings(Known):
         """Whether what an annotation is about has got a value right before, which was read with it."""
         before = self.scope.function.opened[at - 1] - 1
         stores = before >= 0 and self.ops[before][0] in (op.STORE, op.SET_ATTR, op.SET_ITEM)
-        return stores and self.scope.function.spans[before][:2] == self.scope.function.spans[at][:2]
+        return stores and self.scope.function.span(before)[:2] == self.scope.function.span(at)[:2]
 
     @of(op.AUGMENT)
     def _augment(self, at: int, operation: Op) -> Value | None:

@@ -97,7 +97,7 @@ class Blocks(Bindings):
 
     def passed_over(self, test: int) -> None:
         """Note that the sites of a test stand where a run may not come: `assert` may be switched off."""
-        first = min(self.scope.function.within(test))
+        first = self.scope.function.first(test)
         number = len(self.sites) - 1
         while number >= 0 and self.places[number][0] == self.scope.function.number and self.places[number][1] >= first:
             self.perhaps[number] = None

@@ -127,7 +127,7 @@ class Definitions(Blocks):
             value = self.valued(given.default)
             self.leave_out(given.default)
             if name_may_seed(name):
-                span = Span(*function.parameter_spans[slot])
+                span = Span(*function.span_of_parameter(slot))
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
             scope.slots[slot] = Instance(annotation, "" if annotation in KINDS else name)
         else:

@@ -111,7 +111,7 @@ class Names(Tests):
     def _attribute(self, at: int, operation: Op) -> Value | None:
         """An attribute; one that is called is a method sooner than a property."""
         base, attr = operation[1], self.strings[operation[2]]
-        if self.lacking and not self.unsure and self.scope.function.spans[at] in self.lacking:
+        if self.lacking and not self.unsure and self.scope.function.span(at) in self.lacking:
             self.steps.append(Branch("raise", Const(attr), ()))
         value = self.made[base]
         if value is None:

@@ -209,7 +209,7 @@ class State:
 
     def span(self, at: int) -> Span:
         """Where an op stands."""
-        return Span(*self.scope.function.spans[at])
+        return Span(*self.scope.function.span(at))
 
     def dotted(self, at: int) -> str:
         """A chain of names as written; "" for anything else."""
@@ -250,7 +250,7 @@ class State:
             return None
         found: dict[str, Value | None] = {named.name: named} if named is not None else {}
         bound = set[int]()
-        for part in range(min(function.within(at)), at) if named is None else ():
+        for part in range(function.first(at), at + 1) if named is None else ():
             code, slot = self.ops[part][:2] if len(self.ops[part]) > 1 else (op.END, -1)
             if code == op.STORE:
                 bound.add(slot)  # by a comprehension
