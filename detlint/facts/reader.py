@@ -183,6 +183,7 @@ def read(
         facts = structs.replace(facts, mentions=tuple(sorted({*facts.mentions, accelerator})))
     return facts, ir
 
+
 def aliases(names: dict[str, Value | None], classes: Iterable[Class]) -> Aliases:
     """Names that may stand for something of another name, so that a call by them needs a closer look."""
     found: dict[str, set[str]] = {}

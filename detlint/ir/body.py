@@ -131,7 +131,8 @@ class Body:
     @cached_property
     def spans(self) -> Sequence[Span]:
         """Where each op stands."""
-        return spans_of(self.ir, self.number)[: len(self.ops)]
+        found: Sequence[Span] = spans_of(self.ir, self.number)
+        return found
 
     def span(self, at: int) -> Span:
         """Where one op stands."""

@@ -151,7 +151,9 @@ class _Writer:
 
     def mapping(self, at: int, operation: Op) -> str:
         pairs = zip(operation[1::2], operation[2::2], strict=True)
-        said = (f"{self.whole(key)}: {self.whole(value)}" if key >= 0 else f"**{self.part(value)}" for key, value in pairs)
+        said = (
+            f"{self.whole(key)}: {self.whole(value)}" if key >= 0 else f"**{self.part(value)}" for key, value in pairs
+        )
         return f"{{{', '.join(said)}}}"
 
     def text(self, at: int, operation: Op) -> str:
@@ -195,7 +197,9 @@ class _Writer:
         stores = [o for o in self.ops[loop + 1 : self.function.parts[loop][-1]] if o[0] == op.STORE]
         if stores and stores[0][2] == loop:
             return self.function.text(stores[0][1])
-        parts = [o for o in stores if self.ops[o[2]][0] == op.PART and self.ops[o[2]][1] == loop and self.ops[o[2]][2] >= 0]
+        parts = [
+            o for o in stores if self.ops[o[2]][0] == op.PART and self.ops[o[2]][1] == loop and self.ops[o[2]][2] >= 0
+        ]
         names = ", ".join(self.function.text(part[1]) for part in parts)
         return names if parts and len(parts) == self.ops[parts[0][2]][3] else self.unwritten()
 

@@ -8,7 +8,6 @@ from detlint.facts.model import (
     Arg,
     Branch,
     Const,
-    Expression,
     Instance,
     Items,
     Mapping,
@@ -21,7 +20,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.known import Known
-from detlint.facts.reading.values import is_table, member, operation as arithmetic, tail_of, updated, without
+from detlint.facts.reading.values import is_table, member, tail_of, updated, without
+from detlint.facts.reading.values import operation as arithmetic
 from detlint.facts.reading.words import name_may_seed
 from detlint.facts.sets import KINDS
 from detlint.ir import ops as op
@@ -141,7 +141,12 @@ class Bindings(Known):
 
     def written(self, base: Value | None, key: Value | None, value: Value | None, at: int) -> None:
         """`os.environ[key] = value`; of a value that is put together, how it is written is what the rule engine looks at."""
-        if isinstance(base, Ref) and base.name == "os.environ" and isinstance(key, Const) and isinstance(key.value, str):
+        if (
+            isinstance(base, Ref)
+            and base.name == "os.environ"
+            and isinstance(key, Const)
+            and isinstance(key.value, str)
+        ):
             self.environment([(key.value, value)], at)
 
     @of(op.SET_ATTR)

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from detlint.facts.model import LOOKS, PRINTS, SHAPES, Branch, Const, Expression, Instance, Items, Member, Param, Ref, Result, Step, Value
+from detlint.facts.model import (
+    LOOKS,
+    PRINTS,
+    SHAPES,
+    Branch,
+    Const,
+    Expression,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Step,
+    Value,
+)
 from detlint.facts.reading.bindings import Bindings
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.state import Block
 from detlint.facts.reading.values import member
-from detlint.facts.scope import Arms, join
+from detlint.facts.scope import join
 from detlint.ir import ops as op
 from detlint.ir.blocks import is_next
 from detlint.ir.uses import Op
@@ -142,7 +157,13 @@ class Blocks(Bindings):
         by, negated = self.chooser(test) if simple else ("", False)
         fixed = self.fixed(test) if simple else None
         arms.join(by if len(arms.ends) == 2 else "", negated)
-        if block.asked is not None and not block.asked[2] and len(arms.ends) == 1 and not complete and self.scope.log is None:
+        if (
+            block.asked is not None
+            and not block.asked[2]
+            and len(arms.ends) == 1
+            and not complete
+            and self.scope.log is None
+        ):
             self.scope.bind(*block.asked[:2])  # behind `if seed is None: return`
         before = len(self.steps)
         if any(steps):

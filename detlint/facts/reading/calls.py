@@ -67,6 +67,8 @@ class Calls(Annotations):
             attr = self.strings[self.ops[function][2]]
             if callee is None and attr in self.catalog.methods:
                 callee = Member(UNKNOWN_RECEIVER, attr)
+            if attr == "parse_args" and self.ends_cell(at):
+                return None
         name = callee.name if type(callee) is Ref else ""
         if self.catalog.stand_ins and self.ops[function][0] == op.LOAD:
             name = self.catalog.stand_ins.get(self.scope.function.text(self.ops[function][1]), name)
@@ -92,7 +94,12 @@ class Calls(Annotations):
         if _leaves(callee) and not self.scope.function.users[at]:
             self.steps.append(Branch("exit", None, ()))
             self.stop(at)
-        if attr in KEEPS_NUMBERS and type(callee) is Member and self.is_mask(callee.base) and not (wanted and attr == "to"):
+        if (
+            attr in KEEPS_NUMBERS
+            and type(callee) is Member
+            and self.is_mask(callee.base)
+            and not (wanted and attr == "to")
+        ):
             return callee.base
         if site < 0 and name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.

@@ -121,7 +121,11 @@ class Known(Calls):
             return member(args[0].value, args[1].value.value)
         # `getattr(torch_scatter, f"scatter_{name}")` is one of those that begin so; what the catalog doesn't know is harmless.
         given = self.scope.function.call(at).positional
-        begin = imported.beginning(self.scope.function, given[1]) if len(given) >= 2 and isinstance(args[0].value, Ref) else ""
+        begin = (
+            imported.beginning(self.scope.function, given[1])
+            if len(given) >= 2 and isinstance(args[0].value, Ref)
+            else ""
+        )
         known = self.catalog.beginning(f"{args[0].value.name}.{begin}") if begin else ()  # type: ignore[union-attr]
         return join(map(Ref, known)) if known or len(given) < 2 else self.part(args[0].value, args[1].value, given[1])
 

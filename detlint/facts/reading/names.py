@@ -23,6 +23,8 @@ class Names(Tests):
     def _import(self, at: int, operation: Op) -> Value | None:
         _, row, level, first = operation
         name = self.strings[row]
+        if level and self.ends_cell(at):
+            return None
         following = self.ops[at + 1]
         if following[0] == op.STORE and following[2] == at:
             self.imports.add(name)

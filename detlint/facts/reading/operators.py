@@ -8,7 +8,8 @@ from detlint.facts import sets
 from detlint.facts.model import COMPARED, Branch, Const, Items, Mapping, Ref, Value
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.names import Names
-from detlint.facts.reading.values import LONGEST_DISPLAY, member, operation as arithmetic, without_table
+from detlint.facts.reading.values import LONGEST_DISPLAY, member, without_table
+from detlint.facts.reading.values import operation as arithmetic
 from detlint.facts.scope import chosen, join
 from detlint.ir import ops as op
 from detlint.ir.uses import Op

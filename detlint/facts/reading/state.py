@@ -13,7 +13,25 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts import sets
-from detlint.facts.model import COMPARED, Arg, Branch, Cell, Const, Detail, Either, Expression, Function, Instance, Member, Option, Param, Ref, Site, Span, Step, Value
+from detlint.facts.kernel import ends_cell
+from detlint.facts.model import (
+    COMPARED,
+    Arg,
+    Cell,
+    Detail,
+    Either,
+    Expression,
+    Function,
+    Instance,
+    Member,
+    Option,
+    Param,
+    Ref,
+    Site,
+    Span,
+    Step,
+    Value,
+)
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import OPS, SPECIAL
 from detlint.facts.reading.values import DEEPEST_VALUE, PASSES, STDLIB, depth_of, simple
@@ -44,7 +62,8 @@ class Block:
     """A block that is being read."""
 
     __slots__ = (
-        "arms", "around", "asked", "began", "first", "inside", "keys", "kind", "mark", "noted", "outer", "renewed", "steps", "stops", "tests",
+        "arms", "around", "asked", "began", "first", "inside", "keys", "kind", "mark", "noted", "outer", "renewed", "steps",
+        "stops", "tests",
     )  # fmt: skip
 
     def __init__(self, kind: str, mark: int, state: State) -> None:
@@ -200,6 +219,14 @@ class State:
             self.next = next(mark for mark in self.scope.function.parts[block.mark] if mark > at)
         else:
             self.next = self.next_cell(at)
+
+    def ends_cell(self, at: int) -> bool:
+        """Whether a cell of a notebook ends with an op, which raises."""
+        top_level = self.scope.kind == "module" and not self.blocks
+        if not self.cells or not top_level or not ends_cell(self.scope.function, at):
+            return False
+        self.stop(at)
+        return True
 
     def next_cell(self, at: int) -> int:
         """The op that the next cell of a notebook begins with, behind one of the top level; behind all for other functions."""
