@@ -130,7 +130,9 @@ class Silence:
         by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
-        if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
+        if "picks" in match.entry.contexts and not listings.picks(
+            module, site, match, self._catalog, self._matcher, self._users.meanings
+        ):
             return "its value picks nothing here"
         if ROWS in match.entry.contexts and are_sorted(module, index):
             return "the rows are sorted at once, by all columns that tell one from another"
@@ -235,7 +237,7 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self.callers, self.unused.is_unsaid)
+        return listings.matters(module, index, self._matcher, self._users.meanings, self.callers, self.unused.is_unsaid)
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""

@@ -230,10 +230,9 @@ class Unused:
 
     def _is_new(self, value: int) -> bool:
         """Whether a value is an object that was just made, or what such an object's methods make of it."""
-        function, operation = self._function, self._function.ops[value]
-        if operation[0] == op.PART and operation[2] >= 0 and function.ops[operation[1]][0] == op.TUPLE:
-            several = function.ops[operation[1]][1:]
-            return len(several) == operation[3] and self._is_new(several[operation[2]])
+        function = self._function
+        value = function.element(value)
+        operation = function.ops[value]
         if operation[0] != op.CALL:
             return operation[0] == op.LIST
         word, given = function.called(value), function.call(value).positional
