@@ -199,7 +199,7 @@ class _Order(msgspec.Struct):
             return self._among(use)
         if code == op.GIVE:
             self.packed = True
-            return self._collected(use.op)
+            return self._collected(function.collected(use.op))
         return NOTHING
 
     # -- what holds them ------------------------------------------------------------------------------------------------
@@ -355,17 +355,13 @@ class _Order(msgspec.Struct):
             return NOTHING
         if operation[0] in (op.CONST, op.UNARY):
             returned = any(function.ops[more.op][0] == op.RETURN for more in function.users[use.op])
-            return CUT if returned else KEPT if self.depth else NOTHING
+            return CUT if returned else KEPT if self.depth or self.program.of_set else NOTHING
         return KEPT if _is_turn(function, key) else CUT
 
-    def _collected(self, at: int) -> int:
-        """What it does where a comprehension, in which an op stands, gathers things."""
-        function = self.function
-        mark = next(mark for mark in function.blocks(at) if function.ops[mark][0] == op.COMPREHEND)
-        made = next(made for made, operation in function.each(op.COLLECT) if operation[2] == mark)
-        if function.code.strings[function.ops[made][1]] == "set":
-            return NOTHING
-        return self.of(made)
+    def _collected(self, made: int) -> int:
+        """What it does where a comprehension gathers things."""
+        is_set = self.function.code.strings[self.function.ops[made][1]] == "set"
+        return NOTHING if is_set else self.of(made)
 
     def _gone_through(self, loop: int, counted: bool) -> int:
         """What it does where a loop goes through the items.
@@ -374,25 +370,23 @@ class _Order(msgspec.Struct):
             counted: whether each has a number.
         """
         function = self.function
-        inside = next(iter(function.blocks(loop)), -1)
-        if inside >= 0 and function.ops[inside][0] == op.COMPREHEND:
-            done = self._comprehended(loop, counted)
+        made = function.collected(loop)
+        if made >= 0:
+            done = self._comprehended(loop, made, counted)
         elif growth.only_logs(function, loop) or (counted and _only_numbers(function, loop)):
             return NOTHING
         else:
             done = self._looped(loop)
         return DECIDES if counted and done else done
 
-    def _comprehended(self, loop: int, counted: bool) -> int:
+    def _comprehended(self, loop: int, made: int, counted: bool) -> int:
         function = self.function
-        mark = next(iter(function.blocks(loop)))
-        made = next(at for at, operation in function.each(op.COLLECT) if operation[2] == mark)
         kind = function.code.strings[function.ops[made][1]]
         if kind == "set":
             return NOTHING
         if kind == "dict" and self.program.of_set and not counted:
             return DECIDES if self._draws(loop) else NOTHING
-        if kind == "dict" and _is_keyed(function, loop, mark):
+        if kind == "dict" and _is_keyed(function, loop, function.ops[made][2]):
             return self._keyed(made)
         if kind == "list" and not function.users[made]:
             return self._looped(loop)

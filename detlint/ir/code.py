@@ -457,6 +457,12 @@ class Function:
             seen.add(value)
         return value
 
+    def collected(self, at: int) -> int:
+        """The `COLLECT` of the comprehension that goes through, or gathers, by a `FOR` or `GIVE`; -1 for any other op."""
+        around = self.blocks(at) if self.ops[at][0] in (op.FOR, op.GIVE) else iter(())
+        mark = next((mark for mark in around if self.ops[mark][0] == op.COMPREHEND), -1)
+        return next((made for made, operation in self.each(op.COLLECT) if operation[2] == mark), -1)
+
     def element(self, value: int) -> int:
         """What is taken out of a display by a `PART`, `a, b = [], []`; any other value itself."""
         operation = self.ops[value]
