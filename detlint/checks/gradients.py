@@ -119,7 +119,7 @@ class Gradients:
     def uses(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a definition in the program, outside of tests; None where they can't all be found."""
         found = self.users.of(module, name)
-        return found and [*telling(found, module, self.root)]
+        return found and [*telling(found, module)]
 
     def evaluated(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that its own file only runs to evaluate."""
@@ -191,7 +191,7 @@ class Gradients:
     def _uses(self, module: Module, name: str, about: _About) -> Iterator[Use]:
         """The uses of a definition, one by one."""
         uses = self.users.each(module, name) if about.everywhere else self.users.within(module, name)
-        return telling(uses, module, self.root)
+        return telling(uses, module)
 
     def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]
