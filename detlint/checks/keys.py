@@ -140,7 +140,7 @@ class Keys:
         for match in self.matcher.matches(module, index):
             for parameter in match.entry.consumes:
                 sure = match.name.startswith("jax.random.")
-                if sure and site.use == "spare":
+                if sure and self.matcher.sinks.draws_nothing(module, index):
                     continue  # nothing is drawn by what it gives
                 found.update(dict.fromkeys(_keys(self.matcher.written(module, index, match, parameter)), sure))
         if not found:

@@ -75,7 +75,7 @@ class Levels:
             if not builds and self.gradients.are_replaced(module, site, match.name):
                 yield None, "it is about the backward pass, and the operator around it has one of its own, or none"
                 return
-            if site.use == "cut":
+            if self.matcher.sinks.ends_gradients(module, index):
                 yield None, "it is about the backward pass, and no gradient comes back to what it gives"
                 return
             if not builds and self.origins.need_no_gradients(module, index, match):

@@ -21,7 +21,7 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import CERTAIN, IDLE, SHAPES, Ref, Site, Span
+from detlint.facts.model import SHAPES, Ref, Site, Span
 from detlint.model.readers import Readers
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -100,17 +100,19 @@ class Silence:
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
-        if "only-gives" in match.entry.contexts and site.use == "dropped":
+        sinks = self._matcher.sinks
+        if "only-gives" in match.entry.contexts and sinks.is_dropped(module, index):
             return "what it gives is dropped"
         if (code.startswith(STREAMS) or code in ON_DEVICE) and is_tried(module, index):
             return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
-        if code.startswith(STREAMS) and site.use == CERTAIN:
+        if code.startswith(STREAMS) and sinks.is_certain(module, index):
             return "what it gives is the same whatever it draws"
-        if code.startswith((STREAMS, TRANSFORM)) and site.use == "looked-at":
+        if code.startswith((STREAMS, TRANSFORM)) and sinks.is_only_shown(module, index):
             return "what it gives is only shown"
-        if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):
+        objects = code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module)
+        if objects and sinks.is_idle(module, index):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):

@@ -227,7 +227,9 @@ def _may_vary(place: Place, match: Match, reach: Reach, levels: Levels) -> bool:
     if match.entry.pass_ != "backward" or is_class(match.name):
         return True
     own = place.module is reach.entry.module
-    return site.use != "cut" and not levels.gradients.are_off(place.module, site, by_callers=own)
+    if levels.gradients.are_off(place.module, site, by_callers=own):
+        return False
+    return not levels.matcher.sinks.ends_gradients(place.module, place.site)
 
 
 def _is_over(place: Place, training: Sequence[tuple[Place, Effect]]) -> bool:

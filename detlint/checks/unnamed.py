@@ -14,7 +14,6 @@ from functools import partial
 from typing import Final
 
 from detlint.checks.gradients import BEGINNING
-from detlint.checks.hints import READERS
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
@@ -29,7 +28,7 @@ from detlint.model import references
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
 from detlint.model.meaning import Meaning
 from detlint.model.readers import Counts, Readers
-from detlint.model.references import MAIN, TOP, Wanted, block_of
+from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents

@@ -250,6 +250,17 @@ class Function:
             return False
         return self.text(operation[1]) in names
 
+    def definition_of(self, value: int) -> Function | None:
+        """The function, or class, that a value surely is: a definition of the file's top level by its name, with no decorator."""
+        operation, top = self.ops[value], self.code.module
+        home = self.binding(operation[1]) if operation[0] == op.LOAD else Binding(0, -1)
+        made = self.code.stores(home) if home.owner == 0 and home.slot >= 0 else ()
+        if len(made) != 1 or made[0][0] is not top or top.ops[made[0][1]][0] != op.STORE:
+            return None
+        definition = top.ops[top.ops[made[0][1]][2]]
+        defines = definition[0] in (op.FUNCTION, op.CLASS) and not definition[2]
+        return self.code.function(definition[1]) if defines else None
+
     def receiver(self, value: int) -> Function | None:
         """The class around the method whose own object a value surely is, or what its bases have of that: `self`, `super()`."""
         operation = self.ops[value]
@@ -323,9 +334,10 @@ class Function:
         return "staticmethod" not in map(around.dotted, definition[3 : 3 + definition[2]])
 
     def own(self, at: int) -> str:
-        """The attribute of the object itself that a value is read of: `self.encoder`; "" for any other value."""
+        """The attribute of the object itself that an op reads, or sets: `self.encoder`; "" for any other op."""
         operation = self.ops[at]
-        return self.code.strings[operation[2]] if operation[0] == op.ATTR and self.is_self(operation[1]) else ""
+        of = operation[1] if operation[0] in (op.ATTR, op.SET_ATTR) else -1
+        return self.code.strings[operation[2]] if of >= 0 and self.is_self(of) else ""
 
     # -- values ---------------------------------------------------------------------------------------------------------
 

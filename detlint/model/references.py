@@ -19,6 +19,11 @@ from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 
 _EVALUATE: Final = frozenset({"compile", "eval", "exec"})
+READERS: Final = (
+    "__annotations__", "get_type_hints", "get_annotations", "signature", "getfullargspec", "jsonargparse", "LightningCLI", "pydantic",
+    "tyro",
+)  # fmt: skip
+"""By what a program may build what an annotation names."""
 TOP: Final = ""
 MAIN: Final = "__main__"
 
@@ -183,6 +188,21 @@ def imports(meaning: Meaning, wanted: Wanted, name: str) -> bool:
         for function in code.functions()
         for at, operation in function.each(op.MEMBER)
     )
+
+
+def only_hints(code: Code, name: str) -> bool:
+    """Whether all that a file does with what it imports, or comes to, by a name is to say of which class something is."""
+    strings = code.strings
+    for function in code.functions():
+        for at, operation in function.each(op.LOAD, op.ATTR, op.MEMBER):
+            said = function.text(operation[1]) if operation[0] == op.LOAD else strings[operation[2]]
+            if said != name:
+                continue
+            stores = (function.ops[use.op] for use in function.users[at]) if operation[0] == op.MEMBER else ()
+            renamed = any(store[0] != op.STORE or function.text(store[1]) != name for store in stores)
+            if renamed or (operation[0] != op.MEMBER and not function.is_hint(at)):
+                return False
+    return not any(is_spelled(text, name) for text in code.texts)
 
 
 def _imports(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:

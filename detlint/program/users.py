@@ -27,6 +27,7 @@ from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
 from detlint.model.meaning import Meanings
+from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -102,6 +103,7 @@ class Users:
         self.importers = importers
         self.texts = texts
         self.meanings = Meanings(resolver)
+        self.sinks = Sinks(resolver, self.meanings)
         self._dynamics: dict[str, Dynamic | None] = {}
         self.writers = Writers(resolver)
         self.mentions = texts.mentions
@@ -401,7 +403,9 @@ class Users:
             return head is not None and head.starts != ""
         module = self.resolver.module(path)
         top = [site for site in module.sites if site.function == 0] if module is not None else []
-        if module is None or any(site.use == "dropped" for site in top):
+        if module is None or any(
+            site.function == 0 and self.sinks.is_dropped(module, n) for n, site in enumerate(module.sites)
+        ):
             return module is not None
         called = [site.target for site in top if site.kind == "call"]
         return not self.is_imported(module) and any(self._is_run(module, target) for target in called)
