@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -26,7 +27,7 @@ from detlint.facts.model import (
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
-from detlint.model.meaning import Meanings
+from detlint.model.meaning import MOST_FILES, Meanings
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
@@ -103,8 +104,8 @@ class Users:
         self.importers = importers
         self.texts = texts
         self.meanings = Meanings(resolver)
+        self._dynamic = lru_cache(MOST_FILES)(self._asks)
         self.sinks = Sinks(resolver, self.meanings)
-        self._dynamics: dict[str, Dynamic | None] = {}
         self.writers = Writers(resolver)
         self.mentions = texts.mentions
         self.asked: set[str] = set()
@@ -122,11 +123,12 @@ class Users:
 
     def dynamic(self, path: str) -> Dynamic | None:
         """By what a file comes to definitions without their names; None for one that is no Python, or can't be read."""
-        if path not in self._dynamics:
-            module = self.resolver.module(path)
-            meaning = self.meanings.of(module) if module is not None else None
-            self._dynamics[path] = Dynamic(meaning) if meaning is not None else None
-        return self._dynamics[path]
+        return self._dynamic(path)
+
+    def _asks(self, path: str) -> Dynamic | None:
+        module = self.resolver.module(path)
+        meaning = self.meanings.of(module) if module is not None else None
+        return Dynamic(meaning) if meaning is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
