@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import keyword
 import tokenize
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -16,11 +19,13 @@ from hypothesis import strategies as st
 from ir_programs import Maker
 from test_ir_meaning import PROGRAMS
 
+from detlint.ir import body, words
 from detlint.ir import ops as op
-from detlint.ir import words
 from detlint.ir.code import VALUES, Binding, Code, Function
 from detlint.ir.depth import at_any_depth
 from detlint.ir.lower import lower
+from detlint.ir.records import FileIR
+from detlint.ir.storage import decode, encode
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "detlint").rglob("*.py"))[::15]
@@ -205,6 +210,49 @@ def test_functions_by_name() -> None:
         names = [inner.qualified for inner in code.inside(function.number)]
         assert names[0] == function.qualified
         assert all(name.startswith(f"{function.qualified}.") for name in names[1:]) or not function.number
+
+
+SKELETON = "import os\n\nclass A(os.B):\n    def f(self, x=1):\n        return self.g(x)\n\n    g = f\n\ndef h():\n    return A().f()\n"
+
+
+def test_exports_and_classes_are_known_without_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+
+    def noting(read: Callable[[FileIR, int], object]) -> Callable[[FileIR, int], object]:
+        return lambda ir, number: (decoded.append(number), read(ir, number))[1]  # type: ignore[func-returns-value]
+
+    for ask in ("body_of", "spans_of"):
+        monkeypatch.setattr(body, ask, noting(getattr(body, ask)))
+    code = Code(decode(encode(lower(ast.parse(SKELETON)))))
+    assert [code.strings[export.name] for export in code.ir.exports] == ["os", "A", "h"]
+    assert [code.strings[base] for found in code.ir.classes for base in found.bases] == ["os.B"]
+    assert [code.strings[name] for found in code.ir.classes for name, _ in found.methods] == ["f"]
+    assert {"A.f", "A", "h"} <= code.by_name.keys()
+    assert [f.parent.name for f in code.functions() if f.parent is not None] == ["", "", "A"]
+    assert [len(f.header.parameters) for f in code.functions()] == [0, 0, 0, 2]
+    assert code.children == {-1: [0], 0: [1, 2], 1: [3]}
+    assert {"B", "g", "self"} <= code.identifiers
+    assert not decoded
+    (asked,) = code.by_name["A.f"]
+    assert asked.called(asked.ops[-1][1]) == "g" and asked.spans and decoded == [3, 3]
+
+
+def test_nothing_is_kept_of_a_file_that_nobody_has() -> None:
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        code = code_of(SKELETON)
+        inner = code.by_name["A.f"][0]
+        assert all(f.flow and f.users and f.qualified and f.decorators is not None for f in [*code.functions()][1:])
+        assert [*code.inside(0)] and code.setters("a") and code.mentions and code.at((1, 0, 1, 9)) is None
+        gone = weakref.ref(code)
+        del code
+        assert gone() is None
+        assert inner.outermost.name == "A" and inner.code.module.text(0) == "os"  # as far as somebody asks, it is there
+        assert inner.code is inner.code
+    finally:
+        if collects:
+            gc.enable()
 
 
 def test_what_definitions_bind() -> None:
