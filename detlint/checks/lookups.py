@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
@@ -10,13 +9,11 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.truth import comparison, literal
 
-SETTINGS: Final = re.compile(
-    r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
-)
-"""The names of what holds settings."""
-_LOADING: Final = re.compile(
-    r"(?:^|[._])(?:safe_load|yaml|OmegaConf|EasyDict|Dict|AttrDict|DictConfig|Munch)(?:[._]|$)"
-)
+_SETTINGS: Final = frozenset({
+    "args", "cfg", "conf", "config", "configuration", "configure", "hparams", "hyp", "opt", "option", "options", "opts", "settings",
+})  # fmt: skip
+"""Words in the names of what holds settings."""
+_LOADING: Final = frozenset({"AttrDict", "Dict", "DictConfig", "EasyDict", "Munch", "OmegaConf", "safe_load", "yaml"})
 """What makes such, beside what is called so."""
 _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
 """Methods that only texts have, which write them otherwise."""
@@ -38,6 +35,16 @@ class Lookup(NamedTuple):
     """The method that writes the text otherwise which is had: `config.loss.lower()`."""
     unpacked: bool = False
     """Whether a call passes it by a table that it unpacks, and the key is the name of a parameter: `Net(**config.model)`."""
+
+
+def names_settings(name: str) -> bool:
+    """Whether something has a name for settings: `train_cfg`, `DataConfig`."""
+    words = name.split("_")
+    return (
+        "Config" in name
+        or "Settings" in name
+        or not _SETTINGS.isdisjoint((*words, *(w.removesuffix("s") for w in words)))
+    )
 
 
 def looked_up(function: Function, at: int, depth: int = 0) -> Lookup | None:
@@ -96,9 +103,7 @@ def _called(function: Function, at: int) -> Lookup | None:
 
 def _lookup(function: Function, holder: int, key: str) -> Lookup | None:
     parts = _parts(function, holder)
-    return (
-        Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(SETTINGS.search, parts)) else None
-    )
+    return Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(names_settings, parts)) else None
 
 
 def _parts(function: Function, at: int) -> list[str]:
@@ -124,14 +129,14 @@ def text_of(function: Function, at: int) -> str:
 def holds_settings(base: Value | None) -> bool:
     """Whether a value is a table of settings, by its name, or by what it comes of."""
     if isinstance(base, Member):
-        return SETTINGS.search(key_of(base.attr)) is not None or holds_settings(base.base)
+        return names_settings(key_of(base.attr)) or holds_settings(base.base)
     if isinstance(base, (Param, Instance)):
-        return SETTINGS.search(base.name) is not None
+        return names_settings(base.name)
     if isinstance(base, Ref):
-        return SETTINGS.search(base.name.rpartition(".")[2]) is not None
+        return names_settings(base.name.rpartition(".")[2])
     called = base.of if isinstance(base, Result) else None
     name = called.name.rpartition("::")[2] if isinstance(called, Ref) else ""
-    return _LOADING.search(name) is not None or SETTINGS.search(name.rpartition(".")[2]) is not None
+    return not _LOADING.isdisjoint(name.split(".")) or names_settings(name.rpartition(".")[2])
 
 
 def key_of(attr: str) -> str:
@@ -146,4 +151,4 @@ def table_of(base: Value | None) -> str:
 
 def _table(name: str) -> str:
     """The key of the table that is asked, if that is no name for all settings."""
-    return "" if SETTINGS.search(key_of(name)) else key_of(name)
+    return "" if names_settings(key_of(name)) else key_of(name)
