@@ -17,7 +17,7 @@ from detlint.ir.writes import ANY, OWN, Writes
 from detlint.model.meaning import Meaning
 from detlint.model.places import point_of
 from detlint.program.answers import Answers
-from detlint.program.resolve import Module
+from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Use, Users
 
 READS: Final = frozenset({
@@ -138,31 +138,10 @@ class Settings:
         if home is None:
             return name in READS or name in TABLES
         if inside in home.classes:
-            return self._classes.of(name, lambda: self._is_table_class(name), False)
+            return self._classes.of(name, lambda: makes_tables(self._resolver, name), False)
         body = self._function(home, inside)
         returns = (operation[1] for _, operation in body.each(op.RETURN)) if body is not None else ()
         return body is not None and any(self.is_table(home, body, value, depth) for value in returns)
-
-    def _is_table_class(self, name: str) -> bool:
-        """Whether the objects of a class are tables: it derives from such, is a record, or keeps what it is told by any name."""
-        for base in self._resolver.mro(name):
-            path, colon, inside = base.partition("::")
-            if not colon:
-                if base in TABLES:
-                    return True
-                continue
-            home = self._resolver.known(path)
-            body = home.classes.get(inside)
-            if self._resolver.layer(base) is not None or body is None:
-                return False
-            named = (self._resolver.meant_by(path, decorator) for decorator in body.decorators)
-            if any(full.startswith(RECORDS) for full in named) or not _DYNAMIC.isdisjoint(body.methods):
-                return True
-            code = self._resolver.code(path)
-            writes = Writes(code).named.get(ANY, ()) if code is not None else ()
-            if any(write.of != OWN and _is_of(write.function, write.of, inside) for write in writes):
-                return True
-        return False
 
     def _is_given(self, module: Module, function: Function, slot: int, depth: int) -> bool:
         """Whether some call gives a parameter one, or its annotation says that it is one."""
@@ -217,7 +196,10 @@ class Settings:
 
     def _is_attribute(self, module: Module, function: Function, at: int, depth: int) -> bool:
         """Whether a method of a class keeps one under an attribute that a value is of the object itself."""
-        name, body = function.own(at), function.receiver(function.ops[at][1]) if function.ops[at][0] == op.ATTR else None
+        name, body = (
+            function.own(at),
+            function.receiver(function.ops[at][1]) if function.ops[at][0] == op.ATTR else None,
+        )
         return name != "" and body is not None and self._keeps(module, body, name, depth)
 
     def _keeps(self, module: Module, body: Function, name: str, depth: int) -> bool:
@@ -242,6 +224,31 @@ class Settings:
         code = self._resolver.code(module.path)
         found = code.by_name.get(inside, ()) if code is not None else ()
         return found[0] if len(found) == 1 else None
+
+
+def makes_tables(resolver: Resolver, name: str) -> bool:
+    """Whether the objects of a class are tables: it derives from such, is a record, or keeps what it is told by any name.
+
+    Args:
+        name: its full name.
+    """
+    for base in resolver.mro(name):
+        path, colon, inside = base.partition("::")
+        home = resolver.module(path) if colon else None
+        if home is None:
+            if base in TABLES:
+                return True
+            continue
+        body, code = home.classes.get(inside), resolver.code(path)
+        if resolver.layer(base) is not None or body is None:
+            return False
+        named = (resolver.normal(path, one.of if isinstance(one, Result) else one) for one in body.decorators)
+        is_record = any(isinstance(one, Ref) and one.name.startswith(RECORDS) for one in named)
+        writes = Writes(code).named.get(ANY, ()) if code is not None else ()
+        keeps_any = any(write.of != OWN and _is_of(write.function, write.of, inside) for write in writes)
+        if is_record or keeps_any or not _DYNAMIC.isdisjoint(body.methods):
+            return True
+    return False
 
 
 def _slot(function: Function, name: str) -> int:
