@@ -6,7 +6,7 @@ what has a known class; a text means it that is its name behind that of its modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -101,6 +101,24 @@ def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place
             row = operation[1]
             is_asked = row in asked and _is_asked_for(function, at)
             if row in rows or is_asked or (row in said and may_evaluate and _is_code(function, at, wanted.name)):
+                yield Place(function, at)
+
+
+def spelling(code: Code, names: Collection[str]) -> Iterator[Place]:
+    """The texts in the code of a file that are one of some names."""
+    for function in code.functions() if not code.texts.isdisjoint(names) else ():
+        for at, _ in function.each(op.CONST):
+            if function.constant(at) in names:
+                yield Place(function, at)
+
+
+def saying(code: Code, names: Collection[str]) -> Iterator[Place]:
+    """Where the code of a file has something of one of some names, or a text that is one."""
+    yield from spelling(code, names)
+    for function in code.functions():
+        for at, operation in function.each(op.LOAD, op.ATTR):
+            said = function.text(operation[1]) if operation[0] == op.LOAD else code.strings[operation[2]]
+            if said in names:
                 yield Place(function, at)
 
 

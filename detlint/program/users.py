@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -41,9 +40,8 @@ ANYWHERE: Final = ""
 SETUP: Final = "setup.py"
 """The script that installs a package: others run that."""
 CALLED: Final = frozenset({"call", "partial", "config"})
-_WAYS_TO_RUN: Final = ("run", "run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
+_WAYS_TO_RUN: Final = ("run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
 """The words by which notebooks run others, in their own process."""
-_RUNS_NOTEBOOK: Final = re.compile(rb"%%run\b|\b(?:%s)\b" % "|".join(_WAYS_TO_RUN[1:]).encode())
 
 
 class Use(NamedTuple):
@@ -215,14 +213,15 @@ class Users:
         home, stem = self.home(module), self._stem(module)
         if home not in self._running:
             notebooks = filter(is_notebook, self.texts.below(home))
-            self._running[home] = [path for path in notebooks if _RUNS_NOTEBOOK.search(self.texts.of(path) or b"")]
+            self._running[home] = [
+                path for path in notebooks if any(self.texts.has_name(path, w) for w in _WAYS_TO_RUN)
+            ]
         self.texts.sought.update((home, word) for word in _WAYS_TO_RUN)
         running = [path for path in self._running[home] if path != module.path]
         self.resolver.opened.update(running)
         if not running or not (name.isascii() and stem.isascii()):
             return bool(running)
-        texts = (self.texts.of(path) or b"" for path in running)
-        return any(stem.encode() in text and name.encode() in text for text in texts)
+        return any(self.texts.has_name(path, stem) and self.texts.has_name(path, name) for path in running)
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
