@@ -177,8 +177,10 @@ def element(function: Function, at: int) -> Elements:
         if "str" in (left, right):
             return "str"
         return "int" if "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC else ""
+    if code == op.COMPARE:
+        return "int"
     if code == op.UNARY:
-        return element(function, operation[2])
+        return "int" if function.strings[operation[1]] == "not" else element(function, operation[2])
     if code == op.ITEM:
         return _items(function, operation[1])
     name = _last(function, at)
