@@ -18,12 +18,12 @@ from detlint.facts.model import Function as Head
 from detlint.facts.nodes import walk
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.devices import Starts, Usual, literal
+from detlint.model.documents import Documents
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
-from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, Usual, literal
 from detlint.program.truth import result, truth
 from detlint.program.users import Use, Users
 
@@ -74,8 +74,8 @@ class Alone:
         asked = [run.options_of(place) for place in begun]
         known = {name: _alike(run.usual[name]) for found in asked for name in found}
         usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
-        for_one = all(asked) and not starts.turn_on(script, usual)
-        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
+        for_one = all(asked) and not starts.turn_on(usual)
+        reach.alone = (for_one or starts.are_for_one()) and not self._launches(starts.folder, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""

@@ -19,11 +19,11 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
+from detlint.model.documents import Documents
 from detlint.model.places import point_of
+from detlint.model.settings import TABLE
 from detlint.model.truth import Truth, denied
 from detlint.program.answers import Answers
-from detlint.program.chosen import TABLE
-from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 

@@ -15,9 +15,9 @@ from typing import Final
 from detlint.checks.settled import settings_folder
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.documents import Documents
+from detlint.model.settings import SAID, UNKNOWN
 from detlint.program.answers import Answers
-from detlint.program.chosen import SAID, SET, UNKNOWN
-from detlint.program.documents import Documents
 from detlint.program.registries import last
 from detlint.program.resolve import Module
 from detlint.program.texts import TOP, says
@@ -86,7 +86,7 @@ class Unchosen:
             self._users.resolver.opened.add(path)
             if is_yaml(path) or quoted.search(_LISTED.sub(b"", self._texts.of(path) or b"")):
                 return False
-        said = (self._documents.chosen(folder, word, SET) for word in names)
+        said = (self._documents.chosen(folder, word, SAID) for word in names)
         return not any(found.spoken or found == UNKNOWN for found in said)
 
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:

@@ -26,13 +26,13 @@ from detlint.ir import ops as op
 from detlint.ir.code import VALUES, Code, Function
 from detlint.ir.places import Place
 from detlint.model import references
+from detlint.model.documents import Documents
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
 from detlint.model.meaning import Meaning
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
-from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import ANYWHERE, Users
 
