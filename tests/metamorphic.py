@@ -10,21 +10,29 @@ import ast
 import io
 import json
 import re
+import sys
 import tokenize
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import count, groupby, pairwise
+from itertools import chain, count, groupby, pairwise, repeat
 from pathlib import Path
 
 import black
 from black.parsing import InvalidInput
-from conftest import Told
+from conftest import REPOSITORY, Told
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Transformation = Callable[[str], str]
 Place = tuple[str, int]
 """The top-level function or class that a place stands in, "" for none, and the number of the word in it."""
 
+RULES = REPOSITORY / "rules"
 WORDS = (
     "optimizer = Adam(); net.train(); loss.backward(); optimizer.step(); Ascend npu hccl cuda nccl gpu tpu; manual_seed(0), "
     "seed_everything, deterministic=True, DataLoader, dropout, inference, evaluate, test, python train.py --device npu"
@@ -116,8 +124,35 @@ def documented(text: str) -> str:
     return b"".join(lines).decode()
 
 
+def keyworded(text: str) -> str:
+    """Arguments by their names instead of their positions, where a call is surely one of a function of the file or of the catalog."""
+    tree = parsed(text)
+    if tree is None:
+        return text
+    lines = lines_of(text)
+    known = known_calls(tree)
+    for call in sorted(known, key=lambda call: (call.lineno, call.col_offset), reverse=True):
+        names = known[call]
+        if len(call.args) > len(names) or {keyword.arg for keyword in call.keywords} & {None, *names[: len(call.args)]}:
+            continue
+        edits, end = list[tuple[int, int, str]](), (call.func.end_lineno or 0, call.func.end_col_offset or 0)
+        for argument, name, between in zip(call.args, names, chain("(", repeat(",")), strict=False):
+            begin = (argument.lineno, argument.col_offset)
+            stands_alone = part(lines, end, begin).strip() == between.encode()
+            if not stands_alone or isinstance(argument, (ast.Starred, ast.NamedExpr, ast.GeneratorExp)):
+                edits.clear()
+                break
+            edits.append((*begin, name))
+            end = (argument.end_lineno or 0, argument.end_col_offset or 0)
+        for row, column, name in reversed(edits):
+            line = lines[row - 1]
+            lines[row - 1] = line[:column] + name.encode() + b"=" + line[column:]
+    return b"".join(lines).decode()
+
+
 TRANSFORMATIONS: dict[str, Transformation] = {
     "docstrings": documented,
+    "keywords": keyworded,
     "locals": renamed,
     "order": reordered,
     "layout": laid_out,
@@ -142,6 +177,62 @@ def parsed(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError):
         return None
+
+
+@lru_cache(maxsize=1)
+def signatures() -> dict[str, list[str]]:
+    """What the catalog knows to be called -> its parameters that may be given by position or by name."""
+    found = dict[str, list[str]]()
+    for path in sorted(RULES.rglob("*.toml")):
+        for name, parameters in tomllib.loads(path.read_text("utf-8")).get("signatures", {}).items():
+            function = ast.parse(f"def f({parameters}): ...").body[0]
+            assert isinstance(function, ast.FunctionDef)
+            found[name] = parameters_of(function)
+    return found
+
+
+def parameters_of(function: Function) -> list[str]:
+    """Those that may be given by position or by name; none where that isn't sure."""
+    arguments = function.args
+    return [] if arguments.posonlyargs or arguments.vararg else [argument.arg for argument in arguments.args]
+
+
+def known_calls(tree: ast.Module) -> dict[ast.Call, list[str]]:
+    """Calls of functions of the top level, and of what imports give, whose names are bound nowhere else -> the parameters."""
+    bound = Counter(name for node in ast.walk(tree) for name in bound_by(node))
+    own, imported = dict[str, list[str]](), dict[str, str]()
+    for node in tree.body:
+        if isinstance(node, Function) and not node.decorator_list:
+            own[node.name] = parameters_of(node)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                imported[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    found = dict[ast.Call, list[str]]()
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args):
+        root, _, rest = ast.unparse(call.func).partition(".")
+        if bound[root] == 1 and isinstance(call.func, ast.Name | ast.Attribute):
+            name = f"{imported.get(root, '')}.{rest}".rstrip(".")
+            found[call] = own.get(root, []) if not rest and root in own else signatures().get(name, [])
+    return found
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """The names that a node binds, or declares."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    return names_bound_by(node)
+
+
+def part(lines: list[bytes], begin: tuple[int, int], end: tuple[int, int]) -> bytes:
+    """The text from one place to another, of lines from 1 and columns from 0."""
+    if begin[0] == end[0]:
+        return lines[begin[0] - 1][begin[1] : end[1]]
+    middle = lines[begin[0] : end[0] - 1]
+    return b"".join([lines[begin[0] - 1][begin[1] :], *middle, lines[end[0] - 1][: end[1]]])
 
 
 def lines_of(text: str) -> list[bytes]:
@@ -239,7 +330,8 @@ def place(text: str, row: int, column: int) -> Place:
 
 @lru_cache(maxsize=64)
 def landmarks(text: str) -> tuple[list[tuple[int, int]], dict[int, str]]:
-    """Where names, numbers and strings begin that are no statements by themselves; the top-level definition of each row in one.
+    """Where names, numbers and strings begin that are no statements by themselves, and no names of arguments; the top-level
+    definition of each row in one.
 
     Raises SyntaxError or ValueError for what Python can't read.
     """
@@ -253,10 +345,13 @@ def landmarks(text: str) -> tuple[list[tuple[int, int]], dict[int, str]]:
         token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in BESIDE_THE_CODE
     ]
     found, starts = list[tuple[int, int]](), True
+    depth = 0
     for token, following in pairwise(tokens):
+        depth += {"(": 1, ")": -1}.get(token.string, 0)
         alone = starts and token.type == tokenize.STRING and following.type == tokenize.NEWLINE
         starts = token.type == tokenize.NEWLINE
-        if token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.STRING) and not alone:
+        is_keyword = depth > 0 and token.type == tokenize.NAME and following.string == "="
+        if token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.STRING) and not (alone or is_keyword):
             found.append(token.start)
     return found, owners
 

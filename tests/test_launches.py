@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from detlint.catalog import load
 from detlint.facts.model import Const
 from detlint.ir.launch_texts import lower
+from detlint.model.chosen import Read, chosen
 from detlint.model.commands import UNKNOWN, Started, started
 from detlint.model.launches import Launch, Programs
-from detlint.model.settings import Read, chosen
 
 PROGRAMS = Programs(load().launchers)
 

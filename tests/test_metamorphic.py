@@ -118,6 +118,9 @@ def closes_over():
         case (first, last): picked = first - last
     return Local.other, Local().method(), other, seen, picked
 
+def takes(first, second=2, *, third=3): return first, second, third
+TAKEN = takes(1, 2), takes((1), 2), takes(1, third=4), takes(*[1, 2])
+
 def speaks():
     named = 3
     return locals()
@@ -129,7 +132,7 @@ def asks():
 @functools.cache
 def decorated(x=outer): return x
 
-RESULT = shadows(1, 2, 3), closes_over(), speaks(), asks(), decorated()
+RESULT = TAKEN, shadows(1, 2, 3), closes_over(), speaks(), asks(), decorated()
 '''
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -25,20 +26,30 @@ class Asked(NamedTuple):
     """The methods that may give it back under a name that isn't written out."""
 
 
-def asked(body: Function) -> Asked:
-    """What a class does with its attributes, where it has them by `getattr(self, ...)`."""
-    used, givers = set[str | None](), set[str]()
+def asks_itself(body: Function) -> bool:
+    """Whether a class asks its own objects for something by a text, put together or written out."""
+    return any(True for _ in _asking(body))
+
+
+def _asking(body: Function) -> Iterator[tuple[Function, int]]:
+    """Where it does: `getattr(self, ...)`."""
     for function in body.code.inside(body.number):
         for at, operation in function.each(op.CALL):
             asks = operation[2] > 1 and function.is_builtin(operation[1], "getattr")
-            if not asks or function.receiver(operation[3]) is None:
-                continue
-            text = function.constant(operation[4])
-            name = text if isinstance(text, str) else None
-            if not _is_given_out(function, at):
-                used.add(name)
-            elif name is None:
-                givers.add(_method(function).name)
+            if asks and function.receiver(operation[3]) is not None:
+                yield function, at
+
+
+def asked(body: Function) -> Asked:
+    """What a class does with its attributes, where it has them by `getattr(self, ...)`."""
+    used, givers = set[str | None](), set[str]()
+    for function, at in _asking(body):
+        text = function.constant(function.ops[at][4])
+        name = text if isinstance(text, str) else None
+        if not _is_given_out(function, at):
+            used.add(name)
+        elif name is None:
+            givers.add(_method(function).name)
     return Asked(None in used, frozenset(name for name in used if name is not None), frozenset(givers))
 
 

@@ -61,7 +61,6 @@ from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
-from detlint.program.texts import Block
 from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
@@ -152,16 +151,6 @@ class Constants:
         """Whether the flow never comes to a site, by what the calls of the function around it always give."""
         function = module.function_of(module.sites[index])
         return bool(function.name) and self._kept_from(module, function, index) != ""
-
-    def keep_from_place(self, module: Module, block: Block, at: int) -> bool:
-        """Whether the flow never comes to a place in the text of a definition, in its function, by what the calls of that always give."""
-        code, text = self._resolver.code(module.path), self._text(module) or b""
-        start = text.find(block.text)
-        if code is None or start < 0:
-            return False
-        line, begin = text.count(b"\n", 0, start + at) + 1, text.rfind(b"\n", 0, start + at) + 1
-        found = code.covering(line, start + at - begin)
-        return found is not None and self.keep_from_there(module, Place(*found))
 
     def keep_from_there(self, module: Module, point: Place) -> bool:
         """Whether the flow never comes to an op, in its function, by what the calls of that always give."""
@@ -457,7 +446,7 @@ class Constants:
         found = settle(self._resolver.normal(module.path, value, function))
         if isinstance(found, Const) and not self._is_of_object(module, value, function):
             return found
-        return self._settled.value(module, value) if self._settled is not None else None
+        return self._settled.value(module, value, function.name) if self._settled is not None else None
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
@@ -684,9 +673,6 @@ class Constants:
         point = point_of(self._resolver, module, site) if caller.name else None
         is_call = point is not None and point.function.ops[point.at][0] == op.CALL
         return point if point is not None and is_call and point.function is point.around else None
-
-    def _text(self, module: Module) -> bytes | None:
-        return self._users.texts.code(module.path)
 
     def calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function, or of a constructor; None where it may have others."""

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final
 
+from detlint.checks.accessors import asks_itself
+from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.uses import Use
+from detlint.model.readers import Readers
+from detlint.model.references import is_spelled
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-IMPORTED: Final = re.compile(rb"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\([^)]*\)|[^\n;(]*$)", re.M)
-"""What takes names from another file."""
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
 _SETS_BY_NAME: Final = frozenset({"setattr", "vars"})
 """By what an object may set attributes of its own without their names."""
-_OF_SETTINGS: Final = re.compile(r"(?:^|_)(?:args|cfg|conf|config|opts?|options|h?params|settings|FLAGS)$")
-"""The names of what holds settings."""
 
 
 class Kin:
-    """Finds the bases and heirs of classes, and asks their texts."""
+    """Finds the bases and heirs of classes, and asks what they do.
 
-    def __init__(self, users: Users) -> None:
+    Args:
+        attributes: knows what sets the attributes of objects.
+    """
+
+    def __init__(self, users: Users, attributes: Readers) -> None:
         self._users = users
         self._resolver = users.resolver
-        self._texts = users.texts
+        self._attributes = attributes
         self._heirs: Answers[list[tuple[Module, str]]] = Answers(users)
         self._answers: Answers[bool] = Answers(users)
 
@@ -52,16 +56,14 @@ class Kin:
         """A file, and those of its importers that say a word, one by one."""
         return chain((module,), filter(None, map(self._resolver.module, self._users.importers_saying(module, word))))
 
-    def text(self, module: Module, owner: str) -> bytes:
-        """The text of a class, with that of the class around it."""
-        blocks = self._texts.blocks(module.path)
-        return b"".join(block.text for block in blocks if block.name == owner.partition(".")[0])
-
     def _parts(self, module: Module, owner: str) -> Iterator[Function]:
         """The functions of a class, with those of the class around it; none that can't be read."""
+        return (part for top in self._tops(module, owner) for part in top.code.inside(top.number))
+
+    def _tops(self, module: Module, owner: str) -> Sequence[Function]:
+        """The definitions of the top level that are a class, or the one around it."""
         code = self._resolver.code(module.path)
-        tops = code.by_name.get(owner.partition(".")[0], ()) if code is not None else ()
-        return (part for top in tops for part in top.code.inside(top.number))
+        return code.by_name.get(owner.partition(".")[0], ()) if code is not None else ()
 
     def is_own(self, module: Module, owner: str, name: str) -> bool:
         """Whether a class alone sets an attribute on its `self`, by its name: none of its bases does, nor an heir."""
@@ -71,12 +73,12 @@ class Kin:
         return not any(map(_may_set_any, (part for one in ((module, owner), *kin) for part in self._parts(*one))))
 
     def is_set(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a file sets an attribute of some object that is none of its own (`net.drop = 0.1`), or an heir one of its own. Of
-        settings, only where the file says the class's name: else they are no object of it."""
+        """Whether something may set an attribute of what may be an object of a class (`net.drop = 0.1`), or an heir one of its own."""
         return self._answers.of(("set", module.path, owner, name), partial(self._find_set, module, owner, name), False)
 
     def is_only_said_to_call(self, module: Module, owner: str) -> bool:
-        """Whether a class is said nowhere but where it is defined, imported or called, by the texts, as not all else is a site."""
+        """Whether nothing is done with what has the name of a class but to define, to import and to call it: it has no heirs, and stands
+        in no table."""
         return self._answers.of(("called", module.path, owner), partial(self._is_only_called, module, owner), False)
 
     def may_run_itself(self, module: Module, owner: str) -> bool:
@@ -90,8 +92,11 @@ class Kin:
 
     def may_ask_itself(self, module: Module, owner: str) -> bool:
         """Whether an object may come to its own methods by names that are put together."""
-        asks = any(map(_asks_itself, self._parts(module, owner)))
-        return asks or self.derives_from_others(module, owner) or bool(self.heirs(module, owner))
+        return (
+            any(map(asks_itself, self._tops(module, owner)))
+            or self.derives_from_others(module, owner)
+            or bool(self.heirs(module, owner))
+        )
 
     def _find_heirs(self, module: Module, owner: str) -> Iterator[tuple[Module, str]]:
         own = f"{module.path}::{owner}"
@@ -103,23 +108,20 @@ class Kin:
     def _find_set(self, module: Module, owner: str, name: str) -> bool:
         if any(name in home.classes[heir].attributes for home, heir in self.heirs(module, owner)):
             return True
-        texts = self._texts
-        for path in texts.saying(name, self._users.home(module)):
-            self._resolver.opened.add(path)  # it may come to set it
-            of = self._users.writers.set_of_others(self._users.meanings, path, name)
-            holders = [function.dotted(value).rpartition(".")[2] for function, value in of]
-            if not all(map(_OF_SETTINGS.search, holders)) or (holders and texts.says(path, owner.rpartition(".")[2])):
-                return True
-        return False
+        return self._attributes.is_set_by_others(module, owner, name)
 
     def _is_only_called(self, module: Module, owner: str) -> bool:
-        for home in self.saying(module, owner):
-            code = self._resolver.code(home.path)
-            if (
-                code is None
-                or owner in code.constants
-                or not all(_only_calls(part, owner) for part in code.functions())
-            ):
+        saying = self._users.saying(module, owner) if owner.isascii() else None
+        for path in dict.fromkeys([module.path, *saying]) if saying is not None else ("",):
+            home, code = self._resolver.module(path), self._resolver.code(path)
+            if home is None or code is None:
+                return False
+            self._resolver.opened.add(path)
+            if home is not module and home.facts.names.get(owner) == Ref(f"{home.prefix}{owner}"):
+                continue  # it has a definition of its own under that name
+            if any(is_spelled(text, owner) for text in code.texts):
+                return False
+            if not all(_only_calls(part, owner) for part in code.functions()):
                 return False
         return True
 
@@ -137,16 +139,6 @@ def _may_set_any(function: Function) -> bool:
     return any(function.dotted(c.callee) in _SETS_BY_NAME for c in callees)
 
 
-def _asks_itself(function: Function) -> bool:
-    """Whether a method asks its object for what has a name that is put together, or written out."""
-    calls = (function.call(at) for at, _ in function.each(op.CALL))
-    return any(
-        function.dotted(call.callee) == "getattr" and call.positional and function.parameter(call.positional[0]) == 0
-        for call in calls
-        if _is_method(function)
-    )
-
-
 def _only_calls(function: Function, name: str) -> bool:
     """Whether all that a function does with what has a name is to call it, to define it, or to import it by that name."""
     strings = function.code.strings
@@ -157,6 +149,13 @@ def _only_calls(function: Function, name: str) -> bool:
             stored = (function.ops[use.op] for use in uses)
             if any(each[0] != op.STORE or function.text(each[1]) != name for each in stored):
                 return False
-        elif any(function.ops[use.op][0] != op.CALL or use.place != 1 for use in uses):
+        elif not all(_calls(function, use) for use in uses):
             return False
     return True
+
+
+def _calls(function: Function, use: Use) -> bool:
+    """Whether a use of a class calls it, or asks it for its bases: `super(Net, self)`."""
+    operation = function.ops[use.op]
+    asks = use.place == 3 and operation[0] == op.CALL and function.is_builtin(operation[1], "super")
+    return asks or (operation[0] == op.CALL and use.place == 1)

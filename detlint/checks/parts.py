@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from typing import Final
 
-from detlint.checks.accessors import asked
-from detlint.checks.unused import OF_ITSELF
+from detlint.checks.accessors import asked, asks_itself
 from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
 from detlint.ir import ops as op
-from detlint.ir.code import Code
+from detlint.ir.code import Code, Function
+from detlint.model.readers import readings
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Use, Users
+from detlint.program.users import MANY, Use, Users
+
+_RUNS: Final = frozenset({"call", "construct", "forward"})
+"""What a part has that runs it."""
 
 
 def calls_of_parts(resolver: Resolver, users: Users, made: list[Use], given_out: bool = False) -> list[Use] | None:
@@ -43,15 +45,15 @@ def _calls_of(
     this one."""
     users.asked.add(name)
     resolver.opened.add(module.path)
-    asking = _asking(resolver, users, module, holder, name if given_out else "")
+    asking = _asking(resolver, module, holder, name if given_out else "")
     if asking is None:
         return None
     others = (path for path in users.importers(module.path) if users.texts.has_name(path, name))
-    if any(_uses(users, path, name) for path in others):
+    if any(_uses(resolver.code(path), name) for path in others):
         return None
     sites = [n for n, site in enumerate(module.sites) if site.kind == "call" and _is_own(site.target, name)]
     giving = [f.name.rpartition(".")[2] for f in module.facts.functions if given_out and _is_own(f.returns, name)]
-    if _uses(users, module.path, name) != len(sites) + len(giving):
+    if _uses(resolver.code(module.path), name) != len(sites) + len(giving):
         return None
     own = f"{module.path}::{holder}"
     accessors = sorted({*giving, *asking})
@@ -80,7 +82,7 @@ def _calls_of_given(resolver: Resolver, users: Users, module: Module, accessor: 
     ]
 
 
-def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given_out: str) -> frozenset[str] | None:
+def _asking(resolver: Resolver, module: Module, holder: str, given_out: str) -> frozenset[str] | None:
     """The methods that may give out a part of an object under a name that they put together; None where objects of its class may
     do more with what they come to by such names.
 
@@ -90,42 +92,30 @@ def _asking(resolver: Resolver, users: Users, module: Module, holder: str, given
     own = f"{module.path}::{holder}"
     related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
     bases = [(path, name) for path, colon, name in (b.partition("::") for b in resolver.mro(own)[1:]) if colon]
+    kin = [*((module.path, name) for name in related), *bases]
+    codes = [(resolver.code(path), name) for path, name in kin]
+    bodies = [body for code, name in codes if code is not None for body in code.by_name.get(name, ())]
     if not given_out:
-        word = OF_ITSELF.encode()
-        asks = any(word in block.text for block in users.texts.blocks(module.path) if block.name in related)
-        return None if asks or any(_asks_itself(resolver.code(path)) for path, _ in bases) else frozenset()
-    givers = set[str]()
-    for path, name in (*((module.path, name) for name in related), *bases):
-        code = resolver.code(path)
-        for found in map(asked, code.by_name.get(name, ()) if code is not None else ()):
-            if found.any or given_out in found.names:
-                return None
-            givers |= found.givers
-    return frozenset(givers)
+        return None if any(map(asks_itself, bodies)) else frozenset()
+    found = [*map(asked, bodies)]
+    if any(each.any or given_out in each.names for each in found):
+        return None
+    return frozenset[str]().union(*(each.givers for each in found))
 
 
-def _uses(users: Users, path: str, name: str) -> int:
-    """How often a file does more with an attribute of that name than to set it, or to read what it has itself."""
-    return len(_used(name).findall(users.texts.of(path) or b""))
+def _uses(code: Code | None, name: str) -> int:
+    """How often a file does more with an attribute of that name than to set it, or to read what it has itself; often, where it can't
+    be read."""
+    if code is None:
+        return MANY
+    return sum(not _only_asks(function, at) for function, at, _ in readings(code, name))
 
 
-def _asks_itself(code: Code | None) -> bool:
-    """Whether a file has a method that asks its own object for an attribute by a value."""
-    return code is None or any(
-        function.dotted(function.ops[at][1]) == "getattr"
-        and function.call(at).positional[:1]
-        and function.parameter(function.call(at).positional[0]) == 0
-        for function in code.functions()
-        for at, _ in function.each(op.CALL)
-    )
-
-
-@lru_cache(maxsize=16)
-def _used(name: str) -> re.Pattern[bytes]:
-    word = re.escape(name.encode())
-    return re.compile(
-        rb"\.%s\b(?![ \t]*(?::[^\n=]*)?=(?!=)|[ \t]*\.(?!forward\b|construct\b|call\b))|getattr\([^()]*[\"']%s\b"
-        % (word, word)
+def _only_asks(function: Function, at: int) -> bool:
+    """Whether all that is done with a part is to read what it has itself."""
+    taking = [function.ops[use.op] for use in function.users[at]]
+    return bool(taking) and all(
+        operation[0] == op.ATTR and function.code.strings[operation[2]] not in _RUNS for operation in taking
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -20,8 +19,8 @@ DEVICES: Final = {
     "tpu": "tpu", "xla": "tpu",
 }  # fmt: skip
 """Words of `Facts.mentions` -> target."""
-NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
-CEILING: Final = re.compile("<|==|~=")
+_SIGNS: Final = str.maketrans("<>=!~[;,", " " * 8)
+_CEILINGS: Final = ("<", "==", "~=")
 """What a requirement has that the newest version doesn't fulfil."""
 
 
@@ -82,6 +81,11 @@ def _specifier(requirement: str) -> SpecifierSet:
     return Requirement(requirement).specifier
 
 
+def _named(requirement: str) -> str:
+    """The library that a requirement is about."""
+    return requirement.translate(_SIGNS).partition(" ")[0]
+
+
 def applies_to_version(entry: Entry, versions: Mapping[str, str]) -> bool:
     """Whether an entry holds for the version of its library."""
     return fulfilled(entry.versions, versions)
@@ -89,10 +93,7 @@ def applies_to_version(entry: Entry, versions: Mapping[str, str]) -> bool:
 
 def fulfilled(requirement: str, versions: Mapping[str, str]) -> bool:
     """Whether the version of a library fulfils a requirement such as `torch >= 2.1`; unknown means the newest."""
-    named = NAME.match(requirement)
-    if named is None:
-        return True
-    known = versions.get(named[0])
+    known = versions.get(_named(requirement))
     if known is None:
-        return CEILING.search(requirement) is None
+        return not any(sign in requirement for sign in _CEILINGS)
     return _specifier(requirement).contains(known, prereleases=True)

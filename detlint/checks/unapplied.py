@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from typing import Final
 
 from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
-from detlint.facts.model import Ref
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.texts import IMPORT, whole
 from detlint.program.users import Use, Users
-
-PYTHON: Final = ".py"
 
 
 class Unapplied:
@@ -23,16 +17,23 @@ class Unapplied:
     Args:
         unnamed: knows what nothing runs.
         raising: knows what ends with an error.
+        only_called: says whether nothing is done with a class but to call it.
         for_nothing: says whether nothing uses the part of a layer that a site makes.
     """
 
     def __init__(
-        self, users: Users, unnamed: Unnamed, raising: Raising, for_nothing: Callable[[Module, int], bool]
+        self,
+        users: Users,
+        unnamed: Unnamed,
+        raising: Raising,
+        only_called: Callable[[Module, str], bool],
+        for_nothing: Callable[[Module, int], bool],
     ) -> None:
         self._resolver = users.resolver
         self._users = users
         self._unnamed = unnamed
         self._raising = raising
+        self._only_called = only_called
         self._for_nothing = for_nothing
         self._known: Answers[bool] = Answers(users)
 
@@ -50,31 +51,9 @@ class Unapplied:
         if layer is None or module.classes[owner].decorators or self._unnamed.is_in_library(module):
             return False
         uses = self._users.of(module, owner) or ()
-        calls = Counter(use.module.path for use in uses if use.called and use.site >= 0)
-        if not uses or calls.total() != len(uses) or not self._says_no_more(module, owner, calls):
+        if not uses or not all(use.called and use.site >= 0 for use in uses) or not self._only_called(module, owner):
             return False
         return all(self._is_for_nothing(use) for use in uses)
-
-    def _says_no_more(self, module: Module, owner: str, calls: Counter[str]) -> bool:
-        """Whether files say the name of a class only to import it and where they call it: it has no heirs, and stands in no table.
-
-        Args:
-            calls: how often they call it.
-        """
-        saying = self._users.saying(module, owner)
-        word = whole(owner)
-        for path in dict.fromkeys([module.path, *saying]) if saying is not None else ("",):
-            other = self._resolver.module(path) if path.endswith(PYTHON) else None
-            if other is None:
-                return False
-            self._resolver.opened.add(path)
-            if path != module.path and other.facts.names.get(owner) == Ref(f"{other.prefix}{owner}"):
-                continue  # it has a definition of its own under that name
-            blocks = (b for b in self._users.texts.blocks(path) if path != module.path or b.name != owner)
-            said = sum(len(word.findall(IMPORT.sub(b"", block.text))) for block in blocks)
-            if said != calls[path]:
-                return False
-        return True
 
     def _is_for_nothing(self, use: Use) -> bool:
         """Whether nothing comes of a layer that is made: nothing calls it, or it is made where nothing comes to."""

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from detlint.checks.match import Matcher
-from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by
-from detlint.model.readers import Counts, Readers
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by, plain
+from detlint.ir import ops as op
+from detlint.ir.code import Function as Body
+from detlint.model.classes import deriving
+from detlint.model.readers import Counts, Readers, asks_for_any
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.texts import deriving
 from detlint.program.users import Users
-
-_OWN_PARTS: Final = re.compile(
-    rb"\bgetattr\((?:self|super\(\)),(?!\s*[\"'][\w.]*[\"']\s*[,)])|__dict__|\bvars\(self|children\(|\bcells\(|\._(?:modules|cells)\b"
-)
-"""By what a class may come to the parts of its own objects without their names."""
-_LOOPS: Final = re.compile(rb"^(?:for|while) ", re.M)
-"""How a loop at the top level begins."""
-OF_ITSELF: Final = "getattr(self,"
-"""What asks an object for something of its own."""
 
 
 def puts_names_together(
@@ -120,7 +111,7 @@ class Unused:
         bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}"))
         homes = [(self._resolver.known(path), name) for path, colon, name in bases if colon]
         passes = any(f"{name}.{forward}" in home.functions for home, name in homes)
-        seen = {owner}
+        seen = {f"{module.path}::{owner}"}
         named = not (passes or self._in_library(module)) and self._heirs_name_parts(module, owner, seen)
         return named and len(seen) > 1
 
@@ -128,21 +119,22 @@ class Unused:
         """Whether all that derives from a class, directly or not, says by their names which of its own attributes it uses.
 
         Args:
-            seen: the names of the classes whose heirs have been looked for.
+            seen: the classes whose heirs have been looked for, by normal name.
         """
         saying = self._users.saying(module, owner) if owner.isascii() else None
         if saying is None:
             return False
-        derived = deriving(owner)
         for path in dict.fromkeys([module.path, *saying]):
             self._resolver.opened.add(path)
-            heirs = [block for block in self._users.texts.blocks(path) if derived.search(block.text)]
-            home = self._resolver.module(path)
-            if heirs and (home is None or any(_OWN_PARTS.search(block.text) for block in heirs)):
+            home, code = self._resolver.module(path), self._resolver.code(path)
+            if home is None or code is None:
                 return False
-            for name in (block.name for block in heirs if block.name not in seen):
-                seen.add(name)
-                if home is None or not self._heirs_name_parts(home, name, seen):
+            for name in deriving(self._resolver, path, f"{module.path}::{owner}"):
+                if any(map(asks_for_any, code.by_name.get(plain(name), ()))):
+                    return False
+                known = f"{path}::{name}" in seen
+                seen.add(f"{path}::{name}")
+                if not known and not self._heirs_name_parts(home, name, seen):
                     return False
         return True
 
@@ -180,9 +172,9 @@ class Unused:
         blocks = (step for step in steps if isinstance(step, Branch) and step.kind == "main")
         own = any(index in sites(block.arms[0]) for block in blocks)
         # Who writes a notebook may not have come to its use.
-        text = self._users.texts.of(module.path) if not module.facts.cells else None
+        code = self._resolver.code(module.path) if not module.facts.cells else None
         acts = module.facts.starts in ("main", "script") and self._users.starts(module.path)
-        acts = acts or (text is not None and _LOOPS.search(text) is not None)
+        acts = acts or (code is not None and _loops(code.module))
         own = own or (acts and not self._users.may_be_imported(module, name))
         return own and self._is_said_once(module, name, times)
 
@@ -200,3 +192,8 @@ class Unused:
         importers = self._users.importers(module.path)
         self._resolver.opened.update(importers)
         return not any(self._users.mentions(path, name) for path in importers)
+
+
+def _loops(top: Body) -> bool:
+    """Whether a file's top level goes through something, whatever holds."""
+    return any(top.flow.blocks[mark] < 0 for mark, _ in top.each(op.FOR, op.WHILE))

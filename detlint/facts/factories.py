@@ -6,14 +6,10 @@ whether Python or YAML holds it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from detlint.catalog import Catalog, Factory
 from detlint.facts.model import Arg, Const, Items, Mapping, Ref, SiteKind, Value
-
-_DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
 
 def named(factory: Factory, value: str, catalog: Catalog) -> Ref | None:
@@ -30,7 +26,8 @@ def named(factory: Factory, value: str, catalog: Catalog) -> Ref | None:
             return Ref(name)
     if factory.library and (member := catalog.member_of(factory.library, value)):
         return Ref(member)
-    return Ref(value) if _DOTTED.fullmatch(value) else None
+    dotted = "." in value and all(part.isidentifier() for part in value.split("."))
+    return Ref(value) if dotted else None
 
 
 def kind_of(factory: Factory, target: Ref, table: Mapping, catalog: Catalog) -> SiteKind:

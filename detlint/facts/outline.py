@@ -7,7 +7,6 @@ between them whose own definition says it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -32,11 +31,11 @@ from detlint.facts.model import (
     decode_body,
 )
 from detlint.facts.model import Mapping as Dictionary
+from detlint.ir.words import words_in
 
 Outline = dict[str, list[Any]]
 """What a file defines under each name of its top level, without positions."""
 
-WORD: Final = re.compile(r"\w+")
 ASKED_BY_PYTHON: Final = frozenset({"__all__", "__getattr__", "__dir__"})
 """What modules have for Python to ask: most files say these names too, and none of them comes to a definition by it."""
 
@@ -85,9 +84,9 @@ def _standing(facts: Facts) -> Iterator[tuple[str, Iterable[Value | None]]]:
 def _said(value: Value | None, sites: tuple[Site, ...]) -> Iterator[str]:
     """The words by which a value leads to definitions; what a literal has in it is none."""
     if isinstance(value, Ref):
-        yield from WORD.findall(value.name)
+        yield from words_in(value.name)
     elif isinstance(value, Instance):
-        yield from WORD.findall(value.of)
+        yield from words_in(value.of)
     elif isinstance(value, Member):
         yield from _said(value.base, sites)
         yield value.attr
@@ -101,7 +100,7 @@ def _said(value: Value | None, sites: tuple[Site, ...]) -> Iterator[str]:
         for part in value.options if isinstance(value, Either) else value.values:
             yield from _said(part, sites)
     elif isinstance(value, Expression):
-        yield from WORD.findall(value.text)
+        yield from words_in(value.text)
         for part in value.names.values():
             yield from _said(part, sites)
 
@@ -132,7 +131,7 @@ def acts_on(facts: Facts, words: Collection[str]) -> bool:
     """Whether what importing a file does may depend on what some words mean, and not just on what imports bind to them."""
     body = decode_body(facts)
     silent = msgspec.structs.replace(body, runs=tuple(run if isinstance(run, Member) else "" for run in body.runs))
-    return not set(WORD.findall(repr(_top(facts, silent)))).isdisjoint(words)
+    return not words_in(repr(_top(facts, silent))).isdisjoint(words)
 
 
 def _steps(steps: Iterable[Step], body: Body) -> list[Any]:

@@ -44,6 +44,7 @@ from detlint.ir.yaml_nodes import (
     Pairs,
     Place,
     Places,
+    children_of,
     composed,
     literal,
     nodes_of,
@@ -101,6 +102,22 @@ def scalars(data: bytes) -> list[str]:
         else:
             waiting += [value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value
     return found
+
+
+def shares(data: bytes) -> bool:
+    """Whether a part of a file stands elsewhere in it, too, under an alias, or may, since it can't be read."""
+    try:
+        waiting = composed(decoded(data))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        return True
+    seen = {*map(id, waiting)}
+    for node in waiting:
+        for child in children_of(node) if isinstance(node, yaml.CollectionNode) else ():
+            if id(child) in seen:
+                return True
+            seen.add(id(child))
+            waiting.append(child)
+    return False
 
 
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:

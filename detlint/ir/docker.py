@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from typing import Literal
-
-from tree_sitter import Language, Node, Parser
+from typing import TYPE_CHECKING, Literal
 
 from detlint.ir import shell
 from detlint.ir.commands import (
@@ -26,12 +24,14 @@ from detlint.ir.commands import (
     moved,
 )
 
-_SETTING = frozenset({"env_instruction", "arg_instruction", "workdir_instruction"})
+if TYPE_CHECKING:  # a run that meets no such file doesn't load it
+    from tree_sitter import Node, Parser
 
 
 @cache
 def _parser() -> Parser:
     import tree_sitter_containerfile
+    from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_containerfile.language()))
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final
-
-from tree_sitter import Language, Node, Parser
+from typing import TYPE_CHECKING, Final
 
 from detlint.ir.commands import (
     NOTHING,
@@ -26,6 +24,9 @@ from detlint.ir.commands import (
     Step,
     Word,
 )
+
+if TYPE_CHECKING:  # a run that meets no script doesn't load it
+    from tree_sitter import Node, Parser
 
 MOST: Final = 1 << 17
 """Bytes."""
@@ -45,6 +46,7 @@ _READING: Final = frozenset({"read", "mapfile", "readarray", "getopts"})
 @cache
 def _parser() -> Parser:
     import tree_sitter_bash
+    from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
 
@@ -203,7 +205,7 @@ class _Lowering:
 
     def chain(self, node: Node) -> Iterator[Step]:
         """`a && b || c`: what follows on success is taken to be come to, but behind a test."""
-        parts, first = list[tuple[str, Node]](), node
+        first, parts = node, []
         while first.type == "list" and first.named_child_count == 2:
             parts.append((first.children[1].type, first.named_children[1]))
             first = first.named_children[0]

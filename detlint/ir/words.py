@@ -61,7 +61,7 @@ def of_code(code: Code) -> Words:
     names = {part for text in code.strings for part in text.split(".")}
     for constant in code.constants:
         if isinstance(constant, str) and len(constant) <= LONGEST:
-            names.update(_SEPARATES.split(constant))
+            names |= words_in(constant)
     said = (row for found in code.ir.imports for row in (found.module, found.member) if row >= 0)
     imported = {part for row in said for part in code.strings[row].split(".")}
     return Words(_sorted((names - {STAR, ""}) | (imported & {STAR})), _sorted(imported - {""}))
@@ -70,6 +70,11 @@ def of_code(code: Code) -> Words:
 def of_text(text: bytes) -> Words:
     """The names of a file that is no Python: all words that it has."""
     return Words(_sorted(word.decode() for word in {*_PLAIN.findall(text)}), array("I"))
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a text."""
+    return {*_SEPARATES.split(text)} - {""}
 
 
 def _sorted(words: Iterable[str]) -> array[int]:

@@ -67,10 +67,11 @@ def _expect_few(documents: list[yaml.Node]) -> None:
             if isinstance(node, yaml.CollectionNode):
                 above.add(id(node))
                 waiting.append((node, True))
-                waiting += [(child, False) for child in _children(node)]
+                waiting += [(child, False) for child in children_of(node)]
 
 
-def _children(node: yaml.Node) -> Iterable[yaml.Node]:
+def children_of(node: yaml.Node) -> Iterable[yaml.Node]:
+    """The nodes of a table or list, keys too."""
     return chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
 
 

@@ -93,8 +93,8 @@ class Writers:
         bodies = code.by_name.get(name, ()) if code is not None else ()
         return not bodies or any(_hands_itself(body) for body in bodies)
 
-    def set_of_others(self, meanings: Meanings, path: str, attribute: str) -> Iterator[tuple[Function, int]]:
-        """The values of which a file sets an attribute, directly or by what it hands its name to, but for objects whose own methods do.
+    def setting(self, meanings: Meanings, path: str, attribute: str) -> Iterator[tuple[Function, int]]:
+        """The values of which a file sets an attribute, directly or by what it hands its name to.
 
         Args:
             meanings: says what it hands that to.
@@ -102,9 +102,8 @@ class Writers:
         code = self._resolver.code(path)
         if code is None or (attribute not in code.identifiers and attribute not in code.texts):
             return
-        writes = Writes(code)
-        named = writes.named.get(attribute, ())
-        yield from ((write.function, write.of) for write in named if write.of >= 0 and not writes.is_own(write))
+        named = Writes(code).named.get(attribute, ())
+        yield from ((write.function, write.of) for write in named if write.of >= 0)
         module = self._resolver.module(path) if attribute in code.texts else None
         meaning = meanings.of(module) if module is not None else None
         if meaning is not None:

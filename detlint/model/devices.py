@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const
+from detlint.model.chosen import Read, of_word, values
 from detlint.model.launches import Launch
-from detlint.model.settings import Read, of_word, values
 
 SHORTEST: Final = 3
 """How many letters the shorter name of an option has: `argparse` takes any that is the beginning of one option alone."""

@@ -15,10 +15,10 @@ from detlint.facts.model import Const
 from detlint.files import beginning
 from detlint.folders import is_folder
 from detlint.ir.launch_texts import LaunchText, kind_of, lower
+from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
 from detlint.model.commands import started
 from detlint.model.devices import Starts
 from detlint.model.launches import Launch, Programs
-from detlint.model.settings import UNKNOWN, Chosen, Read, chosen, literals
 from detlint.status import Status, status_of
 
 MOST_FOLDERS: Final = 1_000

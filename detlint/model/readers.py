@@ -13,6 +13,7 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.uses import Op
+from detlint.ir.words import words_in
 from detlint.ir.writes import Writes
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module
@@ -101,17 +102,16 @@ class Readers:
         Args:
             owner: the class, by its name inside the module.
         """
-        saying = self._users.saying(module, name, anywhere=False) if name.isascii() else None
+        saying = self._users.saying(module, name) if name.isascii() else None
         if saying is None:
             return True
         own = f"{module.path}::{owner}"
         for path in dict.fromkeys([module.path, *saying]):
             self._resolver.opened.add(path)
-            code = self._code(path)
-            for write in Writes(code).named.get(name, ()) if code is not None else ():
-                body = write.function.receiver(write.function.meant(write.of)) if write.of >= 0 else None
+            for function, value in self._users.writers.setting(self._users.meanings, path, name):
+                body = function.receiver(function.meant(value))
                 itself = body is not None and f"{path}::{body.qualified}" == own
-                if not itself and self._may_be_of(path, write.function, write.of, own):
+                if not itself and self._may_be_of(path, function, value, own):
                     return True
         return False
 
@@ -123,7 +123,7 @@ class Readers:
         """Whether a class reads an attribute of its own objects."""
         return any(
             base >= 0 and (of := function.receiver(base)) is not None and of.qualified == owner
-            for function, _, base in _readings(code, name)
+            for function, _, base in readings(code, name)
         )
 
     def _reads(self, path: str, own: str, name: str, counts: Counts | None) -> bool:
@@ -133,7 +133,7 @@ class Readers:
             return is_notebook(path) or path.endswith(".py")
         return any(
             self._may_be_of(path, function, base, own) and (counts is None or counts(path, function, at))
-            for function, at, base in _readings(code, name)
+            for function, at, base in readings(code, name)
         )
 
     def _is_read_farther_away(self, module: Module, own: str, name: str, counts: Counts | None) -> bool:
@@ -142,7 +142,7 @@ class Readers:
         of_tensors = name in self._resolver.catalog.tensor_methods
         for path in self._users.saying(module, name) or ():
             code = self._code(path) if path != module.path else None
-            for function, at, base in _readings(code, name) if code is not None else ():
+            for function, at, base in readings(code, name) if code is not None else ():
                 body = function.receiver(base) if base >= 0 else None
                 if body is not None:
                     read = self._is_akin(f"{path}::{body.qualified}", own)
@@ -189,7 +189,7 @@ class Readers:
     def _reading_itself(self, path: str, name: str) -> Iterator[str]:
         """The classes of a file that read an attribute of their own objects, by normal name."""
         code = self._code(path)
-        for function, _, base in _readings(code, name) if code is not None else ():
+        for function, _, base in readings(code, name) if code is not None else ():
             body = function.receiver(base) if base >= 0 else None
             if body is not None:
                 yield f"{path}::{body.qualified}"
@@ -228,7 +228,7 @@ class Readers:
         return own in self._resolver.mro(other) or other in self._resolver.mro(own)
 
 
-def _readings(code: Code, name: str) -> Iterator[Reading]:
+def readings(code: Code, name: str) -> Iterator[Reading]:
     """Where a file reads an attribute, or asks for it by its name as a text."""
     for number, at in code.attributes.get(name, ()):
         function = code.function(number)
@@ -257,8 +257,7 @@ def _gets(function: Function, call: Op, name: str) -> bool:
 def _evaluates(function: Function, call: Op, name: str) -> bool:
     """Whether a call evaluates a text that says a name."""
     text = function.constant(call[3]) if function.is_builtin(call[1], "eval", "exec") else None
-    words = "".join(sign if f"a{sign}".isidentifier() else " " for sign in text) if isinstance(text, str) else ""
-    return name in words.split()
+    return isinstance(text, str) and name in words_in(text)
 
 
 def asks_for_any(body: Function) -> bool:

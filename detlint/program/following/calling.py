@@ -10,8 +10,6 @@ from typing import Final
 from detlint import counters
 from detlint.catalog import HARDWARE
 from detlint.facts.model import (
-    BUT,
-    IDLE,
     Const,
     Either,
     Function,
@@ -38,8 +36,6 @@ MOST_CALLS: Final = 20_000
 DECIDING: Final = re.compile(
     r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
 )
-
-_SITE: Final = re.compile(r", site=\d+")
 
 
 class Calling(Effects):
@@ -87,7 +83,7 @@ class Calling(Effects):
         before, way, ends = self.state, self.way, []
         stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):
-            if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
+            if function.deferred and self.flow.knowledge.sinks.is_kept(frame.module, place.site):
                 given = self.arguments(frame, arguments, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
@@ -190,7 +186,7 @@ class Calling(Effects):
             self.trying > 0,
             self.training > 0,
             self.is_left(place),
-            _unread_of(place),
+            self.flow.knowledge.sinks.unread_parts(place.module, place.site) if place is not None else frozenset(),
             self.wasted > 0,
             self.beyond(module, function, place),
             _state_key(self.state),
@@ -309,12 +305,6 @@ class Calling(Effects):
         return None
 
 
-def _unread_of(place: Place | None) -> str:
-    """Which of several things that a call gives are never read."""
-    use = place.module.sites[place.site].use if place is not None else ""
-    return use if use.startswith(BUT) else ""
-
-
 def _decides(name: str, origin: Origin, names: set[str]) -> bool:
     """Whether what a parameter was given may change what the function does to streams.
 
@@ -347,8 +337,14 @@ def _state_key(state: State) -> frozenset[tuple[str, str]]:
 
 def _context(key: tuple[object, ...], deciding: dict[str, Origin]) -> int:
     """A number for what a function is entered with, which stays the same in every process: the numbers of sites don't."""
-    given = frozenset((name, _SITE.sub("", repr(origin.value))) for name, origin in deciding.items())
+    given = frozenset((name, _unnumbered(repr(origin.value))) for name, origin in deciding.items())
     return hash((*key[:-2], given, key[-1]))
+
+
+def _unnumbered(text: str) -> str:
+    """How a value is written, without the numbers of sites."""
+    first, *others = text.split(", site=")
+    return first + "".join(other.lstrip("0123456789") for other in others)
 
 
 def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:
