@@ -1,4 +1,4 @@
-"""The hardware that runs are for, where their code leaves it open and the documents of their project don't."""
+"""The hardware that runs are for, where their code leaves it open and the launch files of their project don't."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ class Settled:
 
 
 def settings_folder(users: Users, documents: Documents, module: Module) -> str:
-    """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
+    """The folder of the project that a module belongs to, or that of the launches which start it, whichever is around the other."""
     own, documented = users.project(module), os.path.join(documents.home(module.path), "")
     around = min(own, documented, key=len) if len(documented) > 1 else own
     return max(around, os.path.join(users.resolver.modules.root, ""), key=len)

@@ -142,7 +142,7 @@ def of_ini(text: str) -> list[Setting] | None:
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     try:
         parser.read_string(f"[{_TOP}]\n{text}")
-    except (configparser.Error, ValueError):
+    except (configparser.Error, ValueError, AttributeError):  # the last one, where a line goes on that has no value
         return None
     sections = {name: tuple(Row(key, plain(value)) for key, value in parser.items(name)) for name in parser.sections()}
     top = sections.pop(_TOP)
