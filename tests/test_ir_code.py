@@ -23,6 +23,7 @@ from detlint.ir import body, words
 from detlint.ir import ops as op
 from detlint.ir.code import VALUES, Binding, Code, Function
 from detlint.ir.depth import at_any_depth
+from detlint.ir.extent import around, canonical, statement
 from detlint.ir.lower import lower
 from detlint.ir.records import FileIR
 from detlint.ir.storage import decode, encode
@@ -422,3 +423,52 @@ def test_names_that_cannot_be_encoded() -> None:
 def test_what_is_no_python_has_all_its_words() -> None:
     found = words.of_text("# a: b.c-d \xe9".encode() + b"\xff")
     assert all(map(found.have, "abcd")) and not found.import_("a")
+
+
+# -- statements ---------------------------------------------------------------------------------------------------------------
+
+STATEMENTS = """\
+@dec(1)
+def f(a=g(2), *, b):
+    x = a if h(a) else b
+    if F.warp(x):  # why
+        y = z = q(x)
+    self.x = [k(n) for n in m(y) if o(n)]
+    return lambda: r(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "inside"),
+    [
+        ("dec", 1, ""), ("g(2)", 1, ""), ("h(a)", 3, "f"), ("b\n", 3, "f"), ("warp(", 4, "f"), ("q(x)", 5, "f"), ("k(n)", 6, "f"),
+        ("o(n)", 6, "f"), ("m(y)", 6, "f"), ("r(1)", 7, "f"),
+    ],
+)  # fmt: skip
+def test_the_statement_around_a_place(text: str, line: int, inside: str) -> None:
+    before = STATEMENTS.partition(text)[0]
+    found = statement(code_of(STATEMENTS), before.count("\n") + 1, len(before.rpartition("\n")[2]))
+    assert found is not None
+    assert (found.line, around(found.function)) == (line, inside)
+
+
+def test_between_statements_there_is_none() -> None:
+    assert statement(code_of("x = 1\n# text\ny = 2\n"), 2, 0) is None
+    assert statement(code_of("def f():\n    x = 1\n    # text\n    y = 2\n"), 3, 4) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("x = f(a, 'b')", "x = (f(a,\n\t\"b\"))", True), ("x = f(a)", "x = f(b)", False), ("x = 1", "x = True", False),
+        ("x = [f(n) for n in m]", "x = [f(n) for n in k]", False), ("x = lambda: f(1)", "x = lambda: f(2)", False),
+        ("x = a if b else c", "x = a if c else b", False), ("def f(a): return 1", "def f(a): return 2", True),
+        ("def f(a): ...", "def f(b): ...", False), ("class C(B): x = 1", "class C(B, k=1): x = 1", False),
+        ("f(a=b)", "f(c=b)", False), ("if f(x): y()", "if f(x): z()", True),
+    ],
+)  # fmt: skip
+def test_what_a_statement_says(one: str, other: str, same: bool) -> None:
+    start = 3 if one.startswith("if") else 0
+    said = [[*canonical(found)] for text in (one, other) if (found := statement(code_of(text), 1, start)) is not None]
+    assert len(said) == 2
+    assert (said[0] == said[1]) is same

@@ -64,7 +64,7 @@ class Configured:
         """Whether all that a method of a class makes of a parameter is frozen there, or by the methods that it hands that to.
 
         Args:
-            parameter: its name, or its position, counted from 1.
+            parameter: its name, or its position, counted from the object itself.
         """
         found = self._resolver.attribute_of_class(made, method) if deepest else None
         path, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
@@ -87,13 +87,14 @@ class Configured:
         uses = function.users[at]
         call = uses[0].op if len(uses) == 1 and uses[0].place > 1 and function.ops[uses[0].op][0] == op.CALL else -1
         given = function.call(call) if call >= 0 else None
-        if given is None or given.values() != (at,) or given.named:
+        if given is None or given.values() != (at,):
             return False
         if function.users[call]:
             name = name_of(function, function.users[call][0].op) if len(function.users[call]) == 1 else ""
             return name != "" and self._freezes(Held(meaning, function, function.users[call][0].op, name))
         method = function.own(given.callee)
-        return method != "" and self._only_freezes(made, method, 1, deepest - 1)
+        word = next(iter(given.named), "")
+        return method != "" and self._only_freezes(made, method, word or 1, deepest - 1)
 
 
 def _place(value: Value | None, index: int) -> bool | None:

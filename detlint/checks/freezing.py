@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 from detlint.ir.places import Place
-from detlint.ir.records import EITHER, FUNCTION
+from detlint.ir.records import EITHER, FUNCTION, KEYWORD
 from detlint.ir.uses import Use as Taking
 from detlint.model.kept import only_setter
 from detlint.model.meaning import Meaning
@@ -175,22 +175,28 @@ class Freezing:
         if function.called(call) in self._loads:
             return _PREPARES
         given = function.call(call)
-        alone = given.values() == (at,) and not given.named and not function.users[call]
-        if alone and depth < _DEEPEST and self._is_frozen_first(meaning.name(function, given.callee), depth + 1):
+        alone = given.values() == (at,) and not function.users[call] and depth < _DEEPEST
+        word = next(iter(given.named), "")
+        if alone and self._is_frozen_first(meaning.name(function, given.callee), word, depth + 1):
             return _Act(freezes=True)
         part = self._part_of(meaning, function, call, at)
         act = self._act(meaning, function, call, depth) if part else None
         return act._replace(part=part) if act is not None and act.kept >= 0 and not act.part else None
 
-    def _is_frozen_first(self, name: str, depth: int) -> bool:
-        """Whether a function of the program freezes its first argument first of all."""
+    def _is_frozen_first(self, name: str, word: str, depth: int) -> bool:
+        """Whether a function of the program freezes its one argument first of all.
+
+        Args:
+            word: the parameter that gets it; "" for the first.
+        """
         found = self._definition(name)
-        if found is None:
+        if found is None or found[1].decorators or found[1].outermost is not found[1]:
             return False
         meaning, function = found
-        plain = function.header.kind == FUNCTION and not function.decorators and function.header.parameters
-        takes = plain and function.header.parameters[0].kind == EITHER and function.outermost is function
-        return bool(takes) and self.freezes(Held(meaning, function, -1, function.text(0)), depth)
+        slot = _slot(function, word) if word else 0
+        takes = function.header.kind == FUNCTION and 0 <= slot < len(function.header.parameters)
+        plain = takes and function.header.parameters[slot].kind in (EITHER, KEYWORD)
+        return plain and self.freezes(Held(meaning, function, -1, function.text(slot)), depth)
 
     def _definition(self, name: str) -> tuple[Meaning, Function] | None:
         """The one definition of the program that has a full name."""
@@ -249,7 +255,7 @@ def _kept_from(made: Function, slot: int) -> str:
         return ""
     uses = made.users[reads[0][1]]
     keeps = len(uses) == 1 and made.ops[uses[0].op][0] == op.SET_ATTR and uses[0].place == 3
-    return made.own(uses[0].op) if keeps and made.header.parameters[slot].kind <= EITHER + 1 else ""
+    return made.own(uses[0].op) if keeps and made.header.parameters[slot].kind <= KEYWORD else ""
 
 
 def _slot(function: Function, word: str) -> int:

@@ -6,7 +6,7 @@ Bodies are decoded, and their flow is found out, when somebody first asks for th
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -126,13 +126,21 @@ class Code:
                     return function, at
         return None
 
-    def covering(self, line: int, column: int) -> tuple[Function, int] | None:
-        """The smallest op that holds a place, in the innermost function that has one."""
+    def covering(
+        self, line: int, column: int, counts: Callable[[Function, int], bool] | None = None
+    ) -> tuple[Function, int] | None:
+        """The smallest op that holds a place, in the innermost function that has one.
+
+        Args:
+            counts: which ops are meant; None for all.
+        """
         for function in self._latest_first:
             if function.number and function.header.line > line:
                 continue
             spans = function.spans
             holding = [n for n, span in enumerate(spans) if span[:2] <= (line, column) < span[2:]]
+            if counts is not None:
+                holding = [n for n in holding if counts(function, n)]
             if holding:
                 return function, min(holding, key=lambda n: (spans[n][2] - spans[n][0], spans[n][3] - spans[n][1]))
         return None

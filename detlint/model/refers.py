@@ -53,10 +53,11 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
         elif kind in (op.LOAD, op.ATTR) and not _is_only_named(function, at):
             names = dict.fromkeys(_definitions(meaning, function, at), at)
             found.definitions.update({**names, **found.definitions})
-            if kind == op.ATTR and not names:
-                owner, attribute = _attribute(meaning, function, at)
-                if attribute:
-                    found.attributes.setdefault((owner, attribute), at)
+            owner, attribute = _attribute(meaning, function, at) if kind == op.ATTR else (ANY, "")
+            if attribute and (owner != ANY or not names):
+                found.attributes.setdefault(
+                    (owner, attribute), at
+                )  # what it means may be another one in a derived class
         elif kind == op.CALL:
             for attribute in _asked(function, at):
                 found.attributes.setdefault((ANY, attribute), at)
