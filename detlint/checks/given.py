@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.checks.lookups import names_settings, text_of
+from detlint.checks.lookups import text_of
 from detlint.facts.model import Const, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.uses import Use
+from detlint.model.settings import TABLES, makes_tables
 from detlint.model.truth import comparison, literal
 from detlint.program.resolve import Resolver
 
@@ -26,8 +27,6 @@ _MAKES: Final = frozenset(
 _DECLARES: Final = ("define", "option", "arg", "flag", "param", "override")
 _SETS: Final = ("add_", "set_", "register_")
 """What is in the names of what is told by a keyword which key it is about, and how such names begin."""
-_KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
-"""The names of variables that go over keys."""
 _PLAIN: Final = frozenset(
     {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
 )
@@ -54,7 +53,11 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
         meant = module.facts.names.get(name) if module is not None else None
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in resolver.catalog.roots
 
-    return Writes(key, is_of_library, is_of_framework, unpacked)
+    def makes(name: str) -> bool:
+        full = resolver.meant(module, name) if module is not None else ""
+        return full in TABLES or ("::" in full and makes_tables(resolver, full))
+
+    return Writes(key, is_of_library, is_of_framework, makes, unpacked)
 
 
 def names_tables(name: str) -> bool:
@@ -68,6 +71,7 @@ class Writes:
     Args:
         is_of_library: whether a class of the file derives from one that a library makes objects of, and no tables: a layer, a data set.
         is_of_framework: whether a name of the file is a module of a framework, or something in one.
+        makes: whether what has a name in the file makes tables.
         unpacked: whether tables are unpacked for calls, to which any other may hand keywords on.
     """
 
@@ -76,21 +80,20 @@ class Writes:
         key: str,
         is_of_library: Callable[[str], bool],
         is_of_framework: Callable[[str], bool],
+        makes: Callable[[str], bool],
         unpacked: bool = False,
     ) -> None:
         self._key = key
         self._unpacked = unpacked
         self._is_of_framework = is_of_framework
+        self._makes_tables = makes
         self._is_of_library = is_of_library
-        self._binds = False
-        """Whether something in the file binds a variable of the key's name to something else."""
         self.declared = False
         """Whether a parser has it as an option."""
 
     def of(self, code: Code) -> Iterator[Const | None]:
         if self._key not in code.identifiers and not any(self._key in text.replace("-", "_") for text in code.texts):
             return
-        self._binds = any(self._is_bound_anew(function) for function in code.functions())
         for function in code.functions():
             owner = _owner(function)
             own = owner is not None and not names_tables(owner.name) and not _takes_all(code, owner)
@@ -159,25 +162,12 @@ class Writes:
                 return strings[operation[use.place - 1]] not in naming
             return use.place == {"get": 3, "getattr": 4, "hasattr": 4}.get(last)
         if operation[0] == op.COMPARE:
-            first = function.ops[operation[1]]
-            goes_over = first[0] == op.LOAD and function.text(first[1]) in _KEYS
-            return use.place == 1 or not goes_over
+            return use.place == 1 or not _may_be_key(function, operation[1])
         if operation[0] in _COLLECTIONS:
             return any(
                 function.ops[more.op][0] == op.COMPARE and self._asks(function, more) for more in function.users[use.op]
             )
         return operation[0] == op.DICT or (operation[0] in (op.ITEM, op.SET_ITEM, op.DELETE_ITEM) and use.place == 2)
-
-    def _is_bound_anew(self, function: Function) -> bool:
-        """Whether something in a function binds a variable of the key's name to something else than what that is anyway: the name of
-        a loop, as one that tries settings has."""
-        slots = function.slots.get(self._key, ())
-        stores = (operation for _, operation in function.each(op.STORE, op.DELETE) if slots and operation[1] in slots)
-        values = [store[2] if store[0] == op.STORE else -1 for store in stores]
-        return any(
-            value < 0 or (function.ops[value][0] not in _DEFINES and not self._reads(function, value))
-            for value in values
-        )
 
     def _declares(self, function: Function, at: int) -> bool:
         """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
@@ -189,14 +179,14 @@ class Writes:
         )
 
     def _hands_on(self, function: Function, at: int, value: int) -> bool:
-        """Whether a keyword of a call hands on what the key of some table is, or a variable of that name, to what makes no settings."""
-        last, callee = function.called(at), function.dotted(function.ops[at][1])
-        if last in _MAKES or names_settings(last) or names_tables(last):
+        """Whether a keyword of a call hands on what the key of some table is, or a parameter of that name, to what makes no settings."""
+        callee = function.dotted(function.ops[at][1])
+        if function.called(at) in _MAKES or self._makes_tables(callee):
             return False
-        if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, value):
+        if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, function.meant(value)):
             return True
-        open_ = self._unpacked or (self._binds and not last[:1].isupper())
-        return not open_ and function.dotted(value) == self._key
+        given = function.given(value)
+        return not self._unpacked and given is not None and given[0].text(given[1]) == self._key
 
     def _is_key(self, text: str) -> bool:
         """Whether a string is the key, also below others (`model.clip`), or as an option."""
@@ -285,6 +275,15 @@ def _declares(name: str) -> bool:
     """Whether what is called so may be told by a keyword which key it is about."""
     lower = name.lower()
     return name.startswith(_SETS) or name in ("set", "update") or any(part in lower for part in _DECLARES)
+
+
+def _may_be_key(function: Function, value: int) -> bool:
+    """Whether a value may be any key of a table: a loop goes over such, or a function is told one."""
+    value = function.meant(value)
+    operation = function.ops[value]
+    if operation[0] == op.PART and operation[2] == 0:
+        operation = function.ops[operation[1]]
+    return operation[0] == op.FOR or function.given(value) is not None
 
 
 def _owner(function: Function) -> Function | None:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.truth import comparison, literal
 
-_SETTINGS: Final = frozenset({
-    "args", "cfg", "conf", "config", "configuration", "configure", "hparams", "hyp", "opt", "option", "options", "opts", "settings",
-})  # fmt: skip
-"""Words in the names of what holds settings."""
-_LOADING: Final = frozenset({"AttrDict", "Dict", "DictConfig", "EasyDict", "Munch", "OmegaConf", "safe_load", "yaml"})
-"""What makes such, beside what is called so."""
 _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
 """Methods that only texts have, which write them otherwise."""
 _DEEPEST: Final = 3
@@ -22,11 +16,14 @@ _DEEPEST: Final = 3
 
 
 class Lookup(NamedTuple):
-    """What code looks up in settings."""
+    """What code looks up in a table, which may be one of settings."""
 
     key: str
+    function: Function | None = None
+    holder: int = -1
+    """The table, a value of that function."""
     table: str = ""
-    """The key before."""
+    """The key before, where that table is a part of another one."""
     default: Const | None = None
     """What is had where the key is missing."""
     is_there: bool = False
@@ -37,18 +34,8 @@ class Lookup(NamedTuple):
     """Whether a call passes it by a table that it unpacks, and the key is the name of a parameter: `Net(**config.model)`."""
 
 
-def names_settings(name: str) -> bool:
-    """Whether something has a name for settings: `train_cfg`, `DataConfig`."""
-    words = name.split("_")
-    return (
-        "Config" in name
-        or "Settings" in name
-        or not _SETTINGS.isdisjoint((*words, *(w.removesuffix("s") for w in words)))
-    )
-
-
 def looked_up(function: Function, at: int, depth: int = 0) -> Lookup | None:
-    """What an expression of a function looks up in settings; None for any other."""
+    """What an expression of a function looks up in a table; None for any other."""
     operation = function.ops[at]
     if operation[0] == op.LOAD:
         bound = function.stored(at) if depth < _DEEPEST else None
@@ -102,22 +89,15 @@ def _called(function: Function, at: int) -> Lookup | None:
 
 
 def _lookup(function: Function, holder: int, key: str) -> Lookup | None:
-    parts = _parts(function, holder)
-    return Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(names_settings, parts)) else None
+    return Lookup(key, function, holder) if key else None
 
 
-def _parts(function: Function, at: int) -> list[str]:
-    """The names by which a table is come to, from the first one; none where there is anything else."""
+def key_before(function: Function, at: int) -> str:
+    """The key by which a value is looked up in another one; "" for any other."""
     operation = function.ops[at]
-    if operation[0] == op.LOAD:
-        return [function.text(operation[1])]
-    key = ""
     if operation[0] == op.ATTR:
-        key = function.code.strings[operation[2]]
-    elif operation[0] == op.ITEM:
-        key = text_of(function, operation[2])
-    before = _parts(function, operation[1]) if key else []
-    return [*before, key] if before else []
+        return function.code.strings[operation[2]]
+    return text_of(function, operation[2]) if operation[0] == op.ITEM else ""
 
 
 def text_of(function: Function, at: int) -> str:
@@ -126,29 +106,6 @@ def text_of(function: Function, at: int) -> str:
     return value if isinstance(value, str) else ""
 
 
-def holds_settings(base: Value | None) -> bool:
-    """Whether a value is a table of settings, by its name, or by what it comes of."""
-    if isinstance(base, Member):
-        return names_settings(key_of(base.attr)) or holds_settings(base.base)
-    if isinstance(base, (Param, Instance)):
-        return names_settings(base.name)
-    if isinstance(base, Ref):
-        return names_settings(base.name.rpartition(".")[2])
-    called = base.of if isinstance(base, Result) else None
-    name = called.name.rpartition("::")[2] if isinstance(called, Ref) else ""
-    return not _LOADING.isdisjoint(name.split(".")) or names_settings(name.rpartition(".")[2])
-
-
 def key_of(attr: str) -> str:
     """The key that a step to a value asks for: `clip` for `clip` and for `[clip]`."""
     return attr[1:-1] if attr.startswith("[") else attr
-
-
-def table_of(base: Value | None) -> str:
-    """The key of the table in which something is asked for; "" where that is no part of another one, or has a name for all settings."""
-    return _table(base.attr) if isinstance(base, Member) else ""
-
-
-def _table(name: str) -> str:
-    """The key of the table that is asked, if that is no name for all settings."""
-    return "" if names_settings(key_of(name)) else key_of(name)
