@@ -160,7 +160,7 @@ class _Order(msgspec.Struct):
     def of(self, value: int) -> int:
         """What the order of the items in a value does."""
         key = (self.module.path, self.function.number, value)
-        if key in self.seen:
+        if key in self.seen or _is_alone(self.function, value):
             return NOTHING
         self.seen.add(key)
         return max((self._in(value, use) for use in self.function.users[value]), default=NOTHING)
@@ -240,7 +240,7 @@ class _Order(msgspec.Struct):
             done = NOTHING if unsaid else KEPT
         elif owner != function.number:
             done = KEPT
-        return max((done, *(self._elsewhere(other).of(load) for other, load in loads if not _is_alone(other, load))))
+        return max((done, *(self._elsewhere(other).of(load) for other, load in loads)))
 
     def _elsewhere(self, function: Function) -> _Order:
         """The same in another function of the file."""
@@ -559,7 +559,7 @@ class _Order(msgspec.Struct):
         loads = function.loads.get(BEFORE - slot, ())
         if any(_is_sorted(function, load, self.meaning) for load in loads):
             return NOTHING
-        return max((self.of(load) for load in loads if not _is_alone(function, load)), default=NOTHING)
+        return max((self.of(load) for load in loads), default=NOTHING)
 
     def _returned(self) -> int:
         """What those do with the items who call a function that gives them back: nothing, if it is nothing everywhere."""
