@@ -18,7 +18,6 @@ def findings(
     module: Module,
     matcher: Matcher,
     words: frozenset[str],
-    root: str,
     strict: bool,
     tried: Callable[[Module, int], bool],
 ) -> Iterator[Finding]:
@@ -26,7 +25,6 @@ def findings(
 
     Args:
         words: the last components of what draws, by any name.
-        root: the project's root, for telling test files.
         strict: whether such draws are judged as if nothing seeded them.
         tried: whether what a site draws only tries something out.
     """
@@ -42,7 +40,7 @@ def findings(
         rule = matcher.catalog.rules[code]
         severity: Severity = "note"
         if strict:
-            severity = "warning" if is_test(module.path, root) else "error"
+            severity = "warning" if is_test(module.path) else "error"
         more = f" (and {len(draws) - 1} more)" if len(draws) > 1 else ""
         message = f"`{match.name}` draws from a global stream; whether it is seeded, the caller decides{more}"
         yield Finding(module.path, module.sites[index].span, code, rule.name, severity, message, rule.remedy)

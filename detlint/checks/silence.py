@@ -45,7 +45,6 @@ class Silence:
     Args:
         attributes: knows what reads the attributes of objects.
         documented: knows what documents say of the hardware.
-        root: the project's root, for telling test files.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class Silence:
         unnamed: Unnamed,
         untrained: Untrained,
         documented: Documented,
-        root: str,
     ) -> None:
         self._matcher = matcher
         self._settings = settings
@@ -68,9 +66,9 @@ class Silence:
         self._unnamed = unnamed
         self._untrained = untrained
         self._untold = Untold(matcher, users)
-        self._loaded = Loaded(matcher, users, root)
+        self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
-        self._hardware = Hardware(matcher.resolver, users, untrained, root)
+        self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:

@@ -119,7 +119,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     severity = _warning(levels)
     if severity == "warning" and active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]:
         severity = "note"
-    if is_test(module.path, levels.root):
+    if is_test(module.path):
         severity = "note"
     answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)

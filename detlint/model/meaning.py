@@ -7,6 +7,7 @@ where it does so once; nobody gives a module, or a class, another attribute from
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
@@ -29,6 +30,7 @@ class Meaning:
         self._resolver = resolver
         self.module = module
         self.code = code
+        self.path = module.path
         self._known: dict[tuple[int, int], Value | None] = {}
 
     def value(self, function: Function, at: int, depth: int = 0) -> Value | None:
@@ -145,13 +147,13 @@ class Meanings:
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._known: dict[str, Meaning | None] = {}
+        self._kept = lru_cache(MOST_FILES)(self._made)
 
     def of(self, module: Module) -> Meaning | None:
         """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
+        return self._kept(module) if self._resolver.code(module.path) is not None else None
+
+    def _made(self, module: Module) -> Meaning:
         code = self._resolver.code(module.path)
-        if module.path not in self._known:
-            if len(self._known) == MOST_FILES:
-                self._known.clear()
-            self._known[module.path] = Meaning(self._resolver, module, code) if code is not None else None
-        return self._known[module.path]
+        assert code is not None
+        return Meaning(self._resolver, module, code)
