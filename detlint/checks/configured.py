@@ -68,8 +68,7 @@ class Configured:
         """
         found = self._resolver.attribute_of_class(made, method) if deepest else None
         path, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
-        module = self._resolver.module(path) if colon else None
-        meaning = self._users.meanings.of(module) if module is not None else None
+        meaning = self._users.meaning(path) if colon else None
         bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         if meaning is None or len(bodies) != 1 or bodies[0].decorators:
             return False

@@ -201,8 +201,7 @@ class Freezing:
     def _definition(self, name: str) -> tuple[Meaning, Function] | None:
         """The one definition of the program that has a full name."""
         path, colon, inside = name.partition("::")
-        module = self._users.resolver.module(path) if colon else None
-        meaning = self._users.meanings.of(module) if module is not None else None
+        meaning = self._users.meaning(path) if colon else None
         found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         self._users.resolver.opened.update({path} if found else ())
         return (meaning, found[0]) if meaning is not None and len(found) == 1 else None

@@ -130,6 +130,11 @@ class Users:
         meaning = self.meanings.of(module) if module is not None else None
         return Dynamic(meaning) if meaning is not None else None
 
+    def meaning(self, path: str) -> Meaning | None:
+        """What the values in a file mean; None for one that is no Python."""
+        module = self.resolver.module(path)
+        return self.meanings.of(module) if module is not None else None
+
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
         self.asked.add(word)
