@@ -276,38 +276,27 @@ class _Order(msgspec.Struct):
         module, function = found
         parameters = [parameter.name for parameter in module.detail(function).parameters]
         uses, given = list[str](), set[str]()
-        for site in self.module.sites:
-            if site.function != self.function.number or site.target != Ref(callee):
-                continue
+        sites = [s for s in self.module.sites if s.function == self.function.number and s.target == Ref(callee)]
+        alone = self._is_gathered_alone(callee, sites)
+        for site in sites:
             here = {
                 argument.name or (parameters[position] if position < len(parameters) else "")
                 for position, argument in enumerate(site.args)
-                if is_made_by(argument.value, self.index)
+                if alone or is_made_by(argument.value, self.index)
             }
             given |= here
             uses += [site.use] if here else []
-        if not given:
-            given, uses = self._gathered_alone(callee, parameters)
         if not given or not given.issubset(parameters):
             return None
         there = replace(self, module=module, function=function, index=-1, seen=set(), handed=_Handed(self, uses))
         return max(map(there._held, sorted(given)))
 
-    def _gathered_alone(self, callee: str, parameters: Sequence[str]) -> tuple[set[str], list[str]]:
-        """The parameters of a function that the calls here give nothing but what one loop gathers, side by side, and what becomes of
-        what comes back: `accuracy(labels, found)`; none where anything else is given."""
-        sites = [
-            site for site in self.module.sites if site.function == self.function.number and site.target == Ref(callee)
-        ]
-        passed = [argument for site in sites for argument in site.args]
-        mine = [name for name in self.grown if f"argument:{callee}" in _fates(self.module.detail(self.function), name)]
-        if (
-            not mine
-            or len(mine) != len(passed)
-            or any(argument.name or argument.value is not None for argument in passed)
-        ):
-            return set(), []
-        return set(parameters[: max(len(site.args) for site in sites)]), [site.use for site in sites]
+    def _is_gathered_alone(self, callee: str, sites: Sequence[Site]) -> bool:
+        """Whether the calls of a function here give it nothing but what one loop gathers, side by side: `accuracy(labels, found)`."""
+        fates = self.module.detail(self.function)
+        mine = sum(f"argument:{callee}" in _fates(fates, name) for name in self.grown)
+        passed = [argument.value for site in sites for argument in site.args]
+        return 0 < mine == len(passed) and all(value is None for value in passed)
 
     def _by_methods(self, name: str) -> int:
         """What the methods of that name do with the order of what they are given, which the function calls of objects of the program's

@@ -246,7 +246,9 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
         is_record = any(isinstance(one, Ref) and one.name.startswith(RECORDS) for one in named)
         writes = Writes(code).named.get(ANY, ()) if code is not None else ()
         keeps_any = any(write.of != OWN and _is_of(write.function, write.of, inside) for write in writes)
-        if is_record or keeps_any or not _DYNAMIC.isdisjoint(body.methods):
+        dynamic = _DYNAMIC.intersection(body.methods)
+        is_sequence = dynamic == {"__getitem__"} and "__len__" in body.methods and "keys" not in body.methods
+        if is_record or keeps_any or (dynamic and not is_sequence):
             return True
     return False
 

@@ -93,6 +93,10 @@ class Sinks:
         """Whether nothing is drawn by the keys that a call gives, or only what is dropped."""
         return self._ask("keys", module, index, self._draws_nothing, False)
 
+    def is_only_printed(self, module: Module, index: int) -> bool:
+        """Whether what a function gives is only shown to people."""
+        return self._ask("printed", module, index, self._is_only_printed, False)
+
     def is_only_shown(self, module: Module, index: int) -> bool:
         """Whether what a call chooses is only shown to people."""
         return self._ask("shown", module, index, self._is_only_shown, False)
@@ -220,6 +224,16 @@ class Sinks:
         given = function.call(call)
         first = value in given.positional[:1] or any(given.named.get(word) == value for word in firsts)
         return "ends" if not first and _imports(function.code, libraries) else ""
+
+    def _is_only_printed(self, function: Function, at: int, meaning: Meaning) -> bool:
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            return (
+                "ends" if not self._catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])) else ""
+            )
+
+        unused = Unused(function, Worth(role, lambda method: method == "item", _says_shape))
+        return function.called_on(at) < 0 and unused.holds(at) and unused.ended
 
     def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog

@@ -27,7 +27,7 @@ from detlint.facts.model import (
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
-from detlint.model.meaning import MOST_FILES, Meanings
+from detlint.model.meaning import MOST_FILES, Meaning, Meanings
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
@@ -126,8 +126,7 @@ class Users:
         return self._dynamic(path)
 
     def _asks(self, path: str) -> Dynamic | None:
-        module = self.resolver.module(path)
-        meaning = self.meanings.of(module) if module is not None else None
+        meaning = self.meaning(path)
         return Dynamic(meaning) if meaning is not None else None
 
     def meaning(self, path: str) -> Meaning | None:
