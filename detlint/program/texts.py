@@ -3,49 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from detlint import counters
-from detlint.facts.parse import parsable
 from detlint.ir.code import Code
 from detlint.ir.words import Words, hash_of
-from detlint.notebook import NotANotebook, Notebook, is_notebook, open_notebook
 
 MOST_TEXTS: Final = 512
 """Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
-MOST_BLOCKS: Final = 128
-"""Files whose parts are kept, and notebooks whose Python is, which are texts of their own."""
 FEW_SEARCHES: Final = 50_000
 """So many times files are asked for a name before there is an index of all names: an edited run asks fewer."""
-MAIN: Final = "__main__"
-TOP: Final = ""
-IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|.*)|import[ \t].*)$", re.M)
-_COMMENT: Final = re.compile(rb"^[ \t]*#.*$", re.M)
-_NO_CODE: Final = re.compile(
-    rb'#[^\n]*|"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|\\\r?\n',
-    re.S,
-)
-"""Comments, strings, and ends of lines that end no statement."""
-_STATEMENT: Final = re.compile(
-    rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(if[ \t(]+__name__\b)|(?=[^\s)\]}]))", re.M
-)
-"""The beginning of a statement of the top level: what it defines, or that it is a `__main__` block."""
-
-_BEGIN: Final = re.compile(rb"\b|(?<=\\[nt])")
-"""Where a word may begin: also behind the sign for a new line, in a string."""
-_END: Final = re.compile(rb"\b")
-
-
-class Block(NamedTuple):
-    """A part of a file's text: a definition of its top level, its `__main__` block, or what stands between such."""
-
-    name: str
-    text: bytes
 
 
 class Texts:
@@ -71,13 +41,11 @@ class Texts:
         self._code_of = code
         self._sorted: Sequence[str] = ()
         self._texts: dict[str, bytes | None] = {}
-        self._code: dict[str, bytes | None] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._words: dict[str, Words | None] = {}
         self._index: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
-        self._blocks: dict[str, list[Block]] = {}
         self.sought: set[tuple[str, str]] = set()
         """The words that were looked for, and how the paths begin of the files that they were looked for in, until it is cleared:
         whoever says one of them there may name something by it."""
@@ -86,53 +54,13 @@ class Texts:
         """Whether a file is one of the program's."""
         return path in self._paths
 
-    def read(self, path: str) -> bytes | None:
-        """The bytes of a file, None where they can't be read; of a notebook what its cells of code say, without the pictures and numbers
-        that they gave, which are most of it."""
-        return counters.looked_through(self._read(path))
-
-    def _read(self, path: str) -> bytes | None:
-        data = self._bytes(path)
-        notebook = _notebook(data) if data is not None and is_notebook(path) else None
-        return data if notebook is None else notebook.text
-
     def of(self, path: str) -> bytes | None:
-        """The same, kept for the next question."""
+        """The bytes of a file of settings, None where they can't be read; kept for the next question."""
         if path not in self._texts:
             if len(self._texts) == MOST_TEXTS:
                 self._texts.clear()
-            self._texts[path] = self._read(path)
+            self._texts[path] = self._bytes(path)
         return counters.looked_through(self._texts[path])
-
-    def code(self, path: str) -> bytes | None:
-        """The Python of a file, None for none; of a notebook that of its cells, joined as its facts have them."""
-        if not is_notebook(path):
-            return self.of(path) if path.endswith(".py") else None
-        if path not in self._code:
-            if len(self._code) == MOST_BLOCKS:
-                self._code.clear()
-            data = self._bytes(path)
-            notebook = _notebook(data) if data is not None else None
-            self._code[path] = parsable(notebook.code, notebook.cells)[0] if notebook is not None else None
-        return counters.looked_through(self._code[path])
-
-    def _python(self, path: str) -> bytes:
-        """The bytes of a file; of a notebook its Python."""
-        return (self.code(path) if is_notebook(path) else self.of(path)) or b""
-
-    def blocks(self, path: str) -> list[Block]:
-        """A file's text in parts, without lines of comments; of a notebook that of its cells."""
-        if path not in self._blocks:
-            if len(self._blocks) == MOST_BLOCKS:
-                self._blocks.clear()
-            self._blocks[path] = [*_cut(_COMMENT.sub(b"", self._python(path)))]
-        for block in self._blocks[path]:
-            counters.looked_through(block.text)
-        return self._blocks[path]
-
-    def blocks_of_code(self, path: str) -> Iterator[Block]:
-        """A file's text in parts, without comments and what its strings say."""
-        return _cut(_NO_CODE.sub(_emptied, self._python(path)))
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that have a name, in order, found one by one."""
@@ -214,51 +142,3 @@ class Texts:
         prefix = folder.rstrip(os.sep) + os.sep if folder else ""
         end = bisect_left(self._sorted, prefix[:-1] + chr(ord(os.sep) + 1)) if prefix else len(self._sorted)
         return range(bisect_left(self._sorted, prefix), end)
-
-
-@lru_cache(maxsize=256)
-def whole(word: str) -> re.Pattern[bytes]:
-    """Finds a word that isn't part of another one. (What comes first in the pattern is searched for fast.)"""
-    raw = word.encode()
-    return re.compile(rb"%s\b(?:(?<=\b%s)|(?<=\\[nt]%s))" % (raw, raw, raw))
-
-
-@lru_cache(maxsize=64)
-def deriving(name: str) -> re.Pattern[bytes]:
-    """Finds a class that derives from one of that name."""
-    return re.compile(rb"^[ \t]*class\s+\w+\([^)]*\b%s\b" % name.encode(), re.M)
-
-
-def _notebook(data: bytes) -> Notebook | None:
-    try:
-        return open_notebook(data)
-    except NotANotebook:
-        return None
-
-
-def says(text: bytes, word: str) -> bool:
-    """Whether a text has a word that isn't part of another one. (As `whole`, which would be compiled for each word.)"""
-    raw = word.encode()
-    place = text.find(raw)
-    while place >= 0:
-        if _BEGIN.match(text, place) and _END.match(text, place + len(raw)):
-            return True
-        place = text.find(raw, place + 1)
-    return False
-
-
-def _emptied(found: re.Match[bytes]) -> bytes:
-    """What is left of a comment, a string or such an end."""
-    return b'""' if found[0][:1] in b"\"'" else b" "
-
-
-def _cut(text: bytes) -> Iterator[Block]:
-    name, start = TOP, 0
-    for found in _STATEMENT.finditer(text):
-        now = (found[1] or b"").decode() or (MAIN if found[2] else TOP)
-        if now == name == TOP:
-            continue
-        if found.start() > start:
-            yield Block(name, text[start : found.start()])
-        name, start = now, found.start()
-    yield Block(name, text[start:])
