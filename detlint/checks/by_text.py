@@ -19,7 +19,7 @@ class ByText:
     def __init__(self, users: Users) -> None:
         self._users = users
         self._resolver = users.resolver
-        self._texts = users.texts
+        self._index = users.index
         self._evaluated: Answers[bool] = Answers(users)
         self._together: Answers[bool] = Answers(users)
 
@@ -44,7 +44,7 @@ class ByText:
             return True
         if any(self.finding(home)):
             return True
-        for path in self._texts.saying_any(sorted(EVALUATING), home):
+        for path in self._index.saying_any(sorted(EVALUATING), home):
             if (dynamic := self._users.dynamic(path)) is not None and dynamic.evaluates:
                 self._resolver.opened.add(path)
                 return True
@@ -62,7 +62,7 @@ class ByText:
 
     def finding(self, home: str) -> Iterator[tuple[str, Dynamic]]:
         """The files below a folder that may come to others without their names."""
-        for path in self._texts.saying_any(sorted(WORDS), home):
+        for path in self._index.saying_any(sorted(WORDS), home):
             dynamic = self._users.dynamic(path)
             if dynamic is not None and dynamic.finding:
                 self._resolver.opened.add(path)

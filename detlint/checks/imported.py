@@ -10,14 +10,13 @@ from typing import Final
 from detlint.checks.by_text import ByText
 from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.yaml_file import scalars
-from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
+from detlint.program.index import Index
 from detlint.program.resolve import Module
-from detlint.program.texts import Texts
 from detlint.program.users import ANYWHERE, Users
 
 _STARTS: Final = frozenset({"-m", "import", "python", "python3"})
@@ -36,7 +35,7 @@ class Imported:
     def __init__(self, users: Users, by_text: ByText, root: str, packaged: bool) -> None:
         self._users = users
         self._resolver = users.resolver
-        self._texts = users.texts
+        self._index = users.index
         self._by_text = by_text
         self._root = root
         self._packaged = packaged
@@ -110,7 +109,7 @@ class Imported:
     def _is_meant_by_run(self, path: str) -> bool:
         """Whether a file in which a run starts imports a module of the name of this file, and finds none: whoever starts it says
         where that is."""
-        if self._texts.has(os.path.join(os.path.dirname(path), INIT)):
+        if self._index.has(os.path.join(os.path.dirname(path), INIT)):
             return False  # what is in a package is imported through that
         module = self._resolver.module(path)
         stem = os.path.basename(place_of(module)) if module is not None else ""
@@ -153,7 +152,7 @@ class Imported:
         code = self._resolver.code(path)
         return (
             value
-            for value in (code.constants if code is not None else scalars_of(self._texts, path))
+            for value in (code.constants if code is not None else scalars_of(self._index, path))
             if isinstance(value, str)
         )
 
@@ -162,7 +161,7 @@ class Imported:
         `-m`; not as a word of a sentence, nor as a key."""
         code = self._resolver.code(path)
         if code is None:
-            return any(_names_file(text, stem) for text in scalars_of(self._texts, path))
+            return any(_names_file(text, stem) for text in scalars_of(self._index, path))
         rows = {row for row, value in enumerate(code.constants) if isinstance(value, str) and _names_file(value, stem)}
         return bool(rows) and any(
             operation[1] in rows and not _is_key(function, at)
@@ -188,7 +187,7 @@ class Imported:
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
-        below = self._texts.below(folder)
+        below = self._index.below(folder)
         return (path for path in below if path.endswith(".py") and os.path.dirname(path) == folder)
 
     def _may_be_found(self, module: Module) -> bool:
@@ -203,7 +202,7 @@ class Imported:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(place_of(module)))
-        for path in self._texts.saying(folder, home):
+        for path in self._index.saying(folder, home):
             if any(_parts(text)[-2:] == (folder, "") for text in self._constants(path)):
                 self._resolver.opened.add(path)
                 return True
@@ -273,9 +272,9 @@ class Imported:
         return any(path.endswith(INIT) for path in self._by_text.carriers(module))
 
 
-def scalars_of(texts: Texts, path: str) -> Sequence[str]:
+def scalars_of(index: Index, path: str) -> Sequence[str]:
     """The values of a file of settings; of a file of Python that can't be parsed none."""
-    data = texts.of(path) if is_yaml(path) else None
+    data = index.yaml(path)
     return scalars(data) if data is not None else ()
 
 

@@ -75,7 +75,7 @@ class Unnamed:
     ) -> None:
         self._resolver = resolver
         self._users = users
-        self._texts = users.texts
+        self._index = users.index
         self._root = root
         self._by_text = ByText(users)
         self._files = Imported(users, self._by_text, root, packaged)
@@ -237,7 +237,7 @@ class Unnamed:
     def _reads_hints(self, module: Module) -> bool:
         """Whether somebody near a module may build what an annotation names."""
         home = self._users.home(module)
-        return self._hinting.of(home, lambda: bool(self._texts.saying_any(READERS, home)), False)
+        return self._hinting.of(home, lambda: bool(self._index.saying_any(READERS, home)), False)
 
     @staticmethod
     def _is_replaced(code: Code, site: Site) -> bool:
@@ -253,7 +253,7 @@ class Unnamed:
         bodies = ((path, self._resolver.known(path).classes.get(inside)) for path, inside in own)
         if any(body is None or NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
             return True
-        return bool(own) and bool(self._texts.saying_any([HEIRS], self._users.home(module)))
+        return bool(own) and bool(self._index.saying_any([HEIRS], self._users.home(module)))
 
     def _is_noting(self, path: str, body: Class) -> bool:
         """Whether a metaclass of the program makes a class, or a decorator of the program knows it."""
@@ -262,7 +262,7 @@ class Unnamed:
 
     def _is_noted(self, module: Module) -> bool:
         """Whether some class of the program may know those that derive from it."""
-        return bool(self._texts.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
+        return bool(self._index.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
 
     def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether a decorator adds a function to one that is put together of cases, and nothing that runs refers to that."""
@@ -401,7 +401,7 @@ class Unnamed:
         """Whether another file may mean a definition by a name that it has: its own, or the one that an import has given it."""
         other, meaning = self._resolver.module(path), self._users.meaning(path)
         if other is None or meaning is None:
-            return any(map(wanted.is_spelled, scalars_of(self._texts, path)))
+            return any(map(wanted.is_spelled, scalars_of(self._index, path)))
         imported = references.imports(meaning, wanted, name)
         has = imported or self._resolver.name(path, other.prefix + name) == wanted.ref
         places = [*references.elsewhere(meaning, wanted, name)]
@@ -424,7 +424,7 @@ class Unnamed:
         code = self._resolver.code(package.path)
         if code is None or any(references.own(code, name)):
             return True
-        saying = self._texts.saying(name, self._users.home(package))
+        saying = self._index.saying(name, self._users.home(package))
         return any(path != package.path for path in saying)
 
     def _hands_on(self, module: Module, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The texts of a program's files: where they say a word, whatever facts tell of it."""
+"""Which files of a program have a name in their code, by the words that are kept of each."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from detlint import counters
+from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words, hash_of
 
-MOST_TEXTS: Final = 512
-"""Files whose bytes are kept while names are looked for in them: the same ones are asked again and again."""
+MANY: Final = 512
+"""So often a file is taken to say a name whose code isn't there."""
 FEW_SEARCHES: Final = 50_000
-"""So many times files are asked for a name before there is an index of all names: an edited run asks fewer."""
+"""So many times files are asked for a name before there is a table of all names: an edited run asks fewer."""
 
 
-class Texts:
-    """Reads texts, and looks for words in them.
+class Index:
+    """Finds files by the names that they have.
 
     Args:
         read: the bytes of a file, None where they can't be read.
@@ -40,10 +41,9 @@ class Texts:
         self._named = words
         self._code_of = code
         self._sorted: Sequence[str] = ()
-        self._texts: dict[str, bytes | None] = {}
-        self._names: dict[str, frozenset[str]] = {}
+        self._below: dict[str, frozenset[str]] = {}
         self._words: dict[str, Words | None] = {}
-        self._index: dict[int, array[int]] | None = None
+        self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
         self.sought: set[tuple[str, str]] = set()
@@ -54,13 +54,9 @@ class Texts:
         """Whether a file is one of the program's."""
         return path in self._paths
 
-    def of(self, path: str) -> bytes | None:
-        """The bytes of a file of settings, None where they can't be read; kept for the next question."""
-        if path not in self._texts:
-            if len(self._texts) == MOST_TEXTS:
-                self._texts.clear()
-            self._texts[path] = self._bytes(path)
-        return counters.looked_through(self._texts[path])
+    def yaml(self, path: str) -> bytes | None:
+        """The bytes of a YAML file; None for any other, and for one that can't be read."""
+        return counters.looked_through(self._bytes(path)) if is_yaml(path) else None
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that have a name, in order, found one by one."""
@@ -78,25 +74,25 @@ class Texts:
         found = ((path, self.words(path)) for path in self._may_say((word,), folder))
         return (path for path, words in found if words is not None and words.import_(word))
 
-    def index(self) -> None:
+    def tabulate(self) -> None:
         """Note which files have which names, if the program is too large to ask all of them for each."""
-        if self._index is None:
-            self._index = {}
+        if self._table is None:
+            self._table = {}
             for number, path in enumerate(self.below("")):
                 words = self.words(path)
                 for word in words.names if words is not None else ():
-                    self._index.setdefault(word, array("I")).append(number)
+                    self._table.setdefault(word, array("I")).append(number)
 
     def _may_say(self, words: Sequence[str], folder: str) -> Iterable[str]:
         """The files below a folder that may have one of some names."""
         span = self._span(folder)
-        if self._index is None:
+        if self._table is None:
             self._searches += len(words) * len(span)
             if self._searches <= FEW_SEARCHES:
                 return (self._sorted[number] for number in span)
-            self.index()
-        index = self._index or {}
-        numbers = {number for word in words for number in index.get(hash_of(word), ())}
+            self.tabulate()
+        table = self._table or {}
+        numbers = {number for word in words for number in table.get(hash_of(word), ())}
         return [self._sorted[number] for number in sorted(numbers) if number in span]
 
     def words(self, path: str) -> Words | None:
@@ -120,17 +116,17 @@ class Texts:
         if not self.has_name(path, name):
             return 0
         code = self._code_of(path)
-        return code.mentions[name] if code is not None else MOST_TEXTS
+        return code.mentions[name] if code is not None else MANY
 
     def names_below(self, folder: str) -> frozenset[str]:
         """The names of the program's files and folders below a folder, as imports say them."""
         folder = folder.rstrip(os.sep)
-        if folder not in self._names:
+        if folder not in self._below:
             inside = (
                 path[len(folder) + 1 :].removesuffix(".py") for path in self.below(folder) if path.endswith(".py")
             )
-            self._names[folder] = frozenset(part for path in inside for part in path.split(os.sep))
-        return self._names[folder]
+            self._below[folder] = frozenset(part for path in inside for part in path.split(os.sep))
+        return self._below[folder]
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
