@@ -52,7 +52,7 @@ class ByText:
 
     def _hands_over(self, path: str, carrier: str) -> bool:
         """Whether a file does more with another one that it imports as a module than to take what that has by its names."""
-        meaning = self._users.meaning(path)
+        meaning = self._users.meanings.at(path)
         own = Ref(f"{carrier}::")
         return meaning is None or any(
             meaning.value(function, at) == own and any(function.ops[use.op][0] != op.ATTR for use in function.users[at])

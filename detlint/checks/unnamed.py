@@ -351,7 +351,7 @@ class Unnamed:
             return True
         wanted = self._wanted(module, name)
         for path in saying:
-            meaning = self._users.meaning(path)
+            meaning = self._users.meanings.at(path)
             if meaning is None:
                 continue
             places = (
@@ -399,7 +399,7 @@ class Unnamed:
 
     def _is_named_in(self, path: str, wanted: Wanted, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether another file may mean a definition by a name that it has: its own, or the one that an import has given it."""
-        other, meaning = self._resolver.module(path), self._users.meaning(path)
+        other, meaning = self._resolver.module(path), self._users.meanings.at(path)
         if other is None or meaning is None:
             return any(map(wanted.is_spelled, scalars_of(self._index, path)))
         imported = references.imports(meaning, wanted, name)

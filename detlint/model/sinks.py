@@ -15,7 +15,7 @@ from detlint.ir.code import VALUES, Code, Function
 from detlint.model import always, growth
 from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.meaning import Meaning, Meanings
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
@@ -161,10 +161,9 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = point_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
-            is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+            point, meaning = call_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
             self._known[key] = otherwise
-            if point is not None and is_call and meaning is not None:
+            if point is not None and meaning is not None:
                 self._known[key] = answer(point.function, point.at, meaning)
         return self._known[key]  # type: ignore[return-value]
 

@@ -27,7 +27,7 @@ from detlint.facts.model import (
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
-from detlint.model.meaning import MOST_FILES, Meaning, Meanings
+from detlint.model.meaning import MOST_FILES, Meanings
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.index import Index
@@ -126,13 +126,8 @@ class Users:
         return self._dynamic(path)
 
     def _asks(self, path: str) -> Dynamic | None:
-        meaning = self.meaning(path)
+        meaning = self.meanings.at(path)
         return Dynamic(meaning) if meaning is not None else None
-
-    def meaning(self, path: str) -> Meaning | None:
-        """What the values in a file mean; None for one that is no Python."""
-        module = self.resolver.module(path)
-        return self.meanings.of(module) if module is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
