@@ -643,7 +643,7 @@ class Constants:
         library = not self._offered and self._unnamed.is_in_library(module)
         if not library or default is None or may_say(self._resolver.code(module.path), name, own=True):
             return None
-        saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
+        saying = (p for p in self._users.index.saying(name, self._users.home(module)) if p != module.path)
         said = any(not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying)
         return None if said else Argument(default, False)
 
@@ -906,7 +906,7 @@ class Constants:
         among the code, or in a YAML file, has that of this one. (Others may, of a library, and hand it over.)"""
         if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
             return True
-        for path in self._users.texts.saying(name, self._users.home(module)):
+        for path in self._users.index.saying(name, self._users.home(module)):
             self._resolver.opened.add(path)
             code = self._resolver.code(path)
             if code is None or any(is_spelled(text, name) for text in code.texts):

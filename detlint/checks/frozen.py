@@ -142,7 +142,7 @@ class Frozen:
         """Whether another file only says the name of a definition to say of which class something is, and nobody reads that."""
         code = self._resolver.code(use.module.path) if use.site < 0 else None
         told = code is not None and only_hints(code, name)
-        return told and not self._users.texts.saying_any(READERS, self._users.home(use.module))
+        return told and not self._users.index.saying_any(READERS, self._users.home(use.module))
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -177,7 +177,7 @@ class Frozen:
     def _asking(self, module: Module) -> Iterator[Module]:
         """The files of the project of a file, those that it imports, and those that import it, which say whether something needs
         gradients."""
-        modules, texts, project = self._resolver.modules, self._users.texts, self._users.project(module)
+        modules, texts, project = self._resolver.modules, self._users.index, self._users.project(module)
         texts.sought.update((project, word) for word in REQUIRES)
         found = (modules.find(module.path, name) for name in module.facts.imports)
         others = [*self._users.importers(module.path), *(place[0] for place in found if place is not None)]

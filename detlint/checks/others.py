@@ -79,7 +79,7 @@ class Others:
 
     def _calling_below(self, folder: str, word: str) -> dict[str, None]:
         """The files below a folder that call a method of a name, in order."""
-        return dict.fromkeys(self._calling(self._users.texts.saying(word, folder), word))
+        return dict.fromkeys(self._calling(self._users.index.saying(word, folder), word))
 
     def _calling(self, paths: Iterable[str], word: str) -> Iterator[str]:
         """Those of some files that call a method of a name; what is found out rests on all of them."""

@@ -219,13 +219,13 @@ class Settled:
 
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
         """Whether the code of a file below a folder says one of some words."""
-        codes = (self._users.resolver.code(path) for path in self._users.texts.saying_any(words, folder))
+        codes = (self._users.resolver.code(path) for path in self._users.index.saying_any(words, folder))
         return any(code is not None and not code.identifiers.isdisjoint(words) for code in codes)
 
     def _given_by_code(self, folder: str, key: str, unpacked: bool) -> _Given:
         """What the code below a folder gives a key, or passes under that name where tables are unpacked."""
         found, declared = set[Const | None](), False
-        for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
+        for path in self._users.index.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
                 code = self._users.resolver.code(path)
                 given = writes(self._users.resolver, path, key, unpacked=unpacked)

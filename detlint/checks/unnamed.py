@@ -18,7 +18,6 @@ from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.yaml_file import scalars
-from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT
 from detlint.ir import code as ir
 from detlint.ir import ops as op
@@ -81,7 +80,7 @@ class Unnamed:
     ) -> None:
         self._resolver = resolver
         self._users = users
-        self._texts = users.texts
+        self._index = users.index
         self._root = root
         self._packaged = packaged
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
@@ -237,7 +236,7 @@ class Unnamed:
     def _reads_hints(self, module: Module) -> bool:
         """Whether somebody near a module may build what an annotation names."""
         home = self._users.home(module)
-        return self._hinting.of(home, lambda: bool(self._texts.saying_any(READERS, home)), False)
+        return self._hinting.of(home, lambda: bool(self._index.saying_any(READERS, home)), False)
 
     @staticmethod
     def _is_replaced(code: Code, site: Site) -> bool:
@@ -253,7 +252,7 @@ class Unnamed:
         bodies = ((path, self._resolver.known(path).classes.get(inside)) for path, inside in own)
         if any(body is None or NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
             return True
-        return bool(own) and bool(self._texts.saying_any([HEIRS], self._users.home(module)))
+        return bool(own) and bool(self._index.saying_any([HEIRS], self._users.home(module)))
 
     def _is_noting(self, path: str, body: Class) -> bool:
         """Whether a metaclass of the program makes a class, or a decorator of the program knows it."""
@@ -262,7 +261,7 @@ class Unnamed:
 
     def _is_noted(self, module: Module) -> bool:
         """Whether some class of the program may know those that derive from it."""
-        return bool(self._texts.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
+        return bool(self._index.saying_any([HEIRS, NOTED, "metaclass"], self._users.home(module)))
 
     def _is_idle_case(self, module: Module, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether a decorator adds a function to one that is put together of cases, and nothing that runs refers to that."""
@@ -444,12 +443,12 @@ class Unnamed:
         code = self._resolver.code(package.path)
         if code is None or any(references.own(code, name)):
             return True
-        saying = self._texts.saying(name, self._users.home(package))
+        saying = self._index.saying(name, self._users.home(package))
         return any(path != package.path for path in saying)
 
     def _scalars(self, path: str) -> Sequence[str]:
         """The values of a file of settings; of a file of Python that can't be parsed none."""
-        data = self._texts.of(path) if is_yaml(path) else None
+        data = self._index.yaml(path)
         return scalars(data) if data is not None else ()
 
     def _hands_on(self, module: Module, name: str) -> bool:
@@ -469,7 +468,7 @@ class Unnamed:
             return True
         if any(self._finding(home)):
             return True
-        for path in self._texts.saying_any(sorted(EVALUATING), home):
+        for path in self._index.saying_any(sorted(EVALUATING), home):
             if (dynamic := self._users.dynamic(path)) is not None and dynamic.evaluates:
                 self._resolver.opened.add(path)
                 return True
@@ -492,7 +491,7 @@ class Unnamed:
 
     def _finding(self, home: str) -> Iterator[tuple[str, Dynamic]]:
         """The files below a folder that may come to others without their names."""
-        for path in self._texts.saying_any(sorted(WORDS), home):
+        for path in self._index.saying_any(sorted(WORDS), home):
             dynamic = self._users.dynamic(path)
             if dynamic is not None and dynamic.finding:
                 self._resolver.opened.add(path)
@@ -566,7 +565,7 @@ class Unnamed:
     def _is_meant_by_run(self, path: str) -> bool:
         """Whether a file in which a run starts imports a module of the name of this file, and finds none: whoever starts it says
         where that is."""
-        if self._texts.has(os.path.join(os.path.dirname(path), INIT)):
+        if self._index.has(os.path.join(os.path.dirname(path), INIT)):
             return False  # what is in a package is imported through that
         module = self._resolver.module(path)
         stem = os.path.basename(_place(module)) if module is not None else ""
@@ -665,7 +664,7 @@ class Unnamed:
 
     def _inside(self, folder: str) -> Iterator[str]:
         """The Python files in a folder itself."""
-        below = self._texts.below(folder)
+        below = self._index.below(folder)
         return (path for path in below if path.endswith(".py") and os.path.dirname(path) == folder)
 
     def _may_be_found(self, module: Module) -> bool:
@@ -680,7 +679,7 @@ class Unnamed:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(_place(module)))
-        for path in self._texts.saying(folder, home):
+        for path in self._index.saying(folder, home):
             if any(_parts(text)[-2:] == (folder, "") for text in self._constants(path)):
                 self._resolver.opened.add(path)
                 return True
