@@ -12,7 +12,6 @@ import yaml
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory, SettingsFile
-from detlint.facts.comments import may_hold, of_comment
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     ENCODER,
@@ -20,7 +19,6 @@ from detlint.facts.model import (
     Body,
     Const,
     Detail,
-    Directive,
     Facts,
     Function,
     Items,
@@ -51,6 +49,7 @@ from detlint.ir.yaml_nodes import (
     pairs_of,
     too_deep,
 )
+from detlint.sources.directives import Directive, may_hold, of_comment
 
 _BEHIND_TAGS: Final = frozenset(b" \t\r\f\v,]}")
 """What a tag ends before."""
