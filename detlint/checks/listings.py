@@ -22,7 +22,7 @@ from detlint.ir.uses import Use
 from detlint.model import growth
 from detlint.model.growth import GROWS, LEVELS, WRITES, Grown
 from detlint.model.meaning import Meaning, Meanings
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.program.reach import is_object
 from detlint.program.resolve import Module
 from detlint.program.users import Callers
@@ -160,7 +160,7 @@ class _Order(msgspec.Struct):
     def of(self, value: int) -> int:
         """What the order of the items in a value does."""
         key = (self.module.path, self.function.number, value)
-        if key in self.seen:
+        if key in self.seen or _is_alone(self.function, value):
             return NOTHING
         self.seen.add(key)
         return max((self._in(value, use) for use in self.function.users[value]), default=NOTHING)
@@ -240,7 +240,7 @@ class _Order(msgspec.Struct):
             done = NOTHING if unsaid else KEPT
         elif owner != function.number:
             done = KEPT
-        return max((done, *(self._elsewhere(other).of(load) for other, load in loads if not _is_alone(other, load))))
+        return max((done, *(self._elsewhere(other).of(load) for other, load in loads)))
 
     def _elsewhere(self, function: Function) -> _Order:
         """The same in another function of the file."""
@@ -533,18 +533,15 @@ class _Order(msgspec.Struct):
             name: its normal name.
             bound: how many parameters are the object itself.
         """
-        resolver = self.program.matcher.resolver
-        path, inside = name.split("::", 1)
-        module, code = resolver.module(path), resolver.code(path)
-        bodies = code.by_name.get(inside, ()) if code is not None else ()
-        meaning = self.program.meanings.of(module) if module is not None else None
-        if module is None or meaning is None or len(bodies) != 1 or bodies[0].is_class or bodies[0].decorators:
+        found = self.program.meanings.definition(name)
+        if found is None or found[1].is_class or found[1].decorators:
             return None
-        body = bodies[0]
+        meaning, body = found
         slots = [*_given(self.function, call, value, body, bound)]
         if not slots or not self._is_beside(call):
             return None
-        there = replace(self, module=module, meaning=meaning, function=body, beside=None, handed=_Handed(self, call))
+        handed = _Handed(self, call)
+        there = replace(self, module=meaning.module, meaning=meaning, function=body, beside=None, handed=handed)
         return max(there._parameter(slot) for slot in slots)
 
     def _is_beside(self, call: int) -> bool:
@@ -559,7 +556,7 @@ class _Order(msgspec.Struct):
         loads = function.loads.get(BEFORE - slot, ())
         if any(_is_sorted(function, load, self.meaning) for load in loads):
             return NOTHING
-        return max((self.of(load) for load in loads if not _is_alone(function, load)), default=NOTHING)
+        return max((self.of(load) for load in loads), default=NOTHING)
 
     def _returned(self) -> int:
         """What those do with the items who call a function that gives them back: nothing, if it is nothing everywhere."""
@@ -579,8 +576,8 @@ class _Order(msgspec.Struct):
 
     def _given_back(self, module: Module, index: int) -> int:
         resolver = self.program.matcher.resolver
-        point, meaning = point_of(resolver, module, module.sites[index]), self.program.meanings.of(module)
-        if point is None or meaning is None or point.function.ops[point.at][0] != op.CALL:
+        point, meaning = call_of(resolver, module, module.sites[index]), self.program.meanings.of(module)
+        if point is None or meaning is None:
             return KEPT
         there = replace(self, module=module, meaning=meaning, function=point.function, depth=self.depth + 1)
         kept = any(point.function.ops[use.op][0] == op.STORE for use in point.function.users[point.at])
@@ -641,16 +638,13 @@ class _Asked(NamedTuple):
         order, call = self.order, use.op
         function = order.function
         value, name = function.ops[call][use.place], order._name(call)
-        path, colon, inside = name.partition("::")
-        resolver = order.program.matcher.resolver
-        module, code = (resolver.module(path), resolver.code(path)) if colon else (None, None)
-        bodies = code.by_name.get(inside, ()) if code is not None else ()
-        meaning = order.program.meanings.of(module) if module is not None else None
-        if module is None or meaning is None or len(bodies) != 1 or bodies[0].is_class:
+        found = order.program.meanings.definition(name)
+        if found is None or found[1].is_class:
             return order._in(value, use)
-        there = replace(order, module=module, meaning=meaning, function=bodies[0], handed=_Handed(order, call))
-        slots = [*_given(function, call, value, bodies[0], 0)]
-        loads = [load for slot in slots for load in bodies[0].loads.get(BEFORE - slot, ())]
+        meaning, body = found
+        there = replace(order, module=meaning.module, meaning=meaning, function=body, handed=_Handed(order, call))
+        slots = [*_given(function, call, value, body, 0)]
+        loads = [load for slot in slots for load in body.loads.get(BEFORE - slot, ())]
         return max(map(_Asked(there).of, loads), default=NOTHING) if slots else KEPT
 
 

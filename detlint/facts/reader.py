@@ -14,7 +14,6 @@ from typing import Literal
 from msgspec import Raw, structs
 
 from detlint.catalog import Catalog
-from detlint.facts.comments import directives
 from detlint.facts.model import (
     ENCODER,
     SETTER,
@@ -43,6 +42,7 @@ from detlint.ir.records import GENERATOR, KIND, LAMBDA, FileIR
 from detlint.model.exports import ALL, exported
 from detlint.model.search_path import put_on_path
 from detlint.model.trials import TRIES, is_trial
+from detlint.sources.directives import directives
 
 
 class Reader(Definitions):

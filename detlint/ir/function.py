@@ -76,6 +76,16 @@ class Function(Body):
 
     # -- values --------------------------------------------------------------------------------------------------------
 
+    def made_of(self, value: int) -> Iterator[int]:
+        """A value and all that it is made of, also through the names under which this function keeps it."""
+        waiting, seen = [value], {value}
+        for at in waiting:  # grows meanwhile
+            yield at
+            kept = self.stored(at) if self.ops[at][0] == op.LOAD else None
+            new = {*self.values(at), *(kept or ())} - seen
+            seen |= new
+            waiting += sorted(new)
+
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []

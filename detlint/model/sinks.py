@@ -15,7 +15,7 @@ from detlint.ir.code import VALUES, Code, Function
 from detlint.model import always, growth
 from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.meaning import Meaning, Meanings
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
@@ -129,6 +129,10 @@ class Sinks:
         """Whether nothing is drawn by the keys that a call gives, or only what is dropped."""
         return self._ask("keys", module, index, self._draws_nothing, False)
 
+    def is_only_printed(self, module: Module, index: int) -> bool:
+        """Whether what a function gives is only shown to people."""
+        return self._ask("printed", module, index, self._is_only_printed, False)
+
     def is_only_shown(self, module: Module, index: int) -> bool:
         """Whether what a call chooses is only shown to people."""
         return self._ask("shown", module, index, self._is_only_shown, False)
@@ -157,10 +161,9 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = point_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
-            is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+            point, meaning = call_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
             self._known[key] = otherwise
-            if point is not None and is_call and meaning is not None:
+            if point is not None and meaning is not None:
                 self._known[key] = answer(point.function, point.at, meaning)
         return self._known[key]  # type: ignore[return-value]
 
@@ -285,6 +288,16 @@ class Sinks:
         given = function.call(call)
         first = value in given.positional[:1] or any(given.named.get(word) == value for word in firsts)
         return "ends" if not first and _imports(function.code, libraries) else ""
+
+    def _is_only_printed(self, function: Function, at: int, meaning: Meaning) -> bool:
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            return (
+                "ends" if not self._catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])) else ""
+            )
+
+        unused = Unused(function, Worth(role, lambda method: method == "item", _says_shape))
+        return function.called_on(at) < 0 and unused.holds(at) and unused.ended
 
     def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog
