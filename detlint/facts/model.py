@@ -14,6 +14,7 @@ import msgspec
 
 from detlint.model.search_path import NOTHING, Puts
 from detlint.sources.directives import Directive
+from detlint.sources.parse import Cell, Problem
 
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
@@ -198,14 +199,6 @@ class Site(Record, frozen=True):
     """The function that it stands in, as a position in `Facts.functions`; 0 is the module's top level."""
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
-    use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of its body),
-    `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a comprehension), `keyed:USE` (a table
-    by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `ignored` (by a loop that
-    takes no more than the numbers of the items), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a
-    file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown`
-    (in a text that is put together), `kept` (under a name), `dropped`, `complete` (none of the weights that it loads is missing), `id`
-    (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -310,13 +303,6 @@ class Option(Record, frozen=True):
     span: Span
 
 
-COMPLETE: Final = "complete"
-KEPT: Final = "kept"
-"""Words of `Site.use`."""
-ANEW: Final = "'"
-"""Stands behind a name that is bound anew; no identifier has it."""
-
-
 class Detail(Record, frozen=True):
     """What only matters of a function where its own file is checked."""
 
@@ -324,12 +310,6 @@ class Detail(Record, frozen=True):
     decorators: tuple[Value | None, ...] = ()
     options: dict[str, Option] = {}
     """Parameters that decorators fill from the command line (`@click.option("--seed")`)."""
-    ordered: tuple[str, ...] = ()
-    """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
-    fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, `gathered` for those that a loop
-    fills, and `anew` where those are surely no parameters then. A name that is bound anew has an `ANEW` more behind it from there
-    to the end of the block: what was in it before isn't meant, but what is in it then may be, under the name with fewer of them."""
 
 
 class Class(Record, frozen=True):
@@ -348,34 +328,6 @@ class Class(Record, frozen=True):
     function with `SETTER` after that name."""
 
 
-UNPARSABLE: Final = "can't be parsed"
-"""How the message begins about a file that Python can't read."""
-
-
-class Problem(Record, frozen=True):
-    """Why a file has no facts."""
-
-    message: str
-    line: int = 1
-    column: int = 0
-
-    @property
-    def is_syntax(self) -> bool:
-        """Whether Python can't read the file either."""
-        return self.message.startswith(UNPARSABLE)
-
-
-class Cell(Record, frozen=True):
-    """A code cell of a notebook. The code of all cells is joined, in their order, and read like one file."""
-
-    line: int
-    """The line at which it begins in the joined code, from 1."""
-    number: int
-    """Its position among the cells of all kinds, from 1, as ruff counts them."""
-    margin: int = 0
-    """How many columns were taken off its lines, where they were all indented."""
-
-
 class Body(Record, frozen=True):
     """What happens in a file, in order: needed where it is checked or run through, not where a name leads into it."""
 
@@ -389,8 +341,6 @@ class Body(Record, frozen=True):
     attributes that are read and may be properties."""
     keyed: tuple[int, ...] = ()
     """The functions that may handle random keys, by position."""
-    lists: bool = False
-    """Whether it says what functions do with their parameters, since it may list things in no order."""
     perhaps: tuple[int, ...] = ()
     """The sites that a run may pass over in their statement: `x.cpu() if moves else x`, `moves and x.cpu()`."""
 

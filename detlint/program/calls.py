@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     LOOKED_UP,
     SETTER,
@@ -27,6 +26,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.ir.alone import in_ir
 from detlint.model.sinks import Sinks
 from detlint.model.tables import parameters
 from detlint.program.entry import sites

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from detlint import toml
-from detlint.facts.nodes import walk
-from detlint.facts.parse import parse
 from detlint.files import MOST_OF_METADATA, read
+from detlint.sources.nodes import walk
+from detlint.sources.parse import parse
 
 GROUPS = ("console_scripts", "gui_scripts")
 

@@ -17,7 +17,6 @@ from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     COMPARED,
     Arg,
-    Cell,
     Detail,
     Either,
     Expression,
@@ -43,6 +42,7 @@ from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
 from detlint.model.options import lacking
+from detlint.sources.parse import Cell
 
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,
@@ -120,8 +120,6 @@ class State:
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
         self.excerpt: bool | None = None
         """Whether it leaves out much of what it reads, once its top level misses a name."""
-        self.lists = not said.isdisjoint(catalog.listing_words)
-        """Whether the file may list things in no order."""
 
         self.sites: list[Site] = []
         self.places: list[tuple[int, int]] = []
