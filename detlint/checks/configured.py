@@ -66,14 +66,10 @@ class Configured:
             parameter: its name, or its position, counted from the object itself.
         """
         found = self._resolver.attribute_of_class(made, method) if deepest else None
-        path, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
-        module = self._resolver.module(path) if colon else None
-        meaning = self._users.meanings.of(module) if module is not None else None
-        bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
-        if meaning is None or len(bodies) != 1 or bodies[0].decorators:
+        defined = self._users.meanings.definition(found.name) if isinstance(found, Ref) else None
+        if defined is None or defined[1].decorators:
             return False
-        self._resolver.opened.add(path)
-        function = bodies[0]
+        meaning, function = defined
         slot = _slot(function, parameter)
         reads = function.code.reads(Binding(function.number, slot)) if slot > 0 else ()
         left = [(home, at) for home, at in reads if not _is_only_asked(home, at)]

@@ -53,7 +53,7 @@ from detlint.ir.places import Place, Test, named
 from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
 from detlint.model.kept import always_set_to, set_once
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.program.answers import Answers
@@ -670,9 +670,8 @@ class Constants:
 
     def _called_at(self, module: Module, caller: Function, site: Site) -> Place | None:
         """Where the call of a site stands in its function; None at the top level, and in a lambda."""
-        point = point_of(self._resolver, module, site) if caller.name else None
-        is_call = point is not None and point.function.ops[point.at][0] == op.CALL
-        return point if point is not None and is_call and point.function is point.around else None
+        point = call_of(self._resolver, module, site) if caller.name else None
+        return point if point is not None and point.function is point.around else None
 
     def calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function, or of a constructor; None where it may have others."""

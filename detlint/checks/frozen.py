@@ -15,9 +15,8 @@ from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.unused import puts_names_together
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.facts.yaml_text import is_yaml
-from detlint.ir import ops as op
 from detlint.model.classes import may_derive
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.program.answers import Answers
@@ -86,10 +85,8 @@ class Frozen:
 
     def _held(self, module: Module, site: Site) -> Held | None:
         """The one name that what a site makes gets; None for none."""
-        meaning, point = self._users.meanings.of(module), point_of(self._resolver, module, site)
-        if meaning is None or point is None or point.function.ops[point.at][0] != op.CALL:
-            return None
-        return self._freezing.held(meaning, point)
+        meaning, point = self._users.meanings.of(module), call_of(self._resolver, module, site)
+        return self._freezing.held(meaning, point) if meaning is not None and point is not None else None
 
     def _kept_as(self, module: Module, site: Site) -> str:
         """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and

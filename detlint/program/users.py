@@ -126,8 +126,7 @@ class Users:
         return self._dynamic(path)
 
     def _asks(self, path: str) -> Dynamic | None:
-        module = self.resolver.module(path)
-        meaning = self.meanings.of(module) if module is not None else None
+        meaning = self.meanings.at(path)
         return Dynamic(meaning) if meaning is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
