@@ -22,13 +22,15 @@ Shadowed = list[tuple[str, Op | None, Op | None]]
 class File:
     """The tables of a file."""
 
-    __slots__ = ("bases", "constants", "functions", "imports", "strings", "waiting")
+    __slots__ = ("bases", "constants", "functions", "imports", "places", "strings", "waiting")
 
     def __init__(self) -> None:
         self.strings: dict[str, int] = {}
         self.constants: dict[object, Op] = {}
         """The ops that give them, by what `constant_key` says: one op each, as most are there more than once."""
         self.functions: list[Builder] = []
+        self.places: list[int | None] = []
+        """Of the node of each op the four numbers of its `Span`, all in one row, those of one function behind those of the one before."""
         self.waiting: deque[tuple[Builder, Body]] = deque()
         """The functions and classes whose bodies are lowered after all that is around them, as the walk would be as deep as they are
         nested otherwise."""
@@ -88,8 +90,7 @@ class Builder:
         self.number = len(file.functions)
         file.functions.append(self)
         self.ops: list[Op] = []
-        self.places: list[int | None] = []
-        """Of the node of each op the four numbers of its `Span`, all in one row."""
+        self.places = file.places
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
@@ -191,11 +192,11 @@ class Builder:
 
     def resolved(self) -> list[tuple[int, int, int]]:
         """What each slot means, as in `Name`; to be asked once all is lowered, and of inner functions before outer ones."""
-        file, number, bound, declared = self.file, self.number, self.bound, self.declared
+        strings, number, bound, declared = self.strings, self.number, self.bound, self.declared
         beyond = {read[1] for read in self.beyond.values()} if self.beyond else ()
         found = []
-        for slot, key in enumerate(self.keys):
-            text = file.string(self.names[slot])
+        for slot, name in enumerate(self.names):
+            text, key = strings.setdefault(name, len(strings)), self.keys[slot]
             if slot in bound and (not declared or key not in declared or slot in self.private):
                 found.append((text, number, slot))
             elif declared and declared.get(key) == GLOBAL and slot not in beyond:

@@ -6,7 +6,7 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from operator import add, sub
 from typing import Any, Final
 
@@ -59,14 +59,17 @@ def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int,
     return msgspec.Raw(_ENCODER.encode((names, ops)))
 
 
-def encoded_spans(functions: Sequence[Sequence[Any]]) -> bytes:
-    """The places of the ops of each function, four numbers each in a row, as `spans_of` reads them: all of the file's in four columns, of
-    which three hold differences, mostly 0, to the line before, and of the end to the beginning. That takes half of what they take one by
-    one."""
-    places = [*chain.from_iterable(functions)]
+def encoded_spans(counts: Sequence[int], places: Sequence[Any]) -> bytes:
+    """Places as `spans_of` reads them, in four columns, of which three hold differences, mostly 0, to the line before, and of the end to the
+    beginning. That takes half of what they take one by one.
+
+    Args:
+        counts: how many ops each function has.
+        places: of each op four numbers, all in one row.
+    """
     lines, columns = places[::4], places[1::4]
     parts = (
-        [len(function) // 4 for function in functions],
+        counts,
         [*lines[:1], *map(sub, lines[1:], lines)],
         columns,
         [*map(sub, places[2::4], lines)],
