@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -22,18 +21,16 @@ Shadowed = list[tuple[str, Op | None, Op | None]]
 class File:
     """The tables of a file."""
 
-    __slots__ = ("bases", "constants", "functions", "imports", "places", "strings", "waiting")
+    __slots__ = ("bases", "constants", "functions", "imports", "places", "strings")
 
     def __init__(self) -> None:
         self.strings: dict[str, int] = {}
         self.constants: dict[object, Op] = {}
         """The ops that give them, by what `constant_key` says: one op each, as most are there more than once."""
         self.functions: list[Builder] = []
+        """Their bodies are lowered one after the other: the walk would be as deep as they are nested otherwise."""
         self.places: list[int | None] = []
         """Of the node of each op the four numbers of its `Span`, all in one row, those of one function behind those of the one before."""
-        self.waiting: deque[tuple[Builder, Body]] = deque()
-        """The functions and classes whose bodies are lowered after all that is around them, as the walk would be as deep as they are
-        nested otherwise."""
         self.imports: list[tuple[int, int, int, str | None, str | None]] = []
         """As in `Import`, with what will be the last strings: no row of a string that an op has depends on the names of variables."""
         self.bases: dict[int, list[str | None]] = {}
@@ -68,8 +65,8 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names",
-        "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
+        "beyond", "body", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "number",
+        "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
     def __init__(self, file: File, kind: int, name: str, line: int, parent: Builder | None) -> None:
@@ -107,6 +104,7 @@ class Builder:
         """Name -> `GLOBAL` or `NONLOCAL`."""
         self.parameters: list[Parameter] = []
         self.returns = -1
+        self.body: Body = []
 
     def put(self, op: Op, node: Any) -> int:
         """Add an op; its position."""

@@ -54,14 +54,19 @@ def spans_of(ir: FileIR, function: int) -> list[Span]:
     return [*zip(*(column[part] for column in columns), strict=True)]
 
 
-def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
+def encoded_ops(ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
+    """The ops of a function, for `encoded_body`."""
+    return msgspec.Raw(_ENCODER.encode(ops))
+
+
+def encoded_body(names: Sequence[tuple[int, int, int]], ops: msgspec.Raw) -> msgspec.Raw:
     """A function as `body_of` reads it; names as in `Name`."""
     return msgspec.Raw(_ENCODER.encode((names, ops)))
 
 
 def encoded_spans(counts: Sequence[int], places: Sequence[Any]) -> bytes:
-    """Places as `spans_of` reads them, in four columns, of which three hold differences, mostly 0, to the line before, and of the end to the
-    beginning. That takes half of what they take one by one.
+    """Places as `spans_of` reads them, in four columns, of which three hold differences, mostly 0: to the line before, and of the end to
+    the beginning. That takes half of what they take one by one.
 
     Args:
         counts: how many ops each function has.
