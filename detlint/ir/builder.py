@@ -30,7 +30,8 @@ class File:
         self.functions: list[Builder] = []
         """Their bodies are lowered one after the other: the walk would be as deep as they are nested otherwise."""
         self.places: list[int | None] = []
-        """Of the node of each op the four numbers of its `Span`, all in one row, those of one function behind those of the one before."""
+        """Of the node of each op, and behind them of each parameter, the four numbers of its `Span`, all in one row, those of one function
+        behind those of the one before."""
         self.imports: list[tuple[int, int, int, str | None, str | None]] = []
         """As in `Import`, with what will be the last strings: no row of a string that an op has depends on the names of variables."""
         self.bases: dict[int, list[str | None]] = {}
@@ -65,8 +66,8 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "body", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "number",
-        "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
+        "beyond", "body", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names",
+        "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
     def __init__(self, file: File, kind: int, name: str, line: int, parent: Builder | None) -> None:
@@ -88,6 +89,8 @@ class Builder:
         file.functions.append(self)
         self.ops: list[Op] = []
         self.places = file.places
+        self.given: list[int | None] = []
+        """The same numbers of each parameter."""
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
@@ -154,8 +157,10 @@ class Builder:
         """Bind a name."""
         self.put((STORE, self.bind(text), value), node)
 
-    def parameter(self, text: str, kind: int, default: int, annotation: int) -> None:
+    def parameter(self, node: ast.arg, kind: int, default: int, annotation: int) -> None:
         """A parameter, as in `Parameter`, whose slot is its position."""
+        text = node.arg
+        self.given.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
         self.parameters.append(Parameter(kind, default, annotation))
         key = self.key(text) if self.prefix else text
         self.slots[key] = self.added(text, key)

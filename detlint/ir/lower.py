@@ -66,7 +66,7 @@ def _lowered(tree: ast.Module) -> FileIR:
         exports,
         classes,
         tuple(encoded_body(found, own.ops) for found, own in zip(names, done, strict=True)),
-        encoded_spans([own.size for own in done], file.places),
+        encoded_spans([own.places for own in done], file.places),
     )
     functions.clear()  # they lead to the file, and it to them: nothing would ever free either while garbage isn't looked for
     return made
@@ -75,7 +75,8 @@ def _lowered(tree: ast.Module) -> FileIR:
 class _Done(NamedTuple):
     """What is kept of the ops of a function. They are let go of at once: memory that was used a moment ago is the fastest."""
 
-    size: int
+    places: int
+    """How many."""
     ops: msgspec.Raw
     methods: list[tuple[int, int]]
     """Of a class: the slots that it stores functions in, and these."""
@@ -91,7 +92,8 @@ def _done(f: Builder) -> _Done:
     if f.kind == CLASS:
         stored = [part for part in ops if part[0] == op.STORE]
         methods = [(slot, ops[made][1]) for _, slot, made in stored if ops[made][0] == op.FUNCTION]
-    done = _Done(len(ops), encoded_ops(ops), methods)
+    f.places += f.given
+    done = _Done(len(ops) + len(f.given) // 4, encoded_ops(ops), methods)
     if f.kind != MODULE:
         ops.clear()
     return done
