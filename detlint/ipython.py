@@ -196,13 +196,15 @@ def _code(command: str) -> int:
 
 
 def _star_import(arguments: str) -> str:
-    """`%run folder/file.py` runs a file in the notebook's names: much as a star import of it does."""
+    """`%run folder/file.py` runs a file in the notebook's names: much as a star import of it does. What else it runs may be a notebook."""
     words = (word.strip("\"'") for word in arguments.split())
     said = next((word for word in words if word == "-m" or not word.startswith("-")), "")
     said = next(words, "").replace(".", "/") if said == "-m" else said
     path = os.path.normpath(said).replace("\\", "/").removesuffix(".py") if said else ""
     parts = path.split("/")
-    return f"from {'.'.join(parts)} import *" if all(part.isidentifier() for part in parts) else "pass"
+    if all(part.isidentifier() for part in parts):
+        return f"from {'.'.join(parts)} import *"
+    return f"{UNKNOWN}.run_line_magic('run', {arguments!r})"
 
 
 def _parses(text: str) -> bool:

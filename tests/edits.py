@@ -30,7 +30,7 @@ DOCUMENTS = {
     "setup.py": ("from setuptools import setup\n\nsetup()\n",),
 }  # fmt: skip
 KINDS = (
-    *("text",) * 8, "add", "remove", "rename", "move", "folder", "package", "revert", "link", "dangle", "settings", "requirements",
+    *("text",) * 12, "add", "remove", "rename", "move", "folder", "package", "revert", "link", "dangle", "settings", "requirements",
     "document", "notebook", "touch",
 )  # fmt: skip
 
@@ -77,8 +77,9 @@ def edited(text: str, others: list[str], random: Random) -> str:
         lines[derived.lineno - 1] = lines[derived.lineno - 1].replace(f"{head}:", f"{head}({base.name}):", 1)
     elif kind == "rename" and names:
         name = random.choice(names)
-        line, end = lines[name.lineno - 1].encode(), name.end_col_offset
-        lines[name.lineno - 1] = (line[:end] + b"_renamed" + line[end:]).decode()
+        line, end = lines[name.lineno - 1].encode(), name.end_col_offset or 0
+        as_long = name.id.isascii() and random.random() < 0.5  # so that the file's size tells nothing
+        lines[name.lineno - 1] = (line[: end - as_long] + (b"_" if as_long else b"_renamed") + line[end:]).decode()
     else:
         lines.insert(0, "# a line more\n")
     after = "".join(lines)

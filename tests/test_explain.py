@@ -62,7 +62,7 @@ def test_unseeded_draw(project: Project) -> None:
 
 def test_where_nothing_marks_a_project_the_current_folder_is_it(project: Project) -> None:
     project(**{"src/net.py": "import torch\n\n\ndef noise():\n    return torch.rand(2)\n", "train.py": "print(1)\n"})
-    assert "no entry point of the program does" in explained("src/net.py:5")
+    assert "no entry point of the program imports the file" in explained("src/net.py:5")
     project(**{"train.py": "from src.net import noise\n\nprint(noise())\n"})
     assert "path: `noise` (train.py:3) > here" in explained("src/net.py:5")
 
@@ -152,7 +152,7 @@ def test_late_seed(project: Project) -> None:
 def test_caller_decides(project: Project) -> None:
     project(**{"lib.py": "import torch\n\n\ndef noise():\n    return torch.rand(1)\n"})
     text = explained("lib.py:5")
-    assert "no entry point of the program does" in text
+    assert "no entry point of the program imports the file" in text
     assert "the caller decides" in text
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import keyword
 import tokenize
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -16,11 +19,14 @@ from hypothesis import strategies as st
 from ir_programs import Maker
 from test_ir_meaning import PROGRAMS
 
+from detlint.ir import body, words
 from detlint.ir import ops as op
-from detlint.ir import words
 from detlint.ir.code import VALUES, Binding, Code, Function
 from detlint.ir.depth import at_any_depth
+from detlint.ir.extent import around, canonical, statement
 from detlint.ir.lower import lower
+from detlint.ir.records import FileIR
+from detlint.ir.storage import decode, encode
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "detlint").rglob("*.py"))[::15]
@@ -207,6 +213,49 @@ def test_functions_by_name() -> None:
         assert all(name.startswith(f"{function.qualified}.") for name in names[1:]) or not function.number
 
 
+SKELETON = "import os\n\nclass A(os.B):\n    def f(self, x=1):\n        return self.g(x)\n\n    g = f\n\ndef h():\n    return A().f()\n"
+
+
+def test_exports_and_classes_are_known_without_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+
+    def noting(read: Callable[[FileIR, int], object]) -> Callable[[FileIR, int], object]:
+        return lambda ir, number: (decoded.append(number), read(ir, number))[1]  # type: ignore[func-returns-value]
+
+    for ask in ("body_of", "spans_of"):
+        monkeypatch.setattr(body, ask, noting(getattr(body, ask)))
+    code = Code(decode(encode(lower(ast.parse(SKELETON)))))
+    assert [code.strings[export.name] for export in code.ir.exports] == ["os", "A", "h"]
+    assert [code.strings[base] for found in code.ir.classes for base in found.bases] == ["os.B"]
+    assert [code.strings[name] for found in code.ir.classes for name, _ in found.methods] == ["f"]
+    assert {"A.f", "A", "h"} <= code.by_name.keys()
+    assert [f.parent.name for f in code.functions() if f.parent is not None] == ["", "", "A"]
+    assert [len(f.header.parameters) for f in code.functions()] == [0, 0, 0, 2]
+    assert code.children == {-1: [0], 0: [1, 2], 1: [3]}
+    assert {"B", "g", "self"} <= code.identifiers
+    assert not decoded
+    (asked,) = code.by_name["A.f"]
+    assert asked.called(asked.ops[-1][1]) == "g" and asked.spans and decoded == [3, 3]
+
+
+def test_nothing_is_kept_of_a_file_that_nobody_has() -> None:
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        code = code_of(SKELETON)
+        inner = code.by_name["A.f"][0]
+        assert all(f.flow and f.users and f.qualified and f.decorators is not None for f in [*code.functions()][1:])
+        assert [*code.inside(0)] and code.setters("a") and code.mentions and code.at((1, 0, 1, 9)) is None
+        gone = weakref.ref(code)
+        del code
+        assert gone() is None
+        assert inner.outermost.name == "A" and inner.code.module.text(0) == "os"  # as far as somebody asks, it is there
+        assert inner.code is inner.code
+    finally:
+        if collects:
+            gc.enable()
+
+
 def test_what_definitions_bind() -> None:
     code = code_of(
         "def f(): pass\nclass A: pass\ng = lambda: 0\nimport h\nif f:\n def i(): pass\ndef j():\n def k(): pass\nl = f"
@@ -374,3 +423,52 @@ def test_names_that_cannot_be_encoded() -> None:
 def test_what_is_no_python_has_all_its_words() -> None:
     found = words.of_text("# a: b.c-d \xe9".encode() + b"\xff")
     assert all(map(found.have, "abcd")) and not found.import_("a")
+
+
+# -- statements ---------------------------------------------------------------------------------------------------------------
+
+STATEMENTS = """\
+@dec(1)
+def f(a=g(2), *, b):
+    x = a if h(a) else b
+    if F.warp(x):  # why
+        y = z = q(x)
+    self.x = [k(n) for n in m(y) if o(n)]
+    return lambda: r(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "inside"),
+    [
+        ("dec", 1, ""), ("g(2)", 1, ""), ("h(a)", 3, "f"), ("b\n", 3, "f"), ("warp(", 4, "f"), ("q(x)", 5, "f"), ("k(n)", 6, "f"),
+        ("o(n)", 6, "f"), ("m(y)", 6, "f"), ("r(1)", 7, "f"),
+    ],
+)  # fmt: skip
+def test_the_statement_around_a_place(text: str, line: int, inside: str) -> None:
+    before = STATEMENTS.partition(text)[0]
+    found = statement(code_of(STATEMENTS), before.count("\n") + 1, len(before.rpartition("\n")[2]))
+    assert found is not None
+    assert (found.line, around(found.function)) == (line, inside)
+
+
+def test_between_statements_there_is_none() -> None:
+    assert statement(code_of("x = 1\n# text\ny = 2\n"), 2, 0) is None
+    assert statement(code_of("def f():\n    x = 1\n    # text\n    y = 2\n"), 3, 4) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("x = f(a, 'b')", "x = (f(a,\n\t\"b\"))", True), ("x = f(a)", "x = f(b)", False), ("x = 1", "x = True", False),
+        ("x = [f(n) for n in m]", "x = [f(n) for n in k]", False), ("x = lambda: f(1)", "x = lambda: f(2)", False),
+        ("x = a if b else c", "x = a if c else b", False), ("def f(a): return 1", "def f(a): return 2", True),
+        ("def f(a): ...", "def f(b): ...", False), ("class C(B): x = 1", "class C(B, k=1): x = 1", False),
+        ("f(a=b)", "f(c=b)", False), ("if f(x): y()", "if f(x): z()", True),
+    ],
+)  # fmt: skip
+def test_what_a_statement_says(one: str, other: str, same: bool) -> None:
+    start = 3 if one.startswith("if") else 0
+    said = [[*canonical(found)] for text in (one, other) if (found := statement(code_of(text), 1, start)) is not None]
+    assert len(said) == 2
+    assert (said[0] == said[1]) is same

@@ -17,7 +17,7 @@ from detlint.ir.written import written
 from detlint.model.flow import is_replaced
 from detlint.model.kept import always_set_to, only_setter, set_once
 from detlint.model.truth import Truth
-from detlint.model.unused import Unused, reads_any_name
+from detlint.model.unused import Unused, Worth, reads_any_name
 
 
 def code_of(text: str) -> Code:
@@ -150,7 +150,7 @@ def test_what_is_set_under_a_test_is_not_always_set() -> None:
 )
 def test_what_nobody_uses(body: str, unused: bool) -> None:
     function, call = call_of(code_of(f"def f(self, a):\n    {body}"), "x")
-    assert Unused(function, lambda *_: "", fills=("append",)).holds(call) is unused
+    assert Unused(function, Worth(fills=("append",))).holds(call) is unused
 
 
 @pytest.mark.parametrize(

@@ -3,28 +3,30 @@ no command, document or setting of their project turns it on."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Collection, Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
 
-from detlint.checks.guards import Guarded, on_the_way
+import yaml
+
+from detlint.checks.given import writes
 from detlint.checks.match import Matcher
-from detlint.facts.loops import dotted
 from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
-from detlint.facts.nodes import walk
+from detlint.facts.yaml_file import composed, nodes_of, pairs_of
+from detlint.facts.yaml_text import decoded, is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.places import point_of
+from detlint.model.truth import Truth, literal
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, Usual, literal
-from detlint.program.truth import result, truth
+from detlint.program.starts import Starts, Usual
 from detlint.program.users import Use, Users
 
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
@@ -33,18 +35,11 @@ RANK_SIZE: Final = "RANK_SIZE"
 """The variable by which each process knows how many there are."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
-_HEAD: Final = re.compile(rb"\bdef \w+\((?:[^()]|\([^()]*\))*\)")
-"""Heads of functions: a parameter of that name is none of the options."""
-_RANKS: Final = re.compile(rb"\bRANK_SIZE[\"'\]]*\s*(?:[=:](?!=)|value:)\s*(?![\"']?1\b)")
-"""What sets that variable to something else than one: in Python, or for a container."""
-_DECLARED: Final = re.compile(rb"(?:\badd\w*|DEFINE_\w+|[oO]ption|\barg\w*)\([^)]*")
-"""Where an option is declared, and not given."""
 _DECLARE: Final = ("add", "DEFINE_", "arg")
 """How the names of functions begin that declare one."""
-_NAME: Final = re.compile(rb"[\"']--?([\w-]+)[\"']")
-"""How a declaration writes the names of an option."""
-_MADE: Final = rb"(?:update|replace|merge|set_defaults|[dD]ict|Namespace|Config|Settings)\((?:[^()]|\([^()]*\))*?"
-"""What makes settings of keywords, or sets them so."""
+_DEST: Final = frozenset({"dest", "name"})
+"""By what a declaration says them else."""
+_ONE: Final = frozenset((Const(1), Const("1")))
 _OFF: Final = frozenset(map(Const, (False, 0, None)))
 
 
@@ -83,18 +78,28 @@ class Alone:
         return any(STARTS_COMMUNICATION in effect.entry.contexts for effects in found for effect in effects)
 
     def _launches(self, folder: str, options: Usual) -> bool:
-        """Whether a file below a folder speaks of what starts several processes, says how many there are, starts something with
-        one of some options, or has another value for one as its own, as settings in Python do."""
+        """Whether a file below a folder names what starts several processes, says how many there are, starts something with one of some
+        options, or has another value for one as its own, as settings in Python do."""
         texts = self._users.texts
         found = texts.saying_any(LAUNCHERS, folder)
-        ranks = texts.saying_any((RANK_SIZE,), folder)
-        found += [path for path in ranks if _RANKS.search(texts.of(path) or b"")]
+        found += (path for path in texts.saying(RANK_SIZE, folder) if self._sets_ranks(path))
         found += launching(self._users, folder, options)
         for option, usual in options.items():
-            saying = texts.saying(option.lstrip("-"), folder)
-            found += [path for path in saying if _has_other(texts.of(path) or b"", option, usual)]
+            for path in texts.saying(option.lstrip("-"), folder):
+                given = self._given_by(path, option)
+                found += [path] if any(value is not None and value not in usual for value in given) else []
         self._resolver.opened.update(found)
         return bool(found)
+
+    def _sets_ranks(self, path: str) -> bool:
+        """Whether a file says of a run that it is made of several processes, or of so many as it is told."""
+        if is_yaml(path):
+            return any(Const(value) not in _ONE for value in _of_yaml(self._users.texts.of(path) or b"", RANK_SIZE))
+        return any(value not in _ONE for value in self._given_by(path, RANK_SIZE))
+
+    def _given_by(self, path: str, option: str) -> set[Const | None]:
+        code = self._resolver.code(path)
+        return {*_of_tables(code, option)} if code is not None else set()
 
 
 def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
@@ -143,7 +148,6 @@ class _Run:
         self._starts = starts
         self._users = users
         self._paths = sorted(reach.files)
-        self._modules = {place.module.path: place.module for place in reach.places}
         self.usual: dict[str, Const] = {}
         """The options that were asked for and are known."""
 
@@ -151,31 +155,26 @@ class _Run:
         """The options one of which has to be given another value than usual for a run to come to a site; none where it may come there
         without that."""
         module, function = place.module, place.module.function_of(place.module.sites[place.site])
-        found = on_the_way(self._users.texts, module, place.site)
-        if found is None:
-            return set()
-        for guard in found.guards:
+        point = point_of(self._users.resolver, module, module.sites[place.site])
+        for test in reversed([*point.tests()] if point is not None and point.around.number else []):
             asked = set[str]()
-            if truth(guard.test, partial(self._known, module, function, found, asked)) is (not guard.wanted):
+            known = Truth(partial(self._known, module, function, asked)).of(test.function, test.value)
+            if known is (not test.wanted):
                 return asked
         return set()
 
-    def _known(self, module: Module, function: Head, found: Guarded, asked: set[str], node: ast.expr) -> Const | None:
-        """What an expression usually is: an option, what the calls of the function give a parameter, or a name for that."""
-        if isinstance(node, ast.Subscript):
-            named = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            return self._option(named, asked) if isinstance(named, str) else None
-        if isinstance(node, ast.Attribute):
-            return self._option(node.attr, asked) if dotted(node) else None
-        if not isinstance(node, ast.Name):
+    def _known(self, module: Module, function: Head, asked: set[str], body: Function, at: int) -> Const | None:
+        """What an expression usually is: an option, or what the calls of the function give a parameter."""
+        operation = body.ops[at]
+        if operation[0] == op.ITEM:
+            key = body.constant(operation[2])
+            return self._option(key, asked) if isinstance(key, str) else None
+        if operation[0] == op.ATTR:
+            return self._option(body.code.strings[operation[2]], asked) if body.dotted(at) else None
+        given = body.given(at)
+        if given is None or given[0].qualified != function.name:
             return None
-        bound = [one for one in walk(found.function) if _binds(one, node.id)]
-        if bound:  # an assignment, and the name that it binds
-            kept = bound[0] if len(bound) == 2 else None
-            if not isinstance(kept, ast.Assign) or isinstance(kept.value, ast.Name):
-                return None
-            return result(kept.value, partial(self._known, module, function, found, asked))
-        return self._parameter(module, function, node.id, asked)
+        return self._parameter(module, function, body.text(operation[1]), asked)
 
     def _option(self, name: str, asked: set[str]) -> Const | None:
         """What an option, or a setting, is where nobody gives it another value; None where that isn't the same anywhere, or something in
@@ -188,23 +187,26 @@ class _Run:
 
     def other_names(self, name: str) -> set[str]:
         """By what else the command line may give an option: `-d`, or what its parser has for its `dest`."""
-        texts = (self._users.texts.of(path) or b"" for path in self._paths)
-        declared = [found[0] for text in texts for found in _DECLARED.finditer(text)]
-        said = re.compile(rb"[\"'](?:--)?%s[\"']" % re.escape(name.encode()).replace(b"_", b"[-_]"))
-        names = [_NAME.findall(one) for one in declared if said.search(one)]
-        found = {word.decode("utf-8", "replace") for one in names for word in one}
-        return {f"-{word}" if len(word) == 1 else word.replace("-", "_") for word in found} - {name}
+        declared = (names for code in self._codes() for names in _declared(code) if name in map(_attribute, names))
+        found = {word.lstrip("-") for names in declared for word in names}
+        return {f"-{word}" if len(word) == 1 else _attribute(word) for word in found} - {name}
+
+    def _codes(self) -> Iterator[Code]:
+        """The run's files of Python."""
+        return (code for path in self._paths if (code := self._users.resolver.code(path)) is not None)
 
     def _usual(self, name: str) -> Const | None:
-        modules = [module for path in self._paths if (module := self._users.resolver.module(path)) is not None]
+        resolver = self._users.resolver
+        modules = [module for path in self._paths if (module := resolver.module(path)) is not None]
         values = {module.facts.options[name].default for module in modules if name in module.facts.options}
         values |= self._starts.values(name)
         value = values.pop() if len(values) == 1 else None
-        self._users.resolver.opened.update(self._paths)
-        texts = (self._users.texts.of(path) for path in self._paths)
-        if not isinstance(value, Const) or any(text is None or _sets_other(text, name, value) for text in texts):
+        resolver.opened.update(self._paths)
+        if not isinstance(value, Const) or len([*self._codes()]) < len(self._paths):
             return None
-        return value
+        given = (writes(resolver, module.path, name) for module in modules)
+        written = (one.of(code) for one, code in zip(given, self._codes(), strict=True))
+        return value if all(found == value for each in written for found in each) else None
 
     def _parameter(self, module: Module, function: Head, name: str, asked: set[str], depth: int = 0) -> Const | None:
         """What all calls in the run's files usually give a parameter."""
@@ -243,48 +245,42 @@ def _alike(usual: Const) -> frozenset[Const]:
     return _OFF if usual in _OFF else frozenset({usual})
 
 
-def _has_other(text: bytes, name: str, usual: Collection[Const]) -> bool:
-    """Whether the top level of a file binds a name to a literal that isn't a usual value, or a table has one under it."""
-    word = re.escape(name.encode())
-    tables = (
-        rb"[\"']%s[\"']\]?\s*[:=]\s*(True|[1-9]\d*)\b|\bdict\((?:[^()]|\([^()]*\))*?\b%s\s*=\s*(True|[1-9]\d*)\b"
-        % (word, word)
-    )
-    if any(literal((found[1] or found[2]).decode()) not in usual for found in re.finditer(tables, text)):
-        return True
-    said = re.finditer(rb"^%s[ \t]*(?::[ \w]+)?=[ \t]*(\w+)[ \t]*(?:#.*)?$" % word, text, re.M)
-    values = (literal(found[1].decode("utf-8", "replace")) for found in said)
-    return any(value not in usual for value in values if value is not None)
+def _attribute(word: str) -> str:
+    """The attribute by which an option is read, unless its parser says another."""
+    return word.lstrip("-").replace("-", "_")
 
 
-def _sets_other(text: bytes, name: str, usual: Const) -> bool:
-    """Whether a file may set an option to another value than the usual one."""
-    raw = name.encode()
-    if raw not in text:
-        return False
-    word = re.escape(raw)
-    sets = rb"(?:(?:\.%s|[\"']%s[\"']\])(?P<more>\s*,[^=\n()]*)?\s*[|^]?=(?!=)|[\"']%s[\"']\s*:)\s*(?P<to>[\w.]*)" % (
-        word,
-        word,
-        word,
-    )
-    given = rb"\b%s\s*(?::[ \w]+)?=\s*(?P<to>True|\d+)\b" % word
-    made = rb"%s\b%s\s*=\s*(?![\w.]*\.%s\b)(?P<to>[\w.]*)" % (_MADE, word, word)
-    set_ = (found for found in re.finditer(sets, text) if not (found["more"] and _is_in_call(text, found.start())))
-    handed = (found for found in re.finditer(made, text) if found["to"] != raw)
-    said = (*set_, *re.finditer(given, _HEAD.sub(b"", text)), *handed)
-    by_name = re.search(rb"setattr\([^,\n]+,\s*[\"']%s[\"']" % word, text)
-    return by_name is not None or any(literal(found["to"].decode("utf-8", "replace")) != usual for found in said)
+def _declared(code: Code) -> Iterator[list[str]]:
+    """The names of the options that a file declares, of each with that of its attribute, if it is told one."""
+    for function in code.each_once():
+        for at, _ in function.each(op.CALL):
+            if _declares(function, at):
+                call = function.call(at)
+                said = map(function.constant, (*call.positional, *(call.named[word] for word in _DEST & {*call.named})))
+                yield [text for text in said if isinstance(text, str)]
 
 
-def _is_in_call(text: bytes, place: int) -> bool:
-    """Whether a place stands among the arguments of a call that begins in the same line: `f(a.size, n=a.n)` sets no `a.size`."""
-    before = text[text.rfind(b"\n", 0, place) + 1 : place]
-    return re.search(rb"\w\((?:[^();]|\([^();]*\))*$", before) is not None
+def _of_tables(code: Code, name: str) -> Iterator[Const | None]:
+    """What a file has under a name, as its own or in a table; None for what isn't written out."""
+    for function in code.each_once():
+        for at, operation in enumerate(function.ops):
+            if operation[0] == op.STORE and not function.number and function.text(operation[1]) == name:
+                yield literal(function, operation[2])
+            elif operation[0] == op.SET_ITEM and function.constant(operation[2]) == name:
+                yield literal(function, operation[3])
+            elif operation[0] == op.DICT:
+                items = zip(operation[1::2], operation[2::2], strict=True)
+                yield from (literal(function, value) for key, value in items if function.constant(key) == name)
+            elif operation[0] == op.CALL and function.is_builtin(operation[1], "dict"):
+                yield from (literal(function, value) for word, value in function.call(at).named.items() if word == name)
 
 
-def _binds(node: ast.AST, name: str) -> bool:
-    """Whether a node of a function binds a name."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+def _of_yaml(data: bytes, name: str) -> Iterator[str]:
+    """What a YAML file has under a name, also as containers are told a variable: `- name: RANK_SIZE`, `value: 8`."""
+    with contextlib.suppress(yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        for node in (node for document in composed(decoded(data)) for node in nodes_of(document)):
+            pairs = pairs_of(node) if isinstance(node, yaml.MappingNode) else {}
+            told = pairs["name"][1].value == name if "name" in pairs else False
+            found = pairs.get("value") if told else pairs.get(name)
+            if found is not None and isinstance(found[1], yaml.ScalarNode):
+                yield found[1].value

@@ -1,30 +1,27 @@
 """Parts of networks that a configuration describes, and that the constructor which is handed the description makes and freezes:
 `first_stage_config: {target: ldm.AutoencoderKL, params: ...}` in what describes a whole network.
 
-The configuration says which class's constructor is handed the description, and as which parameter. What becomes of it there is read
-from the text, through methods of the object itself.
+The configuration says which class's constructor is handed the description, and as which parameter. What becomes of it there is followed
+through methods of the object itself.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Final
 
-from detlint.facts.loops import dotted
+from detlint.checks.freezing import Held, name_of
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
-from detlint.facts.nodes import walk
-from detlint.facts.parse import tree
+from detlint.facts.yaml_file import shares
 from detlint.facts.yaml_text import is_yaml
+from detlint.ir import ops as op
+from detlint.ir.code import Binding, Code, Function
+from detlint.ir.records import REST
+from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
-_TAKEN_OUT: Final = rb"(?:\.|\[\s*[\"']|(?:get|pop|setdefault)\(\s*[\"'])%s\b"
-"""How code takes a description out of the one around it."""
-_SHARES: Final = re.compile(rb"[:\-]\s+&\w")
-"""A part of a YAML file that is named, so that it may stand elsewhere, too."""
+_TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4
 """Methods that hand a description on to others."""
 
@@ -33,10 +30,10 @@ class Configured:
     """Finds such parts.
 
     Args:
-        freezes: whether statements of a file freeze what a name is before they do anything else with it.
+        freezes: whether a function freezes what has a name before it does anything else with it.
     """
 
-    def __init__(self, users: Users, freezes: Callable[[str, Sequence[ast.stmt], str], bool]) -> None:
+    def __init__(self, users: Users, freezes: Callable[[Held], bool]) -> None:
         self._users = users
         self._resolver = users.resolver
         self._freezes = freezes
@@ -44,7 +41,7 @@ class Configured:
     def holds(self, module: Module, index: int) -> bool:
         """Whether what a site of a configuration describes is frozen by each constructor that is handed the description."""
         text = self._users.texts.of(module.path) if is_yaml(module.path) else None
-        if text is None or _SHARES.search(text):
+        if text is None or shares(text):
             return False
         held = [(site, arg.name, _place(arg.value, index)) for site in module.sites for arg in site.args]
         found = [(site, name, deep) for site, name, deep in held if deep is not None]
@@ -56,10 +53,10 @@ class Configured:
         if not (isinstance(made, Ref) and "::" in made.name and name.isidentifier() and name.isascii()):
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
-        taken = re.compile(_TAKEN_OUT % name.encode())
         for path in self._users.texts.saying(name, project):
             self._resolver.opened.add(path)
-            if not is_yaml(path) and taken.search(self._users.texts.of(path) or b""):
+            code = self._resolver.code(path)
+            if code is not None and _takes_out(code, name):
                 return False
         return self._only_freezes(made.name, "__init__", name, _DEEPEST)
 
@@ -67,43 +64,37 @@ class Configured:
         """Whether all that a method of a class makes of a parameter is frozen there, or by the methods that it hands that to.
 
         Args:
-            parameter: its name, or its position, counted from 1.
+            parameter: its name, or its position, counted from the object itself.
         """
         found = self._resolver.attribute_of_class(made, method) if deepest else None
-        if not (isinstance(found, Ref) and "::" in found.name):
+        path, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
+        module = self._resolver.module(path) if colon else None
+        meaning = self._users.meanings.of(module) if module is not None else None
+        bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
+        if meaning is None or len(bodies) != 1 or bodies[0].decorators:
             return False
-        path, _, inside = found.name.partition("::")
         self._resolver.opened.add(path)
-        node = _functions(self._users.texts.of(path) or b"").get(inside)
-        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)] if node is not None else []
-        name = names[parameter] if isinstance(parameter, int) and parameter < len(names) else parameter
-        if node is None or node.decorator_list or name not in names[1:]:
+        function = bodies[0]
+        slot = _slot(function, parameter)
+        reads = function.code.reads(Binding(function.number, slot)) if slot > 0 else ()
+        left = [(home, at) for home, at in reads if not _is_only_asked(home, at)]
+        return bool(left) and all(
+            home is function and self._keeps_frozen(meaning, function, at, made, deepest) for home, at in left
+        )
+
+    def _keeps_frozen(self, meaning: Meaning, function: Function, at: int, made: str, deepest: int) -> bool:
+        """Whether a description is handed to a call that gives what is frozen at once, or that is of a method which does so itself."""
+        uses = function.users[at]
+        call = uses[0].op if len(uses) == 1 and uses[0].place > 1 and function.ops[uses[0].op][0] == op.CALL else -1
+        given = function.call(call) if call >= 0 else None
+        if given is None or given.values() != (at,):
             return False
-        counted = {id(said) for said in _only_asked(node, str(name))}
-        handed = 0
-        for said, body in _calls(node, str(name)):
-            if not self._keeps_frozen(path, made, said, body, names[0], deepest):
-                return False
-            counted.add(id(said.args[0]))
-            handed += 1
-        return handed > 0 and all(id(n) in counted for n in walk(node) if isinstance(n, ast.Name) and n.id == name)
-
-    def _keeps_frozen(
-        self, path: str, made: str, call: ast.Call, body: Sequence[ast.stmt], own: str, deepest: int
-    ) -> bool:
-        """Whether a call that is handed a description gives what is frozen at once, or is of a method that does so itself.
-
-        Args:
-            path: the file of the method in which it stands.
-            body: the statement with the call, and those behind it.
-            own: the name of the object.
-        """
-        first = body[0]
-        if isinstance(first, ast.Assign):
-            name = dotted(first.targets[0]) if len(first.targets) == 1 else ""
-            return name != "" and self._freezes(path, body[1:], name)
-        owner, _, method = dotted(call.func).rpartition(".")
-        return owner == own and self._only_freezes(made, method, 1, deepest - 1)
+        if function.users[call]:
+            name = name_of(function, function.users[call][0].op) if len(function.users[call]) == 1 else ""
+            return name != "" and self._freezes(Held(meaning, function, function.users[call][0].op, name))
+        method = function.own(given.callee)
+        word = next(iter(given.named), "")
+        return method != "" and self._only_freezes(made, method, word or 1, deepest - 1)
 
 
 def _place(value: Value | None, index: int) -> bool | None:
@@ -114,43 +105,36 @@ def _place(value: Value | None, index: int) -> bool | None:
     return True if any(_place(part, index) is not None for part in parts) else None
 
 
-@lru_cache(maxsize=4)
-def _functions(text: bytes) -> dict[str, ast.FunctionDef]:
-    """The methods of a file's classes, by their names inside it; none where it can't be read."""
-    classes = (node for node in (tree(text) or ast.Module([], [])).body if isinstance(node, ast.ClassDef))
-    return {
-        f"{owner.name}.{node.name}": node
-        for owner in classes
-        for node in owner.body
-        if isinstance(node, ast.FunctionDef)
-    }
+def _takes_out(code: Code, name: str) -> bool:
+    """Whether a file takes what has a name out of the description around it: `config.name`, `config["name"]`, `config.get("name")`."""
+    if any(code.function(number).ops[at][0] == op.ATTR for number, at in code.attributes.get(name, ())):
+        return True
+    rows = {row for row, value in enumerate(code.constants) if value == name}
+    return bool(rows) and any(
+        operation[1] in rows and any(_asks(function, use.op) for use in function.users[at])
+        for function in code.each_once()
+        for at, operation in function.each(op.CONST)
+    )
 
 
-def _calls(function: ast.FunctionDef, name: str) -> Iterator[tuple[ast.Call, Sequence[ast.stmt]]]:
-    """The calls that are handed a name alone, of statements that are no more than that, with all that stands behind in their block."""
-    for node in walk(function):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, ())
-            for number, statement in enumerate(block if isinstance(block, list) else ()):
-                call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
-                if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords and _is(call.args[0], name):
-                    yield call, block[number:]
+def _asks(function: Function, at: int) -> bool:
+    return function.ops[at][0] == op.ITEM or function.called(at) in _TAKES_OUT
 
 
-def _only_asked(function: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
-    """Where a function says a name without making anything of it: it compares it, or counts what is in it."""
-    for node in walk(function):
-        asked: list[ast.expr] = []
-        if isinstance(node, ast.Compare):
-            asked = [node.left, *node.comparators]
-        elif isinstance(node, ast.Call) and dotted(node.func) == "len":
-            asked = node.args
-        for value in asked:
-            while isinstance(value, (ast.Attribute, ast.Subscript)):
-                value = value.value
-            if isinstance(value, ast.Name) and value.id == name:
-                yield value
+def _slot(function: Function, parameter: str | int) -> int:
+    """The slot of a parameter that may be given by position, but of the object itself; -1 for none."""
+    taken = [slot for slot, one in enumerate(function.header.parameters) if one.kind < REST]
+    if isinstance(parameter, int):
+        return parameter if parameter in taken else -1
+    return next((slot for slot in taken if function.text(slot) == parameter), -1)
 
 
-def _is(value: ast.expr, name: str) -> bool:
-    return isinstance(value, ast.Name) and value.id == name
+def _is_only_asked(function: Function, at: int) -> bool:
+    """Whether nothing is made of a value: it, or something in it, is compared, or counted."""
+    for use in function.users[at]:
+        operation = function.ops[use.op]
+        counted = operation[0] == op.CALL and use.place > 1 and function.is_builtin(operation[1], "len")
+        inside = operation[0] in (op.ATTR, op.ITEM) and use.place == 1 and _is_only_asked(function, use.op)
+        if not (operation[0] == op.COMPARE or counted or inside):
+            return False
+    return bool(function.users[at])

@@ -43,7 +43,7 @@ class Engine:
     Args:
         resolver: the linked program.
         settings: what is asked for.
-        root: the project's root, for telling test files.
+        root: the project's root.
         hiding: of the last components of some names, those that may stand for them, program-wide.
         properties: as `links.properties` tells them.
         registered: what the program registers under names that the catalog knows.
@@ -71,11 +71,10 @@ class Engine:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
-        self.root = root
-        self.matcher = Matcher(resolver, settings, hiding, registered, versions)
+        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
         self.users = users
         training = Training(resolver, users.meanings)
-        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root), root)
+        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root))
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
@@ -118,11 +117,10 @@ class Engine:
             Settled(users, documents),
             root,
         )
-        self.keys = keys.Keys(self.matcher, root)
+        self.keys = keys.Keys(self.matcher)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
-            root,
             self.matcher,
             self.verdicts.is_idle_generator,
             self.unnamed.leaves_out,
@@ -187,7 +185,7 @@ class Engine:
         found = [*workers.findings(module, self.matcher, outcomes)]
         if not passages:
             strict = self.settings.library == "strict"
-            found += library.findings(module, self.matcher, self._drawing, self.root, strict, is_tried)
+            found += library.findings(module, self.matcher, self._drawing, strict, is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         at_sites = [*self._sites(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from detlint.checks.lookups import SETTINGS, text_of
-from detlint.facts.model import Const
+from detlint.facts.model import Const, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.uses import Use
 from detlint.model.truth import comparison, literal
+from detlint.program.resolve import Resolver
 
 _TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
 """The names of classes whose objects may be such."""
@@ -29,6 +30,10 @@ _DECLARES: Final = re.compile(
 """What is told by a keyword which key it is about."""
 _KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
 """The names of variables that go over keys."""
+_PLAIN: Final = frozenset(
+    {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
+)
+"""Modules from which tables of settings derive."""
 TRUTH: Final = Const("bool()")
 """Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 IS: Final = "== "
@@ -36,6 +41,22 @@ IS: Final = "== "
 _DEFINES: Final = frozenset({op.FUNCTION, op.CLASS, op.IMPORT, op.MEMBER, op.CAUGHT})
 """What binds a name otherwise than by an assignment, or a loop."""
 _COLLECTIONS: Final = frozenset({op.LIST, op.TUPLE, op.SET})
+
+
+def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -> Writes:
+    """What finds what the code of a file gives a key, by what its names mean."""
+    module = resolver.module(path)
+
+    def is_of_library(owner: str) -> bool:
+        others = [base for base in resolver.mro(f"{path}::{owner}")[1:] if "::" not in base]
+        others = [base for base in others if base.partition(".")[0] not in _PLAIN]
+        return bool(others) and not any(map(names_tables, others))
+
+    def is_of_framework(name: str) -> bool:
+        meant = module.facts.names.get(name) if module is not None else None
+        return isinstance(meant, Ref) and meant.name.partition(".")[0] in resolver.catalog.roots
+
+    return Writes(key, is_of_library, is_of_framework, unpacked)
 
 
 def names_tables(name: str) -> bool:

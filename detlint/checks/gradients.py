@@ -6,8 +6,6 @@ under `no_grad`, the items of a data set. What the callers differ on is decided 
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, Literal, NamedTuple
@@ -48,15 +46,6 @@ _Key = tuple[str, int, _About]
 _Known = dict[_Key, Taken | None]
 """What is known of functions, by path and number; None: nothing yet."""
 
-DATA: Final = re.compile(
-    r"(?:^|/)(?:transforms?|augmentations?|augmenters?|datasets?|data|preprocess(?:ing|ors?)?)(?:/|\.py$|_\w+\.py$)"
-    r"|(?:^|/)\w+_(?:transforms?|augmentations?)\.py$"
-)
-"""Files about data: what a layer without weights does there may as well be done to images before any gradient is."""
-EXPORTS: Final = re.compile(
-    r"(?:^|/)(?:export(?:er)?s?|onnx)(?:/|\.py$|_\w+\.py$)|(?:^|/)\w+_(?:export(?:er)?|onnx)\.py$"
-)
-"""Files that write networks down for other engines: what is registered there stands in for operators while a network is traced."""
 BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "init_weights", "reset_parameters"})
 """Methods of layers that run before any pass, and so are part of none."""
 GIVES_BACKWARD: Final = "register_autograd"
@@ -130,7 +119,7 @@ class Gradients:
     def uses(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a definition in the program, outside of tests; None where they can't all be found."""
         found = self.users.of(module, name)
-        return found and [*telling(found, module, self.root)]
+        return found and [*telling(found, module)]
 
     def evaluated(self, module: Module, site: Site) -> bool:
         """Whether a site stands in code that its own file only runs to evaluate."""
@@ -165,12 +154,12 @@ class Gradients:
             return self._of_top_level(module, about)
         if function.owner:
             return self._of_method(module, function, about, known)
-        if self._handles_weights(module, function) or self._is_for_tracing(module, function):
+        if self._handles_weights(module, function):
             return EVALUATED
         if self._is_handed_a_layer(module, function):
             return TAKEN
         if self._is_registered(module, function):
-            return OPEN if DATA.search(self._below(module)) else TAKEN
+            return TAKEN
         uses = self._uses(module, function.name, about)
         first = next(uses, None)
         if first is not None:
@@ -202,7 +191,7 @@ class Gradients:
     def _uses(self, module: Module, name: str, about: _About) -> Iterator[Use]:
         """The uses of a definition, one by one."""
         uses = self.users.each(module, name) if about.everywhere else self.users.within(module, name)
-        return telling(uses, module, self.root)
+        return telling(uses, module)
 
     def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]
@@ -215,8 +204,7 @@ class Gradients:
             if taken is not None and taken <= BEFORE:
                 return taken
         if layer is not None:
-            about_none = self._is_about_data(module, function.owner) or self._only_evaluated(module, function.owner)
-            return OPEN if about_none else TAKEN
+            return OPEN if self._only_evaluated(module, function.owner) else TAKEN
         if self.resolver.is_dataset(owner):
             return BEFORE
         if not self.resolver.is_surely_no_layer(owner):
@@ -287,7 +275,7 @@ class Gradients:
 
     def _unused(self, module: Module) -> Taken:
         """Of a function that nothing in the program uses. What uses a file that nothing imports is not in sight."""
-        if self._only_infers(module) or self._has_pipeline(module) or DATA.search(self._below(module)):
+        if self._only_infers(module) or self._has_pipeline(module):
             return OPEN
         return UNUSED if self.users.is_imported(module) else TAKEN
 
@@ -299,15 +287,6 @@ class Gradients:
                 return True
         return False
 
-    def _is_for_tracing(self, module: Module, function: Function) -> bool:
-        """Whether a function is registered for what writes networks down, or stands in one that is."""
-        if not EXPORTS.search(self._below(module)):
-            return False
-        outer: Function | None = function
-        while outer is not None and not self._is_registered(module, outer):
-            outer = self._around(module, outer)
-        return outer is not None
-
     def _around(self, module: Module, function: Function) -> Function | None:
         """The function that another one is defined in."""
         name = function.name
@@ -316,18 +295,6 @@ class Gradients:
             if name in module.functions:
                 return module.functions[name]
         return None
-
-    def _below(self, module: Module) -> str:
-        return module.path.removeprefix(self.root).replace(os.sep, "/")
-
-    def _is_about_data(self, module: Module, name: str) -> bool:
-        """Whether a layer is a transform of data: it stands among such, and has no weights."""
-        if not DATA.search(self._below(module)):
-            return False
-        values = [value for body in module.facts.classes if body.name == name for value in body.attributes.values()]
-        made = [value.of for value in values if isinstance(value, Result)]
-        names = (self.resolver.normal(module.path, value) for value in made)
-        return not any(isinstance(v, Ref) and self.resolver.layer(v.name) is not None for v in names)
 
     def _is_for_data(self, site: Site, word: str) -> bool:
         """Whether a call hands a function to a data pipeline: `dataset.map(f)`, `DataLoader(collate_fn=f)`."""

@@ -22,15 +22,13 @@ class Hardware:
 
     Args:
         untrained: knows what speaks of training.
-        root: the project's root, for telling test files.
     """
 
-    def __init__(self, resolver: Resolver, users: Users, untrained: Untrained, root: str) -> None:
+    def __init__(self, resolver: Resolver, users: Users, untrained: Untrained) -> None:
         self._resolver = resolver
         self._catalog: Catalog = resolver.catalog
         self._users = users
         self._untrained = untrained
-        self._root = root
         self._chosen: Answers[frozenset[str]] = Answers(users)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
         self._parameters = frozenset(self._catalog.devices.values())
@@ -83,7 +81,7 @@ class Hardware:
         """Whether a script may run networks, other than for a test: one that neither names a framework nor speaks of training prepares
         data beside them."""
         named = self._names_framework(script) or self._untrained.speaks(script.path)
-        return named and not is_test(script.path, self._root)
+        return named and not is_test(script.path)
 
     def _names_framework(self, module: Module) -> bool:
         return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)

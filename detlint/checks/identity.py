@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import gc
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
 from detlint.cache import Cache
 from detlint.checks.finding import Finding
-from detlint.facts.model import Span
-from detlint.facts.parse import module_of
+from detlint.facts.model import Problem, Span
+from detlint.facts.parse import parse
+from detlint.ir.code import Code
+from detlint.ir.extent import around, canonical, statement
+from detlint.ir.lower import lower
 from detlint.source import Source
 
-_BLOCKS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
-"""Fields that hold other statements: they are no part of the statement's own text."""
-_LAYOUT: Final = frozenset({"ctx", "kind", "type_comment"})
 LONGEST: Final = 160
-
-_Block = ast.stmt | ast.ExceptHandler | ast.match_case
 
 
 class Identity(NamedTuple):
@@ -31,8 +27,8 @@ class Identity(NamedTuple):
 
     Attributes:
         function: the functions and classes around it, dotted; empty at the top level.
-        digest: of the statement as Python reads it: layout, comments, quotes and parentheses are no part of it. Of a
-            statement that holds others, of its head.
+        digest: of what the statement does: layout, comments, quotes and parentheses are no part of it. Of a statement that holds
+            others, of its head.
         text: its first line, for people.
     """
 
@@ -54,7 +50,7 @@ class Identities:
         self._cache = cache or Cache(None, "")
         self._known: dict[str, tuple[bytes, dict[Span, Identity]]] = {}
         self._fresh: set[str] = set()
-        self._latest: tuple[str, ast.Module | None] = ("", None)
+        self._latest: tuple[str, Code | None] = ("", None)
 
     def of(self, finding: Finding) -> Identity:
         """The identity of a finding's place. What stands in no statement (a comment, YAML) goes by its own text."""
@@ -80,12 +76,13 @@ class Identities:
 
     def _made(self, finding: Finding) -> Identity:
         source, span = self._sources[finding.path], finding.span
-        function, statement = _statement(self._tree(finding.path), span)
-        if statement is None:
+        code = self._code(finding.path)
+        found = statement(code, span.line, span.column) if code is not None else None
+        if found is None:
             text = b" ".join(source.text_at(span).split()).decode("utf-8", "replace")
-            return Identity(function, self.digest([text]), _shortened(text))
+            return Identity("", self.digest([text]), _shortened(text))
         return Identity(
-            function, self.digest(_canonical(statement)), _shortened(source.line(_first(statement)).strip())
+            around(found.function), self.digest(canonical(found)), _shortened(source.line(found.line).strip())
         )
 
     @staticmethod
@@ -96,96 +93,21 @@ class Identities:
             made.update(part.encode("utf-8", "surrogatepass") + b"\0")
         return made.hexdigest()
 
-    def _tree(self, path: str) -> ast.Module | None:
+    def _code(self, path: str) -> Code | None:
         if path != self._latest[0]:
-            self._latest = path, None if self._sources[path].yaml else _parsed(self._sources[path].data)
+            self._latest = path, None if self._sources[path].yaml else _lowered(self._sources[path].data)
         return self._latest[1]
 
 
 _ROWS: Final = msgspec.msgpack.Decoder(list[tuple[Span, Identity]])
 
 
-def _parsed(data: bytes) -> ast.Module | None:
-    collecting = gc.isenabled()
-    gc.disable()  # looking through a tree that is being made takes longer than making it
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return module_of(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _statement(tree: ast.Module | None, span: Span) -> tuple[str, _Block | None]:
-    """The innermost statement that holds a place, and the functions and classes around it."""
-    names: list[str] = []
-    node: ast.Module | _Block | None = tree
-    place = (span.line, span.column)
-    while node is not None:
-        inner = next((child for child in _held(node) if _begins(child) <= place < _ends(child)), None)
-        if inner is None:
-            break
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.append(node.name)
-        node = inner
-    if node is None or isinstance(node, ast.Module):
-        return ".".join(names), None
-    first = next(_held(node), None)
-    if first is not None and place >= _begins(first):
-        return ".".join(names), None  # between the statements of a block: a comment
-    return ".".join(names), node
-
-
-def _held(node: ast.AST) -> Iterator[_Block]:
-    for name in _BLOCKS:
-        held = getattr(node, name, ())
-        yield from held if isinstance(held, list) else ()
-
-
-def _first(node: _Block) -> int:
-    return _begins(node)[0]
-
-
-def _begins(node: _Block) -> tuple[int, int]:
-    if isinstance(node, ast.match_case):
-        return node.pattern.lineno, node.pattern.col_offset
-    decorators = getattr(node, "decorator_list", ())
-    return min(((d.lineno, 0) for d in decorators), default=(node.lineno, node.col_offset))
-
-
-def _ends(node: _Block) -> tuple[int, int]:
-    last = node.body[-1] if isinstance(node, ast.match_case) else node
-    return last.end_lineno or 0, last.end_col_offset or 0
-
-
-def _canonical(statement: ast.AST) -> Iterator[str]:
-    """A statement's own part of the tree, in order. What differs between versions of Python is left out: empty fields."""
-    waiting: list[object] = [statement]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, ast.AST):
-            yield f"<{type(item).__name__}"
-            left_out = _BLOCKS if item is statement else ()
-            waiting.append(_END)
-            for name, value in reversed([*ast.iter_fields(item)]):
-                if value is not None and value != [] and name not in _LAYOUT and name not in left_out:
-                    waiting += (value, _Field(name))
-        elif isinstance(item, list):
-            waiting += (_END, *reversed(item), _Field("["))
-        elif isinstance(item, _Field):
-            yield str(item)
-        else:
-            yield f"{type(item).__name__}:{item:x}" if isinstance(item, int) else repr(item)
-
-
-class _Field(str):
-    """The name of a field, beside which values that are texts stand."""
-
-
-_END: Final = _Field(">")
+def _lowered(data: bytes) -> Code | None:
+    """The IR of a file; None where it can't be parsed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = parse(data)
+    return Code(lower(tree)) if not isinstance(tree, Problem) else None
 
 
 def _shortened(text: str) -> str:

@@ -73,15 +73,10 @@ class _State(msgspec.Struct):
 
 
 class Keys:
-    """Finds keys that are used up twice.
+    """Finds keys that are used up twice."""
 
-    Args:
-        root: the project's root, for telling test files.
-    """
-
-    def __init__(self, matcher: Matcher, root: str) -> None:
+    def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
-        self.root = root
         self._parameters: dict[tuple[str, int], tuple[_Consumed, frozenset[str]]] = {}
         """Function -> the parameters that it uses up, and the files that were looked into for that."""
         self._open: list[tuple[str, int]] = []
@@ -110,7 +105,7 @@ class Keys:
             message = f"`{api}` uses up a key that `{written(Place(module, first))}` in line {before.line} has used up"
             steps = (Step(module.path, before, "the key is used up here first"),)
         message += f" (and {more} more)" if more else ""
-        if is_test(module.path, self.root):
+        if is_test(module.path):
             severity = "note"  # tests compare what two things do with one key
         return Finding(
             module.path, module.sites[second].span, rule.code, rule.name, severity, message, rule.remedy, steps=steps
@@ -145,7 +140,7 @@ class Keys:
         for match in self.matcher.matches(module, index):
             for parameter in match.entry.consumes:
                 sure = match.name.startswith("jax.random.")
-                if sure and site.use == "spare":
+                if sure and self.matcher.sinks.draws_nothing(module, index):
                     continue  # nothing is drawn by what it gives
                 found.update(dict.fromkeys(_keys(self.matcher.written(module, index, match, parameter)), sure))
         if not found:

@@ -26,12 +26,11 @@ SEEDED: Final = {
 class Levels:
     """Judges matches of one module."""
 
-    def __init__(self, settings: Settings, matcher: Matcher, gradients: Gradients, root: str) -> None:
+    def __init__(self, settings: Settings, matcher: Matcher, gradients: Gradients) -> None:
         self.settings = settings
         self.matcher = matcher
         self.gradients = gradients
         self.origins = Origins(matcher, gradients)
-        self.root = root
 
     def judged(
         self, match: Match, rule: Rule, module: Module, index: int, seeded: bool | None, trained: bool
@@ -76,7 +75,7 @@ class Levels:
             if not builds and self.gradients.are_replaced(module, site, match.name):
                 yield None, "it is about the backward pass, and the operator around it has one of its own, or none"
                 return
-            if site.use == "cut":
+            if self.matcher.sinks.ends_gradients(module, index):
                 yield None, "it is about the backward pass, and no gradient comes back to what it gives"
                 return
             if not builds and self.origins.need_no_gradients(module, index, match):
@@ -88,7 +87,7 @@ class Levels:
         elif self.gradients.evaluated(module, site):
             severity = lowered(severity)
             yield severity, "no gradients are taken here, so one level milder"
-        if is_test(module.path, self.root):
+        if is_test(module.path):
             yield lowered(severity), "a test file, so one level milder"
 
     def never_varies(self, module: Module, index: int, match: Match) -> bool:

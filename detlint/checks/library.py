@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
-from detlint.facts.model import CERTAIN, UNUSED, Result
+from detlint.facts.model import Result
 from detlint.program.reach import Place, Seeding, is_object
 from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
@@ -18,7 +18,6 @@ def findings(
     module: Module,
     matcher: Matcher,
     words: frozenset[str],
-    root: str,
     strict: bool,
     tried: Callable[[Module, int], bool],
 ) -> Iterator[Finding]:
@@ -26,7 +25,6 @@ def findings(
 
     Args:
         words: the last components of what draws, by any name.
-        root: the project's root, for telling test files.
         strict: whether such draws are judged as if nothing seeded them.
         tried: whether what a site draws only tries something out.
     """
@@ -34,11 +32,7 @@ def findings(
     drawn: dict[str, list[tuple[int, Match]]] = {}
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
-            if (
-                _draws(match, matcher)
-                and module.sites[index].use not in ("looked-at", CERTAIN, UNUSED)
-                and not tried(module, index)
-            ):
+            if _draws(match, matcher) and not _matters_little(matcher, module, index) and not tried(module, index):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
                     drawn.setdefault(code, []).append((index, match))
     for code, draws in sorted(drawn.items()):
@@ -46,10 +40,16 @@ def findings(
         rule = matcher.catalog.rules[code]
         severity: Severity = "note"
         if strict:
-            severity = "warning" if is_test(module.path, root) else "error"
+            severity = "warning" if is_test(module.path) else "error"
         more = f" (and {len(draws) - 1} more)" if len(draws) > 1 else ""
         message = f"`{match.name}` draws from a global stream; whether it is seeded, the caller decides{more}"
         yield Finding(module.path, module.sites[index].span, code, rule.name, severity, message, rule.remedy)
+
+
+def _matters_little(matcher: Matcher, module: Module, index: int) -> bool:
+    """Whether nothing hangs on what a site draws: it comes out the same, nobody reads it, or it is only shown."""
+    sinks = matcher.sinks
+    return sinks.is_certain(module, index) or sinks.is_unused(module, index) or sinks.is_only_shown(module, index)
 
 
 def entropy(module: Module, matcher: Matcher, words: frozenset[str]) -> Iterator[Seeding]:

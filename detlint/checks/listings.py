@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -29,10 +28,6 @@ MIXES: Final = frozenset({"?.shuffle", "numpy.random.shuffle", "random.shuffle"}
 """What puts a list into another order where it stands."""
 ASKED: Final = frozenset({"index", "item", "key", "tested"})
 """What a table is used for that is asked by name."""
-TOLD: Final = re.compile(
-    r"(?:^|[._+])(?:error_(?:msg|message|text|log)s|warnings|failures|(?:failed|mismatched|unexpected)(?:_[a-z]+)?)$"
-)
-"""Names of lists that say what went wrong."""
 LISTS: Final = frozenset({"DET305", "DET306"})
 """The rules of listings, and of results as they come."""
 NESTED: Final = "nested"
@@ -193,9 +188,7 @@ class _Order(msgspec.Struct):
         return max(map(self.of, _fates(self.module.detail(self.function), name)), default=NOTHING)
 
     def _gathered(self, name: str) -> int:
-        """What it does where things are put into a name one by one; nothing where these are only told to people."""
-        if TOLD.search(name):
-            return NOTHING
+        """What it does where things are put into a name one by one."""
         if name.startswith(SUM):
             if self.of_set:
                 return NOTHING

@@ -22,13 +22,11 @@ class Loaded:
 
     Args:
         users: finds who builds a layer.
-        root: the project's root, for telling test files, which say nothing of how a layer is used.
     """
 
-    def __init__(self, matcher: Matcher, users: Users, root: str) -> None:
+    def __init__(self, matcher: Matcher, users: Users) -> None:
         self._matcher = matcher
         self._users = users
-        self._root = root
         self._parameters = matcher.catalog.words_with("parameter")
 
     def overwritten(self, module: Module, index: int, runs_load: bool) -> bool:
@@ -67,7 +65,7 @@ class Loaded:
         key = (module.path, name)
         if key not in known:
             known[key] = True
-            uses = telling(self._users.each(module, name), module, self._root)
+            uses = telling(self._users.each(module, name), module)
             first = next(uses, None)
             known[key] = first is not None and all(self._loads(use, known) for use in chain((first,), uses))
         return known[key]

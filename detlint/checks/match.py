@@ -36,6 +36,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import left_out
@@ -118,6 +119,7 @@ class Matcher:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         registered: what the program registers under names that the catalog knows.
         versions: those of libraries that hold in some folders, instead of those in the settings.
+        sinks: tells what becomes of what sites give.
     """
 
     def __init__(
@@ -127,7 +129,9 @@ class Matcher:
         hiding: Hiding,
         registered: Registered,
         versions: Mapping[str, dict[str, str]],
+        sinks: Sinks,
     ) -> None:
+        self.sinks = sinks
         self.hiding = hiding
         self.registered = registered
         self.resolver = resolver

@@ -14,7 +14,6 @@ from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.origins import Origins
 from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
-from detlint.checks.tests import holds_tests, is_test
 from detlint.checks.unapplied import Unapplied
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unimportable import Unimportable
@@ -28,7 +27,7 @@ from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
-from detlint.program.users import ANYWHERE, Users
+from detlint.program.users import Users
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
 """The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
@@ -44,7 +43,7 @@ class Milder:
         literal_calls: does so by no more than what calls write out, or leave at its default.
         is_set: whether anything but a class itself may set an attribute of its objects.
         is_unread: whether nothing reads what an operator gives, by what calls make nothing of.
-        root: the project's root, for telling test files.
+        root: the project's root.
     """
 
     def __init__(
@@ -123,8 +122,6 @@ class Milder:
         talking = [outcome for outcome in through if outcome.communicates]
         if "between-devices" in match.entry.contexts and talking and all(outcome.alone for outcome in talking):
             return "nothing in the project starts a run that comes here on several devices"
-        if match.entry.rule.startswith(STREAMS) and not passed and self._only_helps_tests(module):
-            return "a library has it for tests, and nothing in it comes here"
         if match.entry.rule.startswith(STREAMS) and not passed and self._is_only_applied(module, index, runs):
             return "the runs that come to its file apply weights which they load, and none comes here"
         return ""
@@ -252,17 +249,6 @@ class Milder:
         if self._resolver.layer(f"{module.path}::{owner}") is None:
             return False
         return all(outcome.loads and not outcome.trains for outcome in outcomes)
-
-    def _only_helps_tests(self, module: Module) -> bool:
-        """Whether a file has no tests, but what a library's tests use, and those of others."""
-        if self._settings.library == "strict" or not is_test(module.path, self._root):
-            return False
-        if holds_tests(module) or not self._unnamed.is_in_library(module):
-            return False
-        importers = self._users.importers(module.path)
-        self._users.asked.update((ANYWHERE, os.path.basename(module.path).partition(".")[0]))
-        self._resolver.opened.update(importers)
-        return all(is_test(path, self._root) for path in importers)
 
     def _is_left_open(self, module: Module, index: int, match: Match, through: list[Outcome]) -> bool:
         """Whether those who use a library decide about an operator: by a switch of their run, where a condition is open, by

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.facts.model import Ref
 from detlint.program.resolve import Module
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ class Probes:
         What Python's `random` gives are choices, which are made for something else.
         """
         site = module.sites[index]
-        if site.use.startswith(PROBE):
-            tried = self._matcher.resolver.name(module.path, site.use.removeprefix(PROBE))
-            return isinstance(tried, Ref) and "::" not in tried.name
+        if self._matcher.sinks.is_for_trying(module, index):
+            return True
         name = module.function_of(site).name.rpartition(".")[2]
         if any(word in name for word in self._matcher.catalog.examples):
             return True

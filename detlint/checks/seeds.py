@@ -191,7 +191,6 @@ class SeedRules:
         self,
         catalog: Catalog,
         settings: Settings,
-        root: str,
         matcher: Matcher,
         idle: Callable[[Module, int], bool],
         left_out: Callable[[Module], bool],
@@ -202,7 +201,6 @@ class SeedRules:
         self.may_train = may_train
         self.users = users
         self.settings = settings
-        self.root = root
         self.matcher = matcher
         self.idle = idle
         self.left_out = left_out
@@ -219,7 +217,7 @@ class SeedRules:
         )
         # What tests draw, their runner decides; what such a file does besides, it does for who starts it by hand.
         module = reach.entry.module
-        tests = has_tests(module, self.root, self.catalog.testing)
+        tests = has_tests(module, self.catalog.testing)
         for finding in found:
             mild = tests or _is_only_printed(finding, reach) or self._is_only_looked_at(finding, reach)
             mild = mild or (not reach.entry.function.number and not reach.entry.called and self.left_out(module))
@@ -355,7 +353,7 @@ class SeedRules:
         rule = self.catalog.rules[code]
         path = spot.module.path
         severity: Severity = "error" if rule.level == "error" and sure else "warning"
-        if is_test(path, self.root):
+        if is_test(path):
             severity = lowered(severity)
         return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from detlint.checks.given import IS, TRUTH, Writes, names_tables
+from detlint.checks.given import IS, TRUTH, writes
 from detlint.checks.lookups import Lookup, holds_settings, key_of, looked_up, table_of
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
@@ -32,10 +32,6 @@ _LENIENT: Final = ("addict", "OmegaConf", "__missing__", "defaultdict", "__getat
 """What a project says in which an attribute that a table lacks may be had all the same."""
 _ALL: Final = ("locals",)
 """What a project says that makes a table of whatever variables there are."""
-_PLAIN: Final = frozenset(
-    {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
-)
-"""Modules from which tables of settings derive."""
 _LITERALS: Final = frozenset({"", "true", "false", "none", "null", "yes", "no", "on", "off"})
 _BEGIN_LITERALS: Final = ("-", "+", ".", "[", "(", "{", *"0123456789")
 
@@ -208,23 +204,12 @@ class Settled:
         for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
                 code = self._users.resolver.code(path)
-                theirs = partial(self._is_of_library, path), partial(self._is_of_framework, path)
-                writes = Writes(key, *theirs, unpacked=unpacked)
-                found.update(writes.of(code) if code is not None else (None,))
-                declared |= writes.declared
+                given = writes(self._users.resolver, path, key, unpacked=unpacked)
+                found.update(given.of(code) if code is not None else (None,))
+                declared |= given.declared
             if None in found:
                 break
         return _Given(frozenset(found), declared)
-
-    def _is_of_library(self, path: str, owner: str) -> bool:
-        bases = self._users.resolver.mro(f"{path}::{owner}")[1:]
-        others = [base for base in bases if "::" not in base and base.partition(".")[0] not in _PLAIN]
-        return bool(others) and not any(map(names_tables, others))
-
-    def _is_of_framework(self, path: str, name: str) -> bool:
-        module = self._users.resolver.module(path)
-        meant = module.facts.names.get(name) if module is not None else None
-        return isinstance(meant, Ref) and meant.name.partition(".")[0] in self._users.resolver.catalog.roots
 
 
 def settings_folder(users: Users, documents: Documents, module: Module) -> str:

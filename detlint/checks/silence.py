@@ -21,7 +21,7 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import CERTAIN, IDLE, SHAPES, Ref, Site, Span
+from detlint.facts.model import SHAPES, Ref, Site, Span
 from detlint.model.readers import Readers
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -45,7 +45,6 @@ class Silence:
     Args:
         attributes: knows what reads the attributes of objects.
         documented: knows what documents say of the hardware.
-        root: the project's root, for telling test files.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class Silence:
         unnamed: Unnamed,
         untrained: Untrained,
         documented: Documented,
-        root: str,
     ) -> None:
         self._matcher = matcher
         self._settings = settings
@@ -68,9 +66,9 @@ class Silence:
         self._unnamed = unnamed
         self._untrained = untrained
         self._untold = Untold(matcher, users)
-        self._loaded = Loaded(matcher, users, root)
+        self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
-        self._hardware = Hardware(matcher.resolver, users, untrained, root)
+        self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
@@ -102,17 +100,19 @@ class Silence:
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
-        if "only-gives" in match.entry.contexts and site.use == "dropped":
+        sinks = self._matcher.sinks
+        if "only-gives" in match.entry.contexts and sinks.is_dropped(module, index):
             return "what it gives is dropped"
         if (code.startswith(STREAMS) or code in ON_DEVICE) and is_tried(module, index):
             return "it only tries something out: tests come there, or no more than shapes are shown"
         if code.startswith(STREAMS) and site.use == "id":
             return "it only tells runs or files apart"
-        if code.startswith(STREAMS) and site.use == CERTAIN:
+        if code.startswith(STREAMS) and sinks.is_certain(module, index):
             return "what it gives is the same whatever it draws"
-        if code.startswith((STREAMS, TRANSFORM)) and site.use == "looked-at":
+        if code.startswith((STREAMS, TRANSFORM)) and sinks.is_only_shown(module, index):
             return "what it gives is only shown"
-        if site.use == IDLE and code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module):
+        objects = code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module)
+        if objects and sinks.is_idle(module, index):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):

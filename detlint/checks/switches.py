@@ -119,7 +119,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     severity = _warning(levels)
     if severity == "warning" and active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]:
         severity = "note"
-    if is_test(module.path, levels.root):
+    if is_test(module.path):
         severity = "note"
     answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)
@@ -227,7 +227,9 @@ def _may_vary(place: Place, match: Match, reach: Reach, levels: Levels) -> bool:
     if match.entry.pass_ != "backward" or is_class(match.name):
         return True
     own = place.module is reach.entry.module
-    return site.use != "cut" and not levels.gradients.are_off(place.module, site, by_callers=own)
+    if levels.gradients.are_off(place.module, site, by_callers=own):
+        return False
+    return not levels.matcher.sinks.ends_gradients(place.module, place.site)
 
 
 def _is_over(place: Place, training: Sequence[tuple[Place, Effect]]) -> bool:

@@ -1,45 +1,37 @@
-"""Which files are tests: what they do is judged more mildly, and says nothing of how the rest is used."""
+"""Which files are tests, by the names that pytest goes by: what they do is judged more mildly, and says nothing of how the rest is used."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
 
+from detlint.facts.model import Ref
 from detlint.program.resolve import Module
 from detlint.program.users import Use
 
-TESTS: Final = re.compile(
-    r"(?:^|/)(?:tests?|_?testing)(?:/|$)|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|_?testing(?:_[^/]*)?)\.py$"
-)
+
+def is_test(path: str) -> bool:
+    """Whether a file is one of pytest's, by its name."""
+    name = os.path.basename(path)
+    return name == "conftest.py" or (name.startswith("test_") and name.endswith(".py")) or name.endswith("_test.py")
 
 
-def is_test(path: str, root: str) -> bool:
-    """Whether a file is test code, by its path below the project's root."""
-    return bool(TESTS.search(path.removeprefix(root).replace(os.sep, "/")))
-
-
-def has_tests(module: Module, root: str, testing: Collection[str]) -> bool:
-    """Whether a test runner runs a file: it is in a folder of tests or imports a runner, and a function or method of it is called
-    a test. A script `test_net.py` elsewhere may be what evaluates a network.
+def has_tests(module: Module, testing: Collection[str]) -> bool:
+    """Whether a test runner runs a file: it is called so, and imports a runner, or has a test that it doesn't call itself. A script
+    `test_net.py` may be what evaluates a network.
 
     Args:
         testing: modules that are only there while tests run.
     """
-    if not is_test(module.path, root):
+    names = {f.name for f in module.facts.functions if f.name.rpartition(".")[2].startswith("test_")}
+    if not names or not is_test(module.path):
         return False
-    within = is_test(os.path.join(os.path.dirname(module.path), ""), root)
-    runs = within or any(name.partition(".")[0] in testing for name in module.facts.imports)
-    return runs and holds_tests(module)
+    called = {site.target.name for site in module.sites if isinstance(site.target, Ref)}
+    runs = any(name.partition(".")[0] in testing for name in module.facts.imports)
+    return runs or any(f"{module.prefix}{name}" not in called for name in names)
 
 
-def holds_tests(module: Module) -> bool:
-    """Whether a function or method of a file is called a test."""
-    return any(function.name.rpartition(".")[2].startswith("test_") for function in module.facts.functions)
-
-
-def telling(uses: Iterable[Use], module: Module, root: str) -> Iterator[Use]:
+def telling(uses: Iterable[Use], module: Module) -> Iterator[Use]:
     """The uses of a module's definition that tell how it is used: what tests do with it doesn't, unless it is one of theirs."""
-    tests = is_test(module.path, root)
-    return (use for use in uses if tests or not is_test(use.module.path, root))
+    tests = is_test(module.path)
+    return (use for use in uses if tests or not is_test(use.module.path))

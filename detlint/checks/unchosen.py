@@ -6,7 +6,6 @@ Whoever runs a project may choose it yet; so what is found in such a definition 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -15,24 +14,27 @@ from typing import Final
 from detlint.checks.settled import settings_folder
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.facts.yaml_text import is_yaml
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.places import Place
+from detlint.model.exports import ALL
+from detlint.model.references import block_of, is_listed, saying, spelling
 from detlint.program.answers import Answers
 from detlint.program.chosen import SAID, SET, UNKNOWN
 from detlint.program.documents import Documents
 from detlint.program.registries import last
 from detlint.program.resolve import Module
-from detlint.program.texts import TOP, says
 from detlint.program.users import Users
 
 _REGISTERS: Final = "register"
 """How the names of decorators begin that only put a definition into a registry."""
-_LISTED: Final = re.compile(rb"^__all__[ \t]*\+?=[ \t]*(?:\[[^\]]*\]|\([^)]*\))", re.M)
-_DECORATED: Final = re.compile(rb"^@.*$", re.M)
-_LISTING: Final = ("list_models", "list_modules", "__all__")
-_GOES_THROUGH: Final = re.compile(rb"(?<!def )\blist_(?:models|modules)\(|\bin\s+[\w.]+\.__all__\b")
-"""By what code comes to all that is registered."""
-_PARTS: Final = re.compile(r"_+|(?<=[^\W\d_])(?=\d)")
-"""Where a name may be put together of parts: `f"resnet{depth}"`, `"vit_" + size`."""
+_LISTING: Final = ("list_models", "list_modules")
+"""What gives the names of all that is registered."""
+_OF_TABLES: Final = ("values", "items", "keys", "dict")
+"""How the names of what a registry has end by which code comes to all of it."""
 _SHORTEST: Final = 3
+"""Letters of a name by which it may begin to be put together."""
+_HOLES: Final = ("{", "%")
 
 
 class Unchosen:
@@ -81,10 +83,10 @@ class Unchosen:
         folder = settings_folder(self._users, self._documents, module)
         if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
             return False
-        quoted = re.compile(rb"[\"'](?:%s)[\"']" % b"|".join(word.encode() for word in names))
         for path in self._texts.saying_any(names, folder):
             self._users.resolver.opened.add(path)
-            if is_yaml(path) or quoted.search(_LISTED.sub(b"", self._texts.of(path) or b"")):
+            code = self._users.resolver.code(path)
+            if code is None or not all(map(is_listed, spelling(code, names))):
                 return False
         said = (self._documents.chosen(folder, word, SET) for word in names)
         return not any(found.spoken or found == UNKNOWN for found in said)
@@ -98,9 +100,9 @@ class Unchosen:
 
     def _find_choosing(self, word: str, folder: str) -> Iterator[str]:
         """The files of settings below a folder that say a name, and those whose code has a text that is it."""
-        quoted = re.compile(rb"[\"']%s[\"']" % word.encode())
         for path in self._texts.saying(word, folder):
-            if is_yaml(path) or quoted.search(self._texts.of(path) or b""):
+            code = self._users.resolver.code(path)
+            if code is None or word in code.texts:
                 yield path
 
     def _is_named(self, module: Module, name: str, names: Sequence[str], folder: str) -> bool:
@@ -110,49 +112,82 @@ class Unchosen:
             self._users.resolver.opened.add(path)
             if path != module.path:
                 return True
-        words = b"|".join(word.encode() for word in names)
-        tells = re.compile(rb"([\"'])(?:(?!(?:%s)\1)[^\"'\n]*\1|(?:%s)\1(?=\s*:))" % (words, words))
-        for block in self._texts.blocks(module.path):
-            text = block.text
-            if block.name == TOP:
-                text = tells.sub(b"", _DECORATED.sub(b"", _LISTED.sub(b"", text)))
-            if block.name != name and any(says(text, word) for word in names):
-                return True
-        return False
+        code = self._users.resolver.code(module.path)
+        return code is None or any(_means(place) for place in saying(code, names) if block_of(place) != name)
 
     def _may_be_put_together(self, names: Sequence[str], folder: str) -> bool:
         """Whether code below a folder may put one of some names together, or settings may give a part of it."""
         for name in names:
-            ends = [found.end() for found in _PARTS.finditer(name) if _SHORTEST <= found.end() < len(name)]
-            begins = {begin for end in ends for begin in (name[:end], name[:end].rstrip("_"))}
-            texts = rb"[\"'](?:%s)[\"'{%%]" % b"|".join(re.escape(begin.encode()) for begin in begins)
-            for path in self._texts.saying_any(sorted(begins), folder) if begins else ():
+            begins = [*_begins(name)]
+            for path in self._texts.saying_any(sorted({*begins}), folder) if begins else ():
                 self._users.resolver.opened.add(path)
-                text = self._texts.of(path)
-                if (
-                    text is None
-                    or (is_yaml(path) and says(text, name[: max(ends)].rstrip("_")))
-                    or re.search(texts, text)
-                ):
+                code = self._users.resolver.code(path)
+                if code is None and (not is_yaml(path) or self._texts.has_name(path, begins[-1])):
+                    return True
+                if code is not None and any(_may_begin(text, begins) for text in code.texts):
                     return True
         return False
 
     def _goes_through(self, registry: str, folder: str) -> bool:
         """Whether code below a folder may come to all that is registered."""
-        owner = re.split(r"\W", registry.rpartition(".")[0])[-1]
-        through = re.compile(rb"\bin\s+(?:\w+\.)*%s\b|\b%s\.\w*(?:values|items|keys|dict)\b" % ((owner.encode(),) * 2))
-        for path in self._texts.saying_any([*_LISTING, *filter(None, (owner,))], folder):
-            text = self._texts.of(path)
-            if text is None or self._does(path, text, _GOES_THROUGH) or (owner and self._does(path, text, through)):
+        owner = registry.rpartition(".")[0].rpartition(".")[2]
+        for path in self._texts.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
+            code = self._users.resolver.code(path)
+            if code is not None and any(_goes_through(function, owner) for function in code.functions()):
                 self._users.resolver.opened.add(path)
                 return True
         return False
 
-    def _does(self, path: str, text: bytes, what: re.Pattern[bytes]) -> bool:
-        """Whether the code of a file does something, and not only its comments and texts."""
-        if what.search(text) is None or not path.endswith(".py"):
-            return what.search(text) is not None
-        return any(what.search(block.text) for block in self._texts.blocks_of_code(path))
+
+def _means(place: Place) -> bool:
+    """Whether something that is said at a place may choose what has that name: it neither lists it, nor decorates a definition, nor
+    only tells of it in a table by that name."""
+    function, at = place
+    if function.number:
+        return True
+    made = (operation for _, operation in function.each(op.FUNCTION, op.CLASS))
+    decorating = (decorator for operation in made for decorator in operation[3 : 3 + operation[2]])
+    if is_listed(place) or any(at in function.within(decorator) for decorator in decorating):
+        return False
+    uses = function.users[at]
+    return not uses or any(function.ops[use.op][0] != op.DICT or not use.place % 2 for use in uses)
+
+
+def _begins(name: str) -> Iterator[str]:
+    """By what a name may begin that is put together of parts: `f"resnet{depth}"`, `"vit_" + size`; the shortest first."""
+    for end in range(_SHORTEST, len(name)):
+        last, following = name[end - 1], name[end]
+        if (last == "_" and following != "_") or (last.isalpha() and following.isdigit()):
+            yield name[:end]
+            yield name[:end].rstrip("_")
+
+
+def _may_begin(text: str, begins: Sequence[str]) -> bool:
+    """Whether a text is a beginning of a name, alone or before what is filled in."""
+    return any(text == begin or text.startswith(tuple(begin + hole for hole in _HOLES)) for begin in begins)
+
+
+def _goes_through(function: Function, owner: str) -> bool:
+    """Whether a function may come to all that a registry has, or a file gives out.
+
+    Args:
+        owner: the name of the registry.
+    """
+    strings = function.code.strings
+    for at, operation in function.each(op.CALL, op.LOAD, op.ATTR):
+        if operation[0] == op.CALL:
+            if function.called(at) in _LISTING:
+                return True
+            continue
+        word = function.text(operation[1]) if operation[0] == op.LOAD else strings[operation[2]]
+        listed = word == ALL and operation[0] == op.ATTR
+        for use in function.users[at] if listed or (owner and word == owner) else ():
+            taking = function.ops[use.op]
+            if taking[0] == op.FOR or (taking[0] == op.COMPARE and use.place > 1):
+                return True
+            if taking[0] == op.ATTR and not listed and strings[taking[2]].endswith(_OF_TABLES):
+                return True
+    return False
 
 
 def _all(module: Module) -> Iterator[tuple[str, tuple[str, ...]]]:

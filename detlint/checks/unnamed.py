@@ -14,7 +14,6 @@ from functools import partial
 from typing import Final
 
 from detlint.checks.gradients import BEGINNING
-from detlint.checks.hints import READERS
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
@@ -29,7 +28,7 @@ from detlint.model import references
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
 from detlint.model.meaning import Meaning
 from detlint.model.readers import Counts, Readers
-from detlint.model.references import MAIN, TOP, Wanted, block_of
+from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.documents import Documents
@@ -169,7 +168,7 @@ class Unnamed:
             return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
             return self.is_never_chosen(module, name)
-        if self._is_known_to_base(module, name) or is_test(module.path, self._root):
+        if self._is_known_to_base(module, name) or is_test(module.path):
             return False
         if not (self._is_done_without(module, name) if module.facts.cells else self._is_imported(module)):
             return False
@@ -311,7 +310,7 @@ class Unnamed:
         bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
         if any(f"{inside}.{name}" in self._resolver.known(path).functions for path, colon, inside in bases if colon):
             return False
-        if is_test(module.path, self._root) or not self._is_imported(module):
+        if is_test(module.path) or not self._is_imported(module):
             return False
         runs = partial(self._counts, own, asking)
         return not self.is_offered(module, owner) and not self._attributes.is_read(module, owner, name, counts=runs)

@@ -13,7 +13,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
 from detlint.model.places import point_of
-from detlint.model.unused import Role, Unused, reads_any_name
+from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Callers
 
@@ -50,7 +50,7 @@ def is_unread(
         return False
     function = point.function
 
-    def role(call: int, value: int) -> Role:
+    def role(function: Body, call: int, value: int) -> Role:
         told, name = function.call(call), _name(function, call)
         if name.rpartition(".")[2] in takers or (ignores is not None and ignores(module, function, call, value)):
             return "ends"
@@ -61,7 +61,7 @@ def is_unread(
     def passes(method: str) -> bool:
         return computes is not None and method in KEEPS
 
-    return Unused(function, role, passes, fills=("append",) if computes else ()).holds(point.at)
+    return Unused(function, Worth(role, passes, fills=("append",) if computes else ())).holds(point.at)
 
 
 class UnreadObjects:
@@ -84,8 +84,7 @@ class UnreadObjects:
         point = _call_of(self._resolver, module, site)
         if point is None:
             return False
-        role: Callable[[int, int], Role] = partial(self._role, module, point.function)
-        unused = Unused(point.function, role, tables=True)
+        unused = Unused(point.function, Worth(partial(self._role, module), tables=True))
         if unused.holds(point.at):
             return True
         plain = not (function.owner or function.yields or module.detail(function).decorators)

@@ -49,7 +49,7 @@ class Verdicts:
         raising: finds what stands behind an error.
         documented: knows what documents say of the hardware.
         settled: knows what all files of settings have.
-        root: the project's root, for telling test files.
+        root: the project's root.
     """
 
     def __init__(
@@ -72,9 +72,8 @@ class Verdicts:
         self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
         self._users = users
         self._levels = levels
-        self._root = root
         gradients = levels.gradients
-        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented, root)
+        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented)
         kin = Kin(users, attributes)
         constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), kin)
         self._constants = constants()
@@ -120,11 +119,11 @@ class Verdicts:
             return
         drawn = self._drawn(module, index, match)
         # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
-        tests = not is_test(module.path, self._root) and any(not is_test(o.entry, self._root) for o in through)
+        tests = not is_test(module.path) and any(not is_test(o.entry) for o in through)
         drawing = [
             o
             for o in (passage.outcome for passage in passed if index not in passage.silent)
-            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry, self._root))
+            if not (o.infers and not o.trains and follows_mode(match)) and not (tests and is_test(o.entry))
         ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         undecided = seeded and not match.sure and not all(outcome.open.isdisjoint(drawn) for outcome in drawing)

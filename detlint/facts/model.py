@@ -203,13 +203,8 @@ class Site(Record, frozen=True):
     by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `ignored` (by a loop that
     takes no more than the numbers of the items), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a
     file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown`
-    (in a text that is put together), `kept` (under a name; `kept as 1`: the function only gives it back, as that one of several; `kept but
-    1,2`: those of several that it gives are never read), `dropped`, `unused` (what is drawn under a name that nobody
-    reads), `spare` (nothing is drawn by the keys that it gives, or only what is
-    dropped), `probe:NAME` (what is called so is tried out with it), `looked-at` (what was chosen is only shown to people), `idle` (an
-    object that the file shows, or does not even that, and does nothing with), `lent` (a data set that the function only gives back), `cut`
-    (it comes through no gradient), `complete` (none of the weights that it loads is missing), `certain` (a draw that comes out the same
-    whatever is drawn), `id` (under a name that only tells runs or files apart), or nothing."""
+    (in a text that is put together), `kept` (under a name), `dropped`, `complete` (none of the weights that it loads is missing), `id`
+    (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -315,15 +310,8 @@ class Option(Record, frozen=True):
 
 
 COMPLETE: Final = "complete"
-IDLE: Final = "idle"
-LENT: Final = "lent"
-CERTAIN: Final = "certain"
-UNUSED: Final = "unused"
-"""Words of `Site.use`."""
 KEPT: Final = "kept"
-AS: Final = "kept as "
-BUT: Final = "kept but "
-"""What `Site.use` begins with, before numbers."""
+"""Words of `Site.use`."""
 ANEW: Final = "'"
 """Stands behind a name that is bound anew; no identifier has it."""
 

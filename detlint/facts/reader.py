@@ -16,7 +16,6 @@ from typing import Literal
 from msgspec import Raw, structs
 
 from detlint.catalog import Catalog
-from detlint.facts import smoke
 from detlint.facts.comments import directives
 from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
@@ -38,7 +37,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.parse import parsable, parse
-from detlint.facts.reading.definitions import Definitions, name_of
+from detlint.facts.reading.definitions import Definitions
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
 from detlint.ir.lower import lower
@@ -46,6 +45,7 @@ from detlint.ir.records import FileIR
 from detlint.model.exports import ALL, exported
 from detlint.model.options import lacking
 from detlint.model.search_path import put_on_path
+from detlint.model.trials import TRIES, is_trial
 from detlint.notebook import cell_of
 
 
@@ -61,14 +61,12 @@ class Reader(Definitions):
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
-        self.bodies = {node.name: node for node in tree.body if type(node) is ast.FunctionDef}
         if cells:
             self.cells(tree.body, cells)
         else:
             self.tree = tree
             self.lacking = lacking(self.code)
             self.block(tree.body)
-        self.tell_spare(tree.body)
         self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
         self.flow[0] = tuple(self.steps)
         module_scope = self.scope
@@ -164,16 +162,19 @@ class Reader(Definitions):
             self.block(node.body)
             for place, mode in reversed(self.early):
                 self.under(mode, place)
-            self.tell_spare(node.body)
-            self.tell_needed(node)
-            self.tell_unread(node)
-            if self.steps and smoke.is_trial(node, [*map(name_of, self.details[index].decorators)]):
+            self.tell_needed()
+            if self.steps and node.name.startswith(TRIES) and self.is_trial(node):
                 self.steps = [Branch("trial", None, (tuple(self.steps),))]
         head, detail = self.functions[index], self.details[index]
         deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
         self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)
         self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
         self.flow[index] = tuple(self.steps)
+
+    def is_trial(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a function only tries something out."""
+        of_name = (f for f in self.code.functions() if f.name == node.name and f.header.line == node.lineno)
+        return any(map(is_trial, of_name))
 
 
 def read(

@@ -131,6 +131,22 @@ def scalars(data: bytes) -> list[str]:
     return found
 
 
+def shares(data: bytes) -> bool:
+    """Whether a part of a file stands elsewhere in it, too, under an alias, or may, since it can't be read."""
+    try:
+        waiting = composed(decoded(data))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        return True
+    seen = {*map(id, waiting)}
+    for node in waiting:
+        for child in _children(node) if isinstance(node, yaml.CollectionNode) else ():
+            if id(child) in seen:
+                return True
+            seen.add(id(child))
+            waiting.append(child)
+    return False
+
+
 def _expect_few(documents: list[yaml.Node]) -> None:
     """Go through documents as who takes an alias for what it leads to, up to where it leads back to itself: a few lines may lead
     from one to the next millions of times.

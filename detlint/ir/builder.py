@@ -5,24 +5,18 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from detlint.ir.ops import STORE
+from detlint.ir.ops import CONST, LOAD, STORE
 from detlint.ir.records import CLASS, KIND, Parameter
 
 GLOBAL: Final = 0
 NONLOCAL: Final = 1
 
 Body = list[ast.stmt] | ast.expr
-Shadowed = list[tuple[str, int | None, int | None]]
-"""Names whose meaning changes for a while, and the slots that they had before: at that place, and in comprehensions."""
-
-
-class Pending(NamedTuple):
-    """A function or class whose body is lowered after all that is around it, as the walk would be as deep as they are nested otherwise."""
-
-    builder: Builder
-    body: Body
+Op = tuple[int, ...]
+Shadowed = list[tuple[str, Op | None, Op | None]]
+"""Names whose meaning changes for a while, and the ops that read them before: at that place, and in comprehensions."""
 
 
 class File:
@@ -32,9 +26,12 @@ class File:
 
     def __init__(self) -> None:
         self.strings: dict[str, int] = {}
-        self.constants: dict[object, int] = {}
+        self.constants: dict[object, Op] = {}
+        """The ops that give them, by what `constant_key` says: one op each, as most are there more than once."""
         self.functions: list[Builder] = []
-        self.waiting: deque[Pending] = deque()
+        self.waiting: deque[tuple[Builder, Body]] = deque()
+        """The functions and classes whose bodies are lowered after all that is around them, as the walk would be as deep as they are
+        nested otherwise."""
         self.imports: list[tuple[int, int, int, str | None, str | None]] = []
         """As in `Import`, with what will be the last strings: no row of a string that an op has depends on the names of variables."""
         self.bases: dict[int, list[str | None]] = {}
@@ -48,9 +45,13 @@ class File:
         """The row of a string, or -1."""
         return -1 if text is None else self.string(text)
 
-    def constant(self, value: object) -> int:
-        """The row of a constant."""
-        return self.constants.setdefault(constant_key(value), len(self.constants))
+    def constant(self, value: object) -> Op:
+        """The op that gives a constant."""
+        key = constant_key(value)
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = CONST, len(self.constants)
+        return found
 
 
 def constant_key(value: object) -> object:
@@ -65,8 +66,8 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names", "nodes",
-        "number", "ops", "parameters", "parent", "prefix", "private", "returns", "slots", "strings", "visible",
+        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names",
+        "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
     def __init__(self, file: File, kind: int, name: str, line: int, parent: Builder | None) -> None:
@@ -78,7 +79,7 @@ class Builder:
         self.line = line
         self.parent = parent
         self.visible = parent.inner.copy() if parent is not None and parent.inner else None
-        """Of the comprehensions and type parameters around it in its parent, name -> slot there."""
+        """Of the comprehensions and type parameters around it in its parent, as `slots` there."""
         self.prefix: str = "" if parent is None else parent.prefix
         """What stands before names like `__name`, which a class has for itself."""
         if kind == CLASS:
@@ -86,30 +87,30 @@ class Builder:
             self.prefix = "_" + bare if bare else ""
         self.number = len(file.functions)
         file.functions.append(self)
-        self.ops: list[tuple[int, ...]] = []
-        self.nodes: list[ast.AST] = []
-        """The node of each op."""
+        self.ops: list[Op] = []
+        self.places: list[int | None] = []
+        """Of the node of each op the four numbers of its `Span`, all in one row."""
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
-        self.slots: dict[str, int] = {}
-        """Name -> its slot at the place that is being lowered: inside a comprehension what that binds is another."""
-        self.beyond: dict[str, int] = {}
+        self.slots: dict[str, Op] = {}
+        """Name -> the op that reads its slot at the place that is being lowered: inside a comprehension what that binds is another."""
+        self.beyond: dict[str, Op] = {}
         """What stands for `slots` in the comprehensions of a class, which don't see its names."""
         self.bound: set[int] = set()
         self.private: set[int] = set()
         """The slots of comprehensions and type parameters, which no declaration is about."""
-        self.inner: dict[str, int] = {}
-        """Of the comprehensions and type parameters around that place, name -> slot."""
+        self.inner: dict[str, Op] = {}
+        """Of the comprehensions and type parameters around that place, as `slots`."""
         self.declared: dict[str, int] = {}
         """Name -> `GLOBAL` or `NONLOCAL`."""
         self.parameters: list[Parameter] = []
         self.returns = -1
 
-    def put(self, op: tuple[int, ...], node: ast.AST) -> int:
+    def put(self, op: Op, node: Any) -> int:
         """Add an op; its position."""
         self.ops.append(op)
-        self.nodes.append(node)
+        self.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
         return len(self.ops) - 1
 
     # -- names ----------------------------------------------------------------------------------------------------------------
@@ -120,40 +121,34 @@ class Builder:
             return self.prefix + text
         return text
 
-    def added(self, text: str, key: str) -> int:
-        """A new slot."""
+    def added(self, text: str, key: str) -> Op:
+        """The op that reads a new slot."""
         self.names.append(text)
         self.keys.append(key)
-        return len(self.keys) - 1
+        return LOAD, len(self.keys) - 1
 
-    def slot(self, text: str) -> int:
-        """The slot of a name."""
-        found = self.slots.get(text)
-        return self.first(text) if found is None else found
+    def load(self, text: str) -> Op:
+        """The op that reads a name."""
+        return self.slots.get(text) or self.first(text)
 
-    def first(self, text: str) -> int:
-        """The slot of a name that has none as it is written, as a rule because it is the first time that it is seen."""
+    def first(self, text: str) -> Op:
+        """The op that reads a name that has none as it is written, as a rule because it is the first time that it is seen."""
         key = text
         if self.prefix:
             key = self.key(text)
             found = self.slots.get(key)
             if found is not None:
                 return found
-        slot = self.slots[key] = len(self.keys)
-        self.names.append(text)
-        self.keys.append(key)
-        return slot
+        found = self.slots[key] = self.added(text, key)
+        return found
 
     def bind(self, text: str) -> int:
         """The slot of a name that is bound here."""
-        slot = self.slots.get(text)
-        if slot is None:
-            slot = self.first(text)
+        slot = self.load(text)[1]
         self.bound.add(slot)
         if self.declared and self.declared.get(key := self.keys[slot]) == GLOBAL and slot not in self.private:
             module = self.file.functions[0]
-            top = module.slots.get(key)
-            module.bound.add(module.slot(key) if top is None else top)
+            module.bound.add(module.load(key)[1])
         return slot
 
     def store(self, text: str, value: int, node: ast.AST) -> None:
@@ -164,8 +159,8 @@ class Builder:
         """A parameter, as in `Parameter`, whose slot is its position."""
         self.parameters.append(Parameter(kind, default, annotation))
         key = self.key(text) if self.prefix else text
-        slot = self.slots[key] = self.added(text, key)
-        self.bound.add(slot)
+        self.slots[key] = self.added(text, key)
+        self.bound.add(len(self.keys) - 1)
 
     def declare(self, text: str, way: int) -> None:
         """`global` or `nonlocal`."""
@@ -178,15 +173,15 @@ class Builder:
         for text in texts:
             key = self.key(text)
             before.append((key, self.slots.get(key), self.inner.get(key)))
-            slot = self.slots[key] = self.inner[key] = self.added(text, key)
-            self.bound.add(slot)
-            self.private.add(slot)
+            own = self.slots[key] = self.inner[key] = self.added(text, key)
+            self.bound.add(own[1])
+            self.private.add(own[1])
         return before
 
     def restore(self, before: Shadowed) -> None:
         """Let names mean what they meant before `shadow`."""
-        for key, slot, inner in reversed(before):
-            for table, value in ((self.slots, slot), (self.inner, inner)):
+        for key, own, inner in reversed(before):
+            for table, value in ((self.slots, own), (self.inner, inner)):
                 if value is None:
                     del table[key]
                 else:
@@ -197,7 +192,7 @@ class Builder:
     def resolved(self) -> list[tuple[int, int, int]]:
         """What each slot means, as in `Name`; to be asked once all is lowered, and of inner functions before outer ones."""
         file, number, bound, declared = self.file, self.number, self.bound, self.declared
-        beyond = set(self.beyond.values()) if self.beyond else ()
+        beyond = {read[1] for read in self.beyond.values()} if self.beyond else ()
         found = []
         for slot, key in enumerate(self.keys):
             text = file.string(self.names[slot])
@@ -216,7 +211,7 @@ class Builder:
         f: Builder = self
         while (around := f.parent) is not None:
             if f.visible and key in f.visible:
-                return around.number, f.visible[key]
+                return around.number, f.visible[key][1]
             if around.kind & KIND == CLASS:
                 if key == "__class__":
                     return around.number, around._cell()
@@ -224,22 +219,21 @@ class Builder:
                 way = around.declared.get(key)
                 if way == GLOBAL:
                     break
-                slot = around.slots.get(key)
-                if slot is not None and slot in around.bound and way is None:
-                    return around.number, slot
+                read = around.slots.get(key)
+                if read is not None and read[1] in around.bound and way is None:
+                    return around.number, read[1]
             f = around
         return self._top(key)
 
     def _top(self, key: str) -> tuple[int, int]:
         module = self.file.functions[0]
-        slot = module.slots.get(key)
-        return 0, slot if slot is not None and slot in module.bound else -1
+        read = module.slots.get(key)
+        return 0, read[1] if read is not None and read[1] in module.bound else -1
 
     def _cell(self) -> int:
         """The slot of `__class__`, which the functions in a class see, and its body doesn't."""
         key = ".class"
-        slot = self.slots.get(key)
-        if slot is None:
-            slot = self.slots[key] = self.added("__class__", key)
-            self.bound.add(slot)
-        return slot
+        if key not in self.slots:
+            self.slots[key] = self.added("__class__", key)
+            self.bound.add(self.slots[key][1])
+        return self.slots[key][1]

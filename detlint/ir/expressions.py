@@ -7,27 +7,24 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from detlint.ir import ops as op
-from detlint.ir.builder import Builder, Pending, Shadowed, constant_key
+from detlint.ir.builder import Builder, Shadowed
 from detlint.ir.operators import BINARY, COMPARISONS, UNARY
 from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST
 
-CONST, LOAD, ATTR, ITEM, CALL = op.CONST, op.LOAD, op.ATTR, op.ITEM, op.CALL
+ATTR, ITEM, CALL = op.ATTR, op.ITEM, op.CALL
 
 
 def name(f: Builder, node: ast.Name) -> int:
-    slot = f.slots.get(node.id)
-    if slot is None:
-        slot = f.first(node.id)
     ops = f.ops
-    ops.append((LOAD, slot))
-    f.nodes.append(node)
+    ops.append(f.slots.get(node.id) or f.first(node.id))
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
     return len(ops) - 1
 
 
 def constant(f: Builder, node: ast.Constant) -> int:
-    value, constants, ops = node.value, f.constants, f.ops
-    ops.append((CONST, constants.setdefault(value if value.__class__ is str else constant_key(value), len(constants))))
-    f.nodes.append(node)
+    value, ops = node.value, f.ops
+    ops.append((f.constants.get(value) if value.__class__ is str else None) or f.file.constant(value))
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
     return len(ops) - 1
 
 
@@ -36,7 +33,7 @@ def attribute(f: Builder, node: ast.Attribute) -> int:
     value = LOWER[inner.__class__](f, inner)
     ops, strings = f.ops, f.strings
     ops.append((ATTR, value, strings.setdefault(node.attr, len(strings))))
-    f.nodes.append(node)
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
     return len(ops) - 1
 
 
@@ -47,7 +44,7 @@ def item(f: Builder, node: ast.Subscript) -> int:
     place = LOWER[index.__class__](f, index)
     ops = f.ops
     ops.append((ITEM, value, place))
-    f.nodes.append(node)
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
     return len(ops) - 1
 
 
@@ -55,29 +52,25 @@ def values(f: Builder, nodes: Sequence[ast.expr]) -> Sequence[int]:
     return [LOWER[node.__class__](f, node) for node in nodes] if nodes else ()
 
 
-def arguments(f: Builder, node: ast.Call | ast.ClassDef, positional: Sequence[ast.expr]) -> list[int]:
-    """The operands from the count of the positional arguments on."""
-    found = [len(positional)]
+def arguments(f: Builder, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword], found: list[int]) -> None:
+    """Add the operands from the count of the positional arguments on."""
+    found.append(len(positional))
     for part in positional:
         found.append(LOWER[part.__class__](f, part))  # noqa: PERF401  # a comprehension is a call of its own up to Python 3.11
-    if node.keywords:
-        strings = f.strings
-        for keyword in node.keywords:
-            part = keyword.value
-            value = LOWER[part.__class__](f, part)
-            word = keyword.arg
-            found.append(-1 if word is None else strings.setdefault(word, len(strings)))
-            found.append(value)
-    return found
+    for keyword in keywords:
+        part, word, strings = keyword.value, keyword.arg, f.strings
+        value = LOWER[part.__class__](f, part)
+        found.append(-1 if word is None else strings.setdefault(word, len(strings)))
+        found.append(value)
 
 
 def call(f: Builder, node: ast.Call) -> int:
     callee = node.func
-    function = LOWER[callee.__class__](f, callee)
-    given = arguments(f, node, node.args)
+    found = [CALL, LOWER[callee.__class__](f, callee)]
+    arguments(f, node.args, node.keywords, found)
     ops = f.ops
-    ops.append((CALL, function, *given))
-    f.nodes.append(node)
+    ops.append(tuple(found))
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
     return len(ops) - 1
 
 
@@ -98,7 +91,7 @@ def binary(f: Builder, node: ast.BinOp) -> int:
 def unary(f: Builder, node: ast.UnaryOp) -> int:
     operand = node.operand
     if operand.__class__ is ast.Constant and node.op.__class__ is ast.USub and operand.value.__class__ in (int, float):
-        return f.put((CONST, f.file.constant(-operand.value)), node)
+        return f.put(f.file.constant(-operand.value), node)
     return f.put((op.UNARY, f.file.string(UNARY[node.op.__class__]), LOWER[operand.__class__](f, operand)), node)
 
 
@@ -107,6 +100,8 @@ def compare(f: Builder, node: ast.Compare) -> int:
     before = LOWER[left.__class__](f, left)
     after = LOWER[inner.__class__](f, inner)
     value = f.put((op.COMPARE, before, f.file.string(COMPARISONS[node.ops[0].__class__]), after), node)
+    if len(node.ops) == 1:
+        return value
     for kind, part in zip(node.ops[1:], node.comparators[1:], strict=True):
         f.put((op.IF, value), node)
         before, after = after, value_of(f, part)
@@ -237,7 +232,7 @@ def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
         f.put((op.END,), node)
     else:
         f.ops.pop()
-        f.nodes.pop()
+        del f.places[-4:]
     f.restore(before)
     return made
 
@@ -263,7 +258,7 @@ def type_parameters(f: Builder, node: Any) -> Shadowed:
 
 def anonymous(f: Builder, node: ast.Lambda) -> int:
     made = function(f, node, LAMBDA, "<lambda>")
-    f.file.waiting.append(Pending(made, node.body))
+    f.file.waiting.append((made, node.body))
     return f.put((op.FUNCTION, made.number, 0), node)
 
 
@@ -321,14 +316,12 @@ _COLLECTS: Final = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dic
 
 
 def store_name(f: Builder, node: ast.Name, value: int) -> None:
-    slot = f.slots.get(node.id)
-    if slot is None:
-        slot = f.first(node.id)
+    slot = (f.slots.get(node.id) or f.first(node.id))[1]
     f.bound.add(slot)
     if f.declared:
         f.bind(node.id)
     f.ops.append((op.STORE, slot, value))
-    f.nodes.append(node)
+    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
 
 
 def store_attribute(f: Builder, node: ast.Attribute, value: int) -> None:

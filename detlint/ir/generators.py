@@ -18,7 +18,7 @@ _SPENDING_METHODS: Final = frozenset({"extend", "join", "update"})
 
 def late(function: Function) -> list[int]:
     """The `COMPREHEND`s of a function's generators that may be gone through later than where they stand."""
-    made = [(at, part[2]) for at, part in function.each(op.COLLECT) if function.code.strings[part[1]] == "generator"]
+    made = [(at, part[2]) for at, part in function.each(op.COLLECT) if function.strings[part[1]] == "generator"]
     return [mark for at, mark in made if not _is_spent(function, at)]
 
 
@@ -33,4 +33,4 @@ def _is_spent(function: Function, generator: int) -> bool:
     callee = function.ops[taking[1]]
     if callee[0] == op.LOAD:
         return function.text(callee[1]) in _SPENDING and function.names[callee[1]].slot < 0
-    return callee[0] == op.ATTR and function.code.strings[callee[2]] in _SPENDING_METHODS
+    return callee[0] == op.ATTR and function.strings[callee[2]] in _SPENDING_METHODS

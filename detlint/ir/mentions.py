@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def mentioned(function: Function) -> Iterator[str]:
     """The names that it has itself, each as often as `Code.mentions` counts."""
-    strings, again = function.code.strings, _said_again(function)
+    strings, again = function.strings, _said_again(function)
     yield from (function.text(slot) for slot in range(len(function.header.parameters)))
     for at, operation in enumerate(function.ops):
         code = operation[0]
@@ -67,7 +67,7 @@ def _is_told(function: Function, operation: Op) -> bool:
     """Whether a `STORE` binds a name that the op which gives the value has already: a definition, an import by its own name, `+=`."""
     made = function.ops[operation[2]]
     if made[0] == op.MEMBER:
-        return function.code.strings[made[2]] == function.text(operation[1])
+        return function.strings[made[2]] == function.text(operation[1])
     if made[0] == op.IMPORT:
-        return function.text(operation[1]) in function.code.strings[made[1]].split(".")
+        return function.text(operation[1]) in function.strings[made[1]].split(".")
     return made[0] in (op.FUNCTION, op.CLASS, op.AUGMENT)

@@ -58,7 +58,7 @@ def _value(f: Builder, node: ast.MatchValue, subject: int) -> Matched:
 
 
 def _singleton(f: Builder, node: ast.MatchSingleton, subject: int) -> Matched:
-    return _test(f, node, subject, op.MATCHES_SINGLETON, f.put((op.CONST, f.file.constant(node.value)), node)), []
+    return _test(f, node, subject, op.MATCHES_SINGLETON, f.put(f.file.constant(node.value), node)), []
 
 
 def _sequence(f: Builder, node: ast.MatchSequence, subject: int) -> Matched:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from detlint.ir import ops as op
-from detlint.ir.builder import GLOBAL, NONLOCAL, Builder, Pending
+from detlint.ir.builder import GLOBAL, NONLOCAL, Builder
 from detlint.ir.expressions import LOWER, STORING, arguments, function, optional, type_parameters, value_of, values
 from detlint.ir.operators import BINARY
 from detlint.ir.patterns import matches
@@ -35,7 +35,7 @@ def assign(f: Builder, node: ast.Assign) -> None:
 def augment(f: Builder, node: ast.AugAssign) -> None:
     target, word = node.target, f.file.string(BINARY[node.op.__class__])
     if isinstance(target, ast.Name):
-        before = f.put((op.LOAD, f.slot(target.id)), target)
+        before = f.put(f.load(target.id), target)
         value = f.put((op.AUGMENT, word, before, value_of(f, node.value)), node)
         f.store(target.id, value, target)
         return
@@ -196,7 +196,7 @@ def attempt(f: Builder, node: ast.Try) -> None:
             f.store(handler.name, caught, handler)
         block(f, handler.body)
         if handler.name:
-            f.put((op.DELETE, f.slot(handler.name)), handler)
+            f.put((op.DELETE, f.load(handler.name)[1]), handler)
     alternative(f, node.orelse)
     alternative(f, node.finalbody, op.FINALLY)
     f.put((op.END,), node)
@@ -246,7 +246,7 @@ def match(f: Builder, node: ast.Match) -> None:
 def define(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = values(f, node.decorator_list)
     made = function(f, node, FUNCTION | (ASYNC if node.__class__ is ast.AsyncFunctionDef else 0), node.name)
-    f.file.waiting.append(Pending(made, node.body))
+    f.file.waiting.append((made, node.body))
     f.store(node.name, f.put((op.FUNCTION, made.number, len(decorators), *decorators), node), node)
 
 
@@ -254,11 +254,12 @@ def define_class(f: Builder, node: ast.ClassDef) -> None:
     decorators = values(f, node.decorator_list)
     before = type_parameters(f, node)
     made = Builder(f.file, CLASS, node.name, node.lineno, f)
-    given = arguments(f, node, node.bases)
+    found = [op.CLASS, made.number, len(decorators), *decorators]
+    arguments(f, node.bases, node.keywords, found)
     f.restore(before)
     f.file.bases[made.number] = [*map(dotted, node.bases)]
-    f.file.waiting.append(Pending(made, node.body))
-    f.store(node.name, f.put((op.CLASS, made.number, len(decorators), *decorators, *given), node), node)
+    f.file.waiting.append((made, node.body))
+    f.store(node.name, f.put(tuple(found), node), node)
 
 
 def dotted(node: ast.expr) -> str | None:

@@ -16,7 +16,7 @@ LONGEST: Final = 24
 
 def written(function: Function, at: int, depth: int = 0) -> str:
     """An expression; `...` for what isn't written out."""
-    operation, strings = function.ops[at], function.code.strings
+    operation, strings = function.ops[at], function.strings
     code = operation[0]
     if depth > LONGEST or at < 0:
         return "..."

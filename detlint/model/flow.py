@@ -1,12 +1,13 @@
-"""Which definitions of a name are lost where more is known than the flow of one function tells."""
+"""Which definitions of a name are lost where more is known than the flow of one function tells, and under which tests one is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.flow import Guard
 from detlint.ir.places import Test
 
 _ARMS = frozenset({op.IF, op.ELSE})
@@ -33,3 +34,26 @@ def _always_follows(function: Function, first: int, then: int, always: Callable[
     return all(function.ops[mark][0] in _ARMS for mark in inside) and all(
         always(Test(function, guard.test, guard.holds)) for guard in tests
     )
+
+
+def guards_of_uses(function: Function, at: int) -> Iterator[Guard]:
+    """The tests that were passed wherever the name is read that alone keeps a value, and not yet where that is made: the innermost
+    first."""
+    stored = [use.op for use in function.users[at]]
+    if len(stored) != 1 or function.ops[stored[0]][0] != op.STORE or function.ops[stored[0]][1] in function.shared:
+        return
+    around = [[*function.guards(load)] for load in function.loads.get(stored[0], ())]
+    before = {id(guard) for guard in function.guards(at)}
+    for guard in around[0] if around else ():
+        if id(guard) not in before and all(any(guard is other for other in several) for several in around):
+            yield guard
+
+
+def flags_of_uses(function: Function, at: int) -> Iterator[tuple[str, bool]]:
+    """Those of them that are a parameter, by its name, and whether it has to be true."""
+    for guard in guards_of_uses(function, at):
+        test, holds = guard.test, guard.holds
+        if function.ops[test][0] == op.UNARY and function.code.strings[function.ops[test][1]] == "not":
+            test, holds = function.ops[test][2], not holds
+        if function.parameter(test) >= 0:
+            yield function.text(function.ops[test][1]), holds

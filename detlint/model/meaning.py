@@ -7,6 +7,7 @@ where it does so once; nobody gives a module, or a class, another attribute from
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
@@ -27,8 +28,9 @@ class Meaning:
 
     def __init__(self, resolver: Resolver, module: Module, code: Code) -> None:
         self._resolver = resolver
-        self._module = module
+        self.module = module
         self.code = code
+        self.path = module.path
         self._known: dict[tuple[int, int], Value | None] = {}
 
     def value(self, function: Function, at: int, depth: int = 0) -> Value | None:
@@ -71,9 +73,9 @@ class Meaning:
             constant = function.constant(at)
             return Const(constant) if constant is None or isinstance(constant, bool | int | float | str) else None
         if code in (op.IMPORT, op.MEMBER):
-            return self._resolver.name(self._module.path, self.imported(function, at))
+            return self._resolver.name(self.module.path, self.imported(function, at))
         if code in (op.FUNCTION, op.CLASS):
-            return Ref(f"{self._module.path}::{self.code.function(operation[1]).qualified}")
+            return Ref(f"{self.module.path}::{self.code.function(operation[1]).qualified}")
         if code == op.CHOICE:
             return join([self.value(function, arm, depth + 1) for arm in operation[2:]])
         if code in _KINDS:
@@ -90,10 +92,10 @@ class Meaning:
         owner, home = function.binding(slot)
         text = function.text(slot)
         if home < 0:
-            if not self._module.facts.stars:
+            if not self.module.facts.stars:
                 return Ref(f"builtins.{text}")
             value = self._of_module(text)
-            return BUILTINS.get(text, value) if value == Ref(self._module.prefix + text) else value
+            return BUILTINS.get(text, value) if value == Ref(self.module.prefix + text) else value
         if owner == function.number:
             if (parameter := function.parameter(at)) >= 0:
                 return self._given(function, parameter, text)
@@ -110,20 +112,20 @@ class Meaning:
         return self._of_module(text)
 
     def _of_module(self, text: str) -> Value | None:
-        found = self._module.facts.names.get(text)
-        return self._resolver.normal(self._module.path, found if found is not None else Ref(self._module.prefix + text))
+        found = self.module.facts.names.get(text)
+        return self._resolver.normal(self.module.path, found if found is not None else Ref(self.module.prefix + text))
 
     def starred(self, text: str) -> list[Value | None]:
         """What the top level imports by a name with all that others have."""
         top = self.code.module
         sources = (self.imported(top, operation[1]) for _, operation in top.each(op.STAR_IMPORT))
-        return [self._resolver.name(self._module.path, f"{source}.{text}") for source in sources]
+        return [self._resolver.name(self.module.path, f"{source}.{text}") for source in sources]
 
     def _given(self, function: Function, parameter: int, text: str) -> Value | None:
         """What a parameter is: an object of the class, or that, of a method's first; else what is known of it by itself."""
         if parameter or function.parent is None or not function.receives:
             return Param(text)
-        owner = f"{self._module.path}::{function.parent.qualified}"
+        owner = f"{self.module.path}::{function.parent.qualified}"
         return Instance(owner) if function.receives == "object" else Ref(owner)
 
     def imported(self, function: Function, at: int) -> str:
@@ -135,8 +137,8 @@ class Meaning:
         name, level, first = strings[operation[1]], operation[2], operation[3]
         if not level:
             return name.partition(".")[0] if first else name
-        parts = self._module.facts.module.split(".")
-        keep = len(parts) - level + (1 if self._module.path.endswith("__init__.py") else 0)
+        parts = self.module.facts.module.split(".")
+        keep = len(parts) - level + (1 if self.module.path.endswith("__init__.py") else 0)
         return ".".join([*parts[: max(keep, 0)], *([name] if name else [])])
 
 
@@ -145,13 +147,13 @@ class Meanings:
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._known: dict[str, Meaning | None] = {}
+        self._kept = lru_cache(MOST_FILES)(self._made)
 
     def of(self, module: Module) -> Meaning | None:
         """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
+        return self._kept(module) if self._resolver.code(module.path) is not None else None
+
+    def _made(self, module: Module) -> Meaning:
         code = self._resolver.code(module.path)
-        if module.path not in self._known:
-            if len(self._known) == MOST_FILES:
-                self._known.clear()
-            self._known[module.path] = Meaning(self._resolver, module, code) if code is not None else None
-        return self._known[module.path]
+        assert code is not None
+        return Meaning(self._resolver, module, code)

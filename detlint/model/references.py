@@ -6,7 +6,7 @@ what has a known class; a text means it that is its name behind that of its modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -19,6 +19,11 @@ from detlint.model.meaning import Meaning
 from detlint.program.resolve import Module
 
 _EVALUATE: Final = frozenset({"compile", "eval", "exec"})
+READERS: Final = (
+    "__annotations__", "get_type_hints", "get_annotations", "signature", "getfullargspec", "jsonargparse", "LightningCLI", "pydantic",
+    "tyro",
+)  # fmt: skip
+"""By what a program may build what an annotation names."""
 TOP: Final = ""
 MAIN: Final = "__main__"
 
@@ -99,6 +104,24 @@ def texts(code: Code, wanted: Wanted, *, dotted: bool = False) -> Iterator[Place
                 yield Place(function, at)
 
 
+def spelling(code: Code, names: Collection[str]) -> Iterator[Place]:
+    """The texts in the code of a file that are one of some names."""
+    for function in code.functions() if not code.texts.isdisjoint(names) else ():
+        for at, _ in function.each(op.CONST):
+            if function.constant(at) in names:
+                yield Place(function, at)
+
+
+def saying(code: Code, names: Collection[str]) -> Iterator[Place]:
+    """Where the code of a file has something of one of some names, or a text that is one."""
+    yield from spelling(code, names)
+    for function in code.functions():
+        for at, operation in function.each(op.LOAD, op.ATTR):
+            said = function.text(operation[1]) if operation[0] == op.LOAD else code.strings[operation[2]]
+            if said in names:
+                yield Place(function, at)
+
+
 def _is_code(function: Function, at: int, name: str) -> bool:
     """Whether a constant is evaluated, or a part of what is, and has a name: `eval("layers.Net()")`."""
     text = function.constant(at)
@@ -165,6 +188,21 @@ def imports(meaning: Meaning, wanted: Wanted, name: str) -> bool:
         for function in code.functions()
         for at, operation in function.each(op.MEMBER)
     )
+
+
+def only_hints(code: Code, name: str) -> bool:
+    """Whether all that a file does with what it imports, or comes to, by a name is to say of which class something is."""
+    strings = code.strings
+    for function in code.functions():
+        for at, operation in function.each(op.LOAD, op.ATTR, op.MEMBER):
+            said = function.text(operation[1]) if operation[0] == op.LOAD else strings[operation[2]]
+            if said != name:
+                continue
+            stores = (function.ops[use.op] for use in function.users[at]) if operation[0] == op.MEMBER else ()
+            renamed = any(store[0] != op.STORE or function.text(store[1]) != name for store in stores)
+            if renamed or (operation[0] != op.MEMBER and not function.is_hint(at)):
+                return False
+    return not any(is_spelled(text, name) for text in code.texts)
 
 
 def _imports(meaning: Meaning, function: Function, at: int, wanted: Wanted) -> bool:

@@ -8,10 +8,11 @@ aren't written out (ask `reads_any_name`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.ir.flow import BEFORE
 from detlint.ir.uses import Use
 
 Role = Literal["ends", "passes", ""]
@@ -32,31 +33,47 @@ def reads_any_name(code: Code) -> bool:
     return "f_locals" in code.identifiers or any(not _BY_NAME.isdisjoint(function.slots) for function in functions)
 
 
+class Worth(NamedTuple):
+    """What uses are worth of the values that are asked for."""
+
+    role: Callable[[Function, int, int], Role] = lambda *_: ""
+    """What a call of a function makes of one of its arguments."""
+    passes: Callable[[str], bool] = lambda _: False
+    """Whether a method of a value gives something that is worth no more, by its name."""
+    ends: Callable[[Function, int], bool] = lambda *_: False
+    """Whether an attribute of a value, or what calls that, says nothing of it that matters."""
+    fills: Collection[str] = ()
+    """Methods by which a list that was just made is handed something to keep."""
+    makes: Collection[str] = ()
+    """What makes such an object, too, by its last component."""
+    tables: bool = False
+    """Whether what is put into a table that was just made is worth no more than that."""
+    compares: bool = False
+    """Whether nothing of a value is left in a comparison."""
+    parts: bool = True
+    """Whether its items, and what it has as attributes, are worth no more than it."""
+    inside: bool = False
+    """Whether functions of the file are looked into that it is handed to."""
+
+
 class Unused:
     """Finds values of one function that become nothing.
 
     Args:
-        role: what a call makes of one of its arguments.
-        passes: whether a method of a value gives something that is worth no more, by its name.
-        fills: methods by which a list that was just made is handed something to keep.
-        tables: whether what is put into a table that was just made is worth no more than that.
+        known: the functions of the file that are known to make nothing of what they are handed but what they return, and whether that
+            ends it; neither while that is asked.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        role: Callable[[int, int], Role],
-        passes: Callable[[str], bool] = lambda _: False,
-        fills: Collection[str] = (),
-        tables: bool = False,
-    ) -> None:
+    def __init__(self, function: Function, worth: Worth, known: dict[int, tuple[bool, bool]] | None = None) -> None:
         self._function = function
-        self._role = role
-        self._passes = passes
-        self._fills = fills
-        self._tables = tables
+        self._worth = worth
+        self._known = known if known is not None else {}
         self._returned = False
         self._asked: set[int] = set()
+        self.ended = False
+        """Whether something ends a value: who keeps it under a name that nobody reads may yet use it in another file."""
+        self.places: set[int] = set()
+        """Where it is among several things that are returned; -1 where it is what is returned, or that isn't known."""
 
     def holds(self, value: int, returned: bool = False) -> bool:
         """Whether a value becomes nothing that matters.
@@ -64,15 +81,29 @@ class Unused:
         Args:
             returned: whether what becomes of it where the function gives it back is another matter.
         """
-        self._asked.clear()
-        self._returned = returned
+        self._begin(returned)
         return self._ends(value)
+
+    def hold_parameters(self) -> bool:
+        """Whether what the function is handed becomes nothing that matters, but for what it gives back."""
+        function = self._function
+        self._begin(returned=True)
+        loads = (function.loads.get(BEFORE - slot, ()) for slot in range(len(function.header.parameters)))
+        private = function.shared.isdisjoint(range(len(function.header.parameters)))
+        return private and all(self._ends(load) for several in loads for load in several)
+
+    def _begin(self, returned: bool) -> None:
+        self._asked.clear()
+        self.places.clear()
+        self._returned, self.ended = returned, False
 
     def _ends(self, value: int) -> bool:
         if value in self._asked:
             return True
         self._asked.add(value)
-        return all(self._ends_in(value, use) for use in self._function.users[value])
+        uses = self._function.users[value]
+        self.ended = self.ended or not uses  # where cells are run, that shows it
+        return all(self._ends_in(value, use) for use in uses)
 
     def _ends_in(self, value: int, use: Use) -> bool:
         """Whether one use makes nothing that matters of a value."""
@@ -82,24 +113,52 @@ class Unused:
             return self._is_unread(use.op)
         if code == op.CALL:
             return use.place > 1 and self._is_handed(use.op, value)
-        if code == op.ATTR and self._is_called(use.op):
-            method = function.code.strings[operation[2]]
-            calls = [more.op for more in function.users[use.op]]
-            if self._passes(method):
-                return all(map(self._ends, calls))
-            return all(self._filled(call) >= 0 for call in calls)
+        if code == op.ATTR:
+            return self._ends_as_attribute(use.op)
+        if code == op.COMPARE and self._worth.compares:
+            return True
+        if code in (op.ITEM, op.STAR, op.FOR) and not self._worth.parts:
+            return False
         if code == op.SET_ITEM:
-            return self._tables and (use.place == 1 or (use.place == 3 and self._is_put_aside(operation[1])))
+            return self._worth.tables and (use.place == 1 or (use.place == 3 and self._is_put_aside(operation[1])))
         if code == op.AUGMENT:
             return use.place == 2 and self._ends(use.op)
         if code == op.GIVE:
-            mark = next(mark for mark in function.blocks(use.op) if function.ops[mark][0] == op.COMPREHEND)
-            return self._ends(next(at for at, made in function.each(op.COLLECT) if made[2] == mark))
+            return self._ends(self._collected(use.op))
+        if code == op.FOR and any(function.ops[mark][0] == op.COMPREHEND for mark in [*function.blocks(use.op)][:1]):
+            return self._ends(use.op) and self._ends(self._collected(use.op))
         if code == op.IF:
             return self._only_chooses(use.op)
         if code == op.RETURN:
+            self.places.add(-1)
             return self._returned
+        if code in (op.TUPLE, op.LIST) and self._is_given_back(use.op):
+            plain = all(function.ops[item][0] != op.STAR for item in operation[1:])
+            self.places.add(use.place - 1 if plain else -1)
+            return self._returned
+        if code in (op.TUPLE, op.LIST) and (parts := self._taken_apart(use)) is not None:
+            return all(map(self._ends, parts))
         return code in _WORTH_NO_MORE and self._ends(use.op)
+
+    def _taken_apart(self, use: Use) -> list[int] | None:
+        """What takes a value out of a display again: `a, b = f(), g()`; None where more is done with that."""
+        function = self._function
+        display, taking = function.ops[use.op], [(more.op, function.ops[more.op]) for more in function.users[use.op]]
+        if any(part[0] != op.PART or part[2] < 0 or part[3] != len(display) - 1 for _, part in taking):
+            return None
+        return [at for at, part in taking if part[2] == use.place - 1] if taking else None
+
+    def _collected(self, at: int) -> int:
+        """What the comprehension gives that an op stands in."""
+        function = self._function
+        mark = next(mark for mark in function.blocks(at) if function.ops[mark][0] == op.COMPREHEND)
+        return next(at for at, made in function.each(op.COLLECT) if made[2] == mark)
+
+    def _is_given_back(self, several: int) -> bool:
+        """Whether a display is nothing but what the function gives back."""
+        function = self._function
+        uses = function.users[several]
+        return bool(uses) and all(function.ops[use.op][0] == op.RETURN for use in uses)
 
     def _is_unread(self, store: int) -> bool:
         """Whether what a name is bound to is read for nothing that matters."""
@@ -107,42 +166,80 @@ class Unused:
         own = function.names[slot].owner == function.number and slot not in function.shared
         return own and all(self._ends(load) for load in function.loads.get(store, ()))
 
-    def _is_called(self, attribute: int) -> bool:
-        """Whether an attribute is a method that is only called."""
-        uses = self._function.users[attribute]
-        return bool(uses) and all(self._function.ops[use.op][0] == op.CALL and use.place == 1 for use in uses)
+    def _ends_as_attribute(self, attribute: int) -> bool:
+        """Whether nothing that matters is made of an attribute of a value, or of what its method gives."""
+        function = self._function
+        uses = function.users[attribute]
+        if self._worth.ends(function, attribute):
+            self.ended = True
+            return True
+        if not uses or any(function.ops[use.op][0] != op.CALL or use.place != 1 for use in uses):
+            return self._worth.parts and self._ends(attribute)
+        calls = [use.op for use in uses]
+        if self._worth.passes(function.code.strings[function.ops[attribute][2]]):
+            return all(map(self._ends, calls))
+        return all(self._filled(call) >= 0 for call in calls)
 
     def _is_handed(self, call: int, value: int) -> bool:
         """Whether a call makes nothing of a value that it is handed."""
-        if self._is_of_ended(call):
-            return True
-        role = self._role(call, value)
+        role: Role = "ends" if self._is_of_ended(call) else self._worth.role(self._function, call, value)
+        if not role and self._worth.inside:
+            role = self._role_inside(call)
+        self.ended = self.ended or role == "ends"
         if role:
             return role == "ends" or self._ends(call)
         filled = self._filled(call)
         made = self._function.stored(filled) if filled >= 0 else None
         return made is not None and all(map(self._ends, made))
 
+    def _role_inside(self, call: int) -> Role:
+        """The same of a call of a function of the file."""
+        own = self._function.definition_of(self._function.ops[call][1])
+        if own is None or own.is_class:
+            return ""
+        if own.number not in self._known:
+            self._known[own.number] = False, False
+            inside = Unused(own, self._worth, self._known)
+            self._known[own.number] = inside.hold_parameters(), inside.ended
+        nothing, ends = self._known[own.number]
+        self.ended = self.ended or (nothing and ends)
+        return "passes" if nothing else ""
+
     def _is_of_ended(self, call: int) -> bool:
         """Whether a call is of a method of an object that somebody made who makes nothing of what he is handed."""
         function = self._function
         base = function.called_on(call)
         made = function.stored(base) if base >= 0 and function.ops[base][0] == op.LOAD else None
-        calls = [
-            maker for maker in made or () if function.ops[maker][0] == op.CALL and self._role(maker, maker) == "ends"
-        ]
-        return bool(made) and len(calls) == len(made or ())
+        makers = [value for value in made or () if function.ops[value][0] == op.CALL]
+        return (
+            bool(made)
+            and len(makers) == len(made or ())
+            and all(self._worth.role(function, maker, maker) == "ends" for maker in makers)
+        )
 
     def _filled(self, call: int) -> int:
-        """What reads the list that a call only hands something to keep, if it was made in this function; -1 for none."""
+        """What reads the object that a call only hands something to keep, if it was made in this function; -1 for none."""
         function = self._function
         base = function.called_on(call)
-        fills = base >= 0 and function.called(call) in self._fills and not function.users[call]
+        fills = base >= 0 and function.called(call) in self._worth.fills and not function.users[call]
         if not fills or function.ops[base][0] != op.LOAD:
             return -1
         made = function.stored(base)
-        new = bool(made) and all(function.ops[value][0] == op.LIST for value in made or ())
+        new = bool(made) and all(self._is_new(value) for value in made or ())
         return base if new and function.ops[base][1] not in function.shared else -1
+
+    def _is_new(self, value: int) -> bool:
+        """Whether a value is an object that was just made, or what such an object's methods make of it."""
+        function, operation = self._function, self._function.ops[value]
+        if operation[0] == op.PART and operation[2] >= 0 and function.ops[operation[1]][0] == op.TUPLE:
+            several = function.ops[operation[1]][1:]
+            return len(several) == operation[3] and self._is_new(several[operation[2]])
+        if operation[0] != op.CALL:
+            return operation[0] == op.LIST
+        word, given = function.called(value), function.call(value).positional
+        if word in self._worth.makes or (given and self._worth.role(function, value, given[0]) == "passes"):
+            return True
+        return self._worth.passes(word) and self._is_new(function.meant(function.called_on(value)))
 
     def _is_put_aside(self, table: int) -> bool:
         """Whether a table was made in this function, and nobody reads it."""
@@ -155,8 +252,14 @@ class Unused:
         return bool(made) and all(map(self._ends, made or ()))
 
     def _only_chooses(self, mark: int) -> bool:
-        """Whether a test only chooses one of two values, to get which nothing is called."""
+        """Whether a test only chooses one of two values that are worth no more, to get which nothing is called."""
         function = self._function
         end = function.flow.parts[mark][-1]
-        chooses = end + 1 < len(function.ops) and function.ops[end + 1][0] == op.CHOICE
-        return chooses and not any(function.ops[at][0] == op.CALL for at in range(mark, end))
+        if any(function.ops[at][0] == op.CALL for at in range(mark, end)):
+            return False
+        behind = end + 1
+        while behind < len(function.ops) and function.ops[behind][0] == op.CHOICE:
+            if not self._ends(behind):
+                return False
+            behind += 1
+        return behind > end + 1

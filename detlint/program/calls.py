@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.expression import in_ir
 from detlint.facts.model import (
-    AS,
     LOOKED_UP,
     SETTER,
     SUPER,
@@ -29,6 +28,7 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.model.sinks import Sinks
 from detlint.model.tables import parameters
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
@@ -64,6 +64,9 @@ decorators that have been left behind."""
 
 class Knowledge(Protocol):
     """What the rule engine knows of sites."""
+
+    sinks: Sinks
+    """What becomes of what they give."""
 
     def matches(self, module: Module, index: int) -> Sequence[Effect]:
         """The catalog entries that a site fulfils."""
@@ -323,7 +326,7 @@ class Calls:
         home, function, _ = callees[0]
         if function.owner or function.deferred or home.detail(function).decorators:
             return None
-        if site.use.startswith(AS) or last(site.target) in ("remote", "add_command"):
+        if self.knowledge.sinks.given_back_as(module, index) >= 0 or last(site.target) in ("remote", "add_command"):
             return None
         run = [*self._callees_at(module, index, "")]
         if any(callee is None or callee[1].number == 0 or not self.is_idle(*callee) for callee in run):

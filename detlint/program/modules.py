@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -99,8 +99,7 @@ class Modules:
     ) -> None:
         self.root = str(root)
         self._read = read
-        self._lowered = code
-        self._codes: dict[str, Code | None] = {}
+        self._code = lru_cache(MOST_CODES)(code)
         self._look = look
         self._is_script = is_script
         self.is_taken = is_taken
@@ -126,11 +125,7 @@ class Modules:
 
     def code(self, path: str) -> Code | None:
         """The IR of a file; None where it can't be read or parsed, and of one that is no Python. The last ones are kept."""
-        if path not in self._codes:
-            if len(self._codes) == MOST_CODES:
-                self._codes.clear()
-            self._codes[path] = self._lowered(path)
-        return self._codes[path]
+        return self._code(path)
 
     def head(self, path: str) -> Head | None:
         """The beginning of a file's facts, as brief as `Head.brief` makes it; None where it doesn't exist."""
@@ -323,7 +318,7 @@ class Modules:
     def forget(self) -> None:
         """Let go of facts until they are asked for again."""
         self._facts.clear()
-        self._codes.clear()
+        self._code.cache_clear()
 
     def _list(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
         """The Python files and the folders in a folder."""

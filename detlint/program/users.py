@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -27,7 +27,8 @@ from detlint.facts.model import (
 from detlint.folders import INIT, packages_around
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
-from detlint.model.meaning import Meanings
+from detlint.model.meaning import MOST_FILES, Meanings
+from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
 from detlint.program.resolve import Module, Resolver
 from detlint.program.texts import Texts
@@ -39,9 +40,8 @@ ANYWHERE: Final = ""
 SETUP: Final = "setup.py"
 """The script that installs a package: others run that."""
 CALLED: Final = frozenset({"call", "partial", "config"})
-_WAYS_TO_RUN: Final = ("run", "run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
+_WAYS_TO_RUN: Final = ("run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
 """The words by which notebooks run others, in their own process."""
-_RUNS_NOTEBOOK: Final = re.compile(rb"%%run\b|\b(?:%s)\b" % "|".join(_WAYS_TO_RUN[1:]).encode())
 
 
 class Use(NamedTuple):
@@ -104,7 +104,8 @@ class Users:
         self.importers = importers
         self.texts = texts
         self.meanings = Meanings(resolver)
-        self._dynamics: dict[str, Dynamic | None] = {}
+        self._dynamic = lru_cache(MOST_FILES)(self._asks)
+        self.sinks = Sinks(resolver, self.meanings)
         self.writers = Writers(resolver)
         self.mentions = texts.mentions
         self.asked: set[str] = set()
@@ -122,11 +123,12 @@ class Users:
 
     def dynamic(self, path: str) -> Dynamic | None:
         """By what a file comes to definitions without their names; None for one that is no Python, or can't be read."""
-        if path not in self._dynamics:
-            module = self.resolver.module(path)
-            meaning = self.meanings.of(module) if module is not None else None
-            self._dynamics[path] = Dynamic(meaning) if meaning is not None else None
-        return self._dynamics[path]
+        return self._dynamic(path)
+
+    def _asks(self, path: str) -> Dynamic | None:
+        module = self.resolver.module(path)
+        meaning = self.meanings.of(module) if module is not None else None
+        return Dynamic(meaning) if meaning is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
         """The files that import a file and say a word, one by one; what is found out rests on them."""
@@ -211,14 +213,15 @@ class Users:
         home, stem = self.home(module), self._stem(module)
         if home not in self._running:
             notebooks = filter(is_notebook, self.texts.below(home))
-            self._running[home] = [path for path in notebooks if _RUNS_NOTEBOOK.search(self.texts.of(path) or b"")]
+            self._running[home] = [
+                path for path in notebooks if any(self.texts.has_name(path, w) for w in _WAYS_TO_RUN)
+            ]
         self.texts.sought.update((home, word) for word in _WAYS_TO_RUN)
         running = [path for path in self._running[home] if path != module.path]
         self.resolver.opened.update(running)
         if not running or not (name.isascii() and stem.isascii()):
             return bool(running)
-        texts = (self.texts.of(path) or b"" for path in running)
-        return any(stem.encode() in text and name.encode() in text for text in texts)
+        return any(self.texts.has_name(path, stem) and self.texts.has_name(path, name) for path in running)
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
@@ -402,7 +405,9 @@ class Users:
             return head is not None and head.starts != ""
         module = self.resolver.module(path)
         top = [site for site in module.sites if site.function == 0] if module is not None else []
-        if module is None or any(site.use == "dropped" for site in top):
+        if module is None or any(
+            site.function == 0 and self.sinks.is_dropped(module, n) for n, site in enumerate(module.sites)
+        ):
             return module is not None
         called = [site.target for site in top if site.kind == "call"]
         return not self.is_imported(module) and any(self._is_run(module, target) for target in called)

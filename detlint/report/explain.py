@@ -12,6 +12,7 @@ from detlint.catalog import Entry
 from detlint.checks.seeds import written
 from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
+from detlint.model.liveness import Piece, Program, live, way_to
 from detlint.notebook import lines_of
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
@@ -161,7 +162,7 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
     here = {Place(inspection.module, index) for index in indexes}
     passing = [run for run in runs if any(not here.isdisjoint(reach.places) for reach in run.reaches)]
     if not passing:
-        yield "  no entry point of the program does, as far as calls can be followed: the caller decides"
+        yield from _may_come(inspection, indexes)
     for run in passing:
         yield f"  {click.style(run.label, fg='cyan')}"
         items = [(item, way) for item, way in _items(run.root) if item.place in here]
@@ -175,6 +176,34 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
         yield click.style(
             f"  {others} other entry point{'s' if others > 1 else ''} can reach this file, not this line", dim=True
         )
+
+
+def _may_come(inspection: Inspection, indexes: Sequence[int]) -> Iterator[str]:
+    """What is known of runs that aren't seen to come to some sites: in which of them the code around may be had, and how."""
+    engine, module = inspection.engine, inspection.module
+    program = Program(engine.resolver, engine.users.meanings)
+    lives = {start: live(program, start, names) for start, names in inspection.starts.items()}
+    piece = program.around(module, module.sites[indexes[0]].span)
+    coming = [start for start, found in lives.items() if piece in found]
+    if coming:
+        yield "  no entry point of the program does, as far as calls can be followed; but these may:"
+    for start in coming:
+        steps = [_reference(program, by, op) for by, op in way_to(lives[start], piece)]
+        yield f"  {click.style(shown(start), fg='cyan')}"
+        yield f"    path: {' > '.join([*steps, 'here'])}"
+    if not coming and any(Piece(module.path, 0) in found for found in lives.values()):
+        yield "  no entry point of the program does: those that import the file don't refer to this code, so the caller decides"
+    elif not coming:
+        yield "  no entry point of the program imports the file: the caller decides"
+
+
+def _reference(program: Program, by: Piece, op: int) -> str:
+    """The place of a reference, with the function that it stands in."""
+    function = program.function(by)
+    module = program.resolver.module(by.path)
+    assert function is not None and module is not None
+    name = f"`{plain(function.qualified)}` " if function.qualified else ""
+    return f"{name}({at_line(module, function.spans[op][0])})"
 
 
 def _items(call: Call, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event | Call, tuple[Call, ...]]]:

@@ -56,8 +56,6 @@ class Bindings(Known):
     def _assign(self, node: ast.Assign) -> None:
         right, targets = node.value, node.targets
         kind = type(right)
-        if self.drops and kind is ast.Call and type(targets[0]) is ast.Name and targets[0].id == "_":
-            self.dropped.add(right)  # type: ignore[arg-type]
         if kind is ast.Constant:
             value = constant(right.value)  # type: ignore[attr-defined]
         elif kind is ast.Attribute or (kind is ast.Name and not self.fates):
@@ -72,10 +70,6 @@ class Bindings(Known):
             self.is_id = name.rpartition(".")[2] in self.ids
             value = EXPRESSIONS[kind](self, right)
             self.is_id = False
-            in_sight = self.scope.kind == "function" or self.in_main
-            if type(first) is ast.Tuple and type(value) is Result and in_sight and value.site >= 0:
-                names = [element.id if type(element) is ast.Name else "" for element in first.elts]
-                self.several += [(value.site, names)] if all(names) else ()
             if value is None and kind not in OPAQUE:
                 value = self.expression_value(right)
             if self.judged > before and name:

@@ -33,8 +33,6 @@ class Blocks(Branches):
         kind = type(node.value)
         if kind is ast.Constant:
             return False
-        if kind is ast.Name and self.scope.kind == "module":
-            self.displays = True
         if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
             self.use = "dropped"
         value = EXPRESSIONS[kind](self, node.value)
@@ -182,10 +180,6 @@ class Blocks(Branches):
             self.use = "returned"
             value = self.expression(node.value)
             self.returned.append(value)
-            if type(node.value) is ast.Tuple and type(value) is Items:
-                for place, (element, given) in enumerate(zip(node.value.elts, value.values, strict=False)):
-                    if type(element) is ast.Name and type(given) is Result and given.site >= 0:
-                        self.given_back.append((given.site, place, element.id))
         if self.steps is not self.outermost:
             self.steps.append(Branch("return", None, ()))
         return True

@@ -6,15 +6,17 @@ import ast
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from detlint.facts import loops, smoke
+from detlint.facts import loops
 from detlint.facts.loops import dotted
 from detlint.facts.model import COMPLETE, LOOKS, PRINTS, SHAPES, Branch, Const, Expression, Member, Param, Result, Value
 from detlint.facts.reading.bindings import Bindings
 from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
-from detlint.facts.reading.roles import is_main_test
 from detlint.facts.reading.tests import tells_given
 from detlint.facts.reading.values import span_of, tail_of, with_use
 from detlint.facts.scope import Arms
+from detlint.ir import ops as op
+from detlint.ir.code import VALUES
+from detlint.model import trials
 
 MOST_WORDS: Final = 8
 """Arms of an `if` that are nested, where each is for another text."""
@@ -55,11 +57,7 @@ class Branches(Bindings):
     def _if(self, node: ast.If) -> bool:
         test, rest = node.test, node.orelse
         if type(test) is ast.Compare and is_main_test(test):
-            self.in_main = self.scope.kind == "module"
-            over = self.branch("main", test, [node.body, rest])
-            self.tell_unread()
-            self.in_main = False
-            return over
+            return self.branch("main", test, [node.body, rest])
         if type(test) is ast.BoolOp and self.steps:
             self.drawn_for(test)
         self.use = "tested"
@@ -76,7 +74,7 @@ class Branches(Bindings):
         bodies.append(rest)
         if isinstance(bodies[0][-1], (ast.Raise, ast.Return, ast.Continue)):
             self.ordered.update(loops.alone(test, holds=False))
-        under_tests = type(test) in _MAY_ASK and smoke.asks_for_tests(test, self.catalog.testing)
+        under_tests = type(test) in _MAY_ASK and self.asks_for_tests(test)
         before = len(self.steps)
         held = [self.held(test) for test in tests] if len(tests) > 1 and type(test) is ast.Compare else []
         over = self.branch("tests" if under_tests else "if", test, bodies)
@@ -150,11 +148,32 @@ class Branches(Bindings):
                 if asked is None and len(all_steps) == 2:
                     asked = seeds = self.held(test)
             elif kind == "main":
-                asked = PRINTS if smoke.only_prints(bodies[0]) else LOOKS if smoke.only_looks(bodies[0]) else None
-                asked = SHAPES if smoke.only_shows_shapes(bodies[0], self.layers()) else asked
+                asked = self.tries(test) if test is not None else None
             span = span_of(test) if test is not None and (type(seeds) is Expression or kind == "main") else None
             self.steps.append(Branch(kind, asked or carried, tuple(all_steps), span))
         return stops and kind != "loop"
+
+    def asks_for_tests(self, test: ast.expr) -> bool:
+        """Whether a test only holds while tests run."""
+        place = self.code.at(span_of(test).place, *VALUES)
+        return place is not None and trials.asks_for_tests(*place, self.catalog.testing)
+
+    def tries(self, test: ast.expr) -> Value | None:
+        """What a `__main__` block is there for, if it only shows something.
+
+        Args:
+            test: its test.
+        """
+        place = self.code.at(span_of(test).place, op.COMPARE)
+        marks = place[0].users[place[1]] if place is not None else ()
+        if place is None or not marks:
+            return None
+        parts = place[0].flow.parts[marks[0].op]
+        known = {framework.module for framework in self.catalog.frameworks} - {""}
+        block = trials.Block(place[0], parts[0] + 1, parts[1], trials.layers(self.code, known))
+        if block.only_shows_shapes():
+            return SHAPES
+        return PRINTS if block.only_prints() else LOOKS if block.only_looks() else None
 
     def tell_mode(self, tests: list[ast.expr]) -> None:
         """Tell of the chain of `elif` that was just read which arms are only taken while a layer trains: their own test says so, or one
@@ -188,3 +207,12 @@ class Branches(Bindings):
             span = span_of(tests[number]) if held[number] is not None else None
             rest = (Branch("if", asked[number], (arms[number], rest), span),) if arms[number] or rest else ()
         self.steps[-1:] = rest
+
+
+def is_main_test(node: ast.Compare) -> bool:
+    if len(node.ops) != 1 or type(node.ops[0]) is not ast.Eq:
+        return False
+    sides = (node.left, node.comparators[0])
+    return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
+        isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
+    )

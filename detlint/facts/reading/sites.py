@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from detlint.catalog import Factory
-from detlint.facts import certain
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
-    CERTAIN,
     GETATTR,
     IMPORT_MODULE,
     LOOKED_UP,
@@ -33,8 +31,8 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.nodes import walk
-from detlint.facts.reading.roles import Roles
 from detlint.facts.reading.values import _SHORT, opened, simple, span_of, tail_of
+from detlint.facts.reading.walk import Walk
 from detlint.facts.scope import is_collection
 
 _TOLD_OF_ALL: Final = frozenset({
@@ -44,7 +42,7 @@ _TOLD_OF_ALL: Final = frozenset({
 LOOPS: Final = ("loop", "counted:loop")
 
 
-class Sites(Roles):
+class Sites(Walk):
     """Writes down sites."""
 
     __slots__ = ()
@@ -170,54 +168,25 @@ class Sites(Roles):
                 use = "kept" if use.startswith(("assigned:", "put:")) else use if use in _TOLD_OF_ALL else ""
             if use == "kept" and given.count(".") > 1 and tail in self.catalog.all_drawing_words:
                 use = ""  # a part of the object gets it: `self.fc.weight.data = rand(4)`
-        if tail in self.catalog.bounded_words and self.is_certain(target, node, use):
-            use = CERTAIN
         if self.has_keys and tail in self.key_words:
             self.keys += 1
             self.keyed[self.scope.function] = None
-            self.may_be_spare(node)
-        elif (
-            (tail in self.catalog.chooses and self.shows())
-            or (use != "returned" and self.is_differentiated(target))
-            or (self.drops and tail in self.catalog.all_drawing_words)
-            or (self.scope.kind == "module" and tail in self.catalog.used_later)
-            or (tail in self.catalog.shuffled_words and self.is_shuffled(target))
-            or (use == "kept" and self.is_left(target, use))
-            or (use.startswith(("kept", "assigned:")) and self.may_be_data(target))
-            or (use == "kept" and tail in self.catalog.only_drawing_words)
-        ):
-            self.may_be_spare(node)
-        elif (
+        if (
             use == "kept"
             and tail in self.catalog.transforms
             and self.scope.kind == "function"
             and type(node) is ast.Call
         ):
-            self.transforms.append((len(self.sites), node))
+            self.transforms.append(len(self.sites))
         number = len(self.sites)
         self.sites.append(Site(kind, target, args, span_of(node), self.scope.function, self.within, use))
         self.steps.append(number)
         return number
 
-    def is_certain(self, target: Value, node: Any, use: str) -> bool:
-        """Whether what a call draws comes out the same whatever that is."""
-        if type(node) is not ast.Call or type(target) is not Ref:
-            return False
-        name, known = self.catalog.canonical(target.name), self.catalog
-        if name in known.selecting:
-            return certain.is_everything(node, use)
-        inclusive = name in known.drawing_up_to
-        return (inclusive or name in known.drawing_below) and certain.is_one_number(node, inclusive)
-
     def is_kept_here(self, target: Value, use: str) -> bool:
         """Whether a call keeps under a name what a function of the file gives back, or a loop goes over it at once."""
         own = type(target) is Ref and target.name.startswith(self.prefix)
         return own and (use.startswith("assigned:") or use in LOOPS)
-
-    def may_be_spare(self, node: Any) -> None:
-        """Note a call that comes next among the sites and is worth nothing where nothing is made of its result."""
-        if type(node) is ast.Call:
-            self.worthless.append((len(self.sites), node))
 
     def section(self, name: str | None, value: Value | None, node: ast.expr) -> None:
         """Settings under a name that the catalog knows: `randomness = dict(seed=None)`, also inside of others."""

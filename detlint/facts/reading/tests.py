@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from detlint.facts import modes, smoke
+from detlint.facts import modes
 from detlint.facts.loops import dotted
 from detlint.facts.model import (
     Branch,
@@ -19,7 +19,6 @@ from detlint.facts.model import (
     Items,
     Member,
     Param,
-    Ref,
     Result,
     Step,
     Value,
@@ -31,10 +30,10 @@ from detlint.facts.reading.sites import Sites
 from detlint.facts.reading.values import TYPED, tail_of
 from detlint.facts.reading.words import may_seed, name_may_seed
 from detlint.facts.scope import chosen, join
-from detlint.facts.spare import Layout
+from detlint.ir import ops as op
+from detlint.model.flow import flags_of_uses
+from detlint.model.unused import reads_any_name
 
-_SAYS: Final = frozenset({"__repr__", "__str__", "extra_repr"})
-"""Methods by which an object says what it is."""
 _AMONG: Final = frozenset({ast.In, ast.NotIn})
 _ALIKE: Final = frozenset({ast.Eq, ast.NotEq, *_AMONG})
 _COMBINES: Final = re.compile(r"\b(?:and|or|not|is)\b|[<>=]=|[<>]")
@@ -46,33 +45,16 @@ class Tests(Sites):
 
     __slots__ = ()
 
-    def tell_needed(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def tell_needed(self) -> None:
         """Put transforms that are made for one arm of an `if flag:` alone under that flag: `flip = RandomFlip()`, and then
         `if is_training: operations = [flip]`."""
-        if not self.transforms:
-            return
-        layout = Layout(function.body)
-        for number, node in self.transforms:
-            for arm, first in layout.arms_for(node):
-                flag, negated = self.decider(arm.test)
-                if flag and not flag.startswith(".") and flag not in layout.bound:
-                    arms = ((number,), ()) if first is not negated else ((), (number,))
-                    self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
-                    break
+        for number in self.transforms:
+            place = self.code.at(self.sites[number].span.place, op.CALL)
+            for flag, holds in flags_of_uses(*place) if place is not None else ():
+                arms = ((number,), ()) if holds else ((), (number,))
+                self.steps = _with_step(self.steps, number, Branch("if", Param(flag), arms))
+                break
         self.transforms = []
-
-    def layers(self) -> set[str]:
-        """The classes of the file that are layers, and say nothing of themselves but what these say, and the functions that give one
-        back."""
-        if any(not _SAYS.isdisjoint(body.methods) for body in self.classes.values()):
-            return set()
-        known = {framework.module for framework in self.catalog.frameworks}
-        own = {
-            body.name
-            for body in self.classes.values()
-            if any(type(base) is Ref and base.name in known for base in body.bases)
-        }
-        return own | smoke.makers(self.bodies, own)
 
     def carried(self, after: dict[str, Value | None], keys: bool, renewed: Collection[str]) -> Value | None:
         """The values that a loop's body replaces for the next turn, each before the one in its place: those that may be tensors,
@@ -201,7 +183,7 @@ class Tests(Sites):
     def is_bound_once(self, name: str) -> bool:
         """Whether one place alone binds a name, in the function, or in the file for one of its top level, and nothing does so out of
         sight."""
-        if self.scope.kind == "class" or self.reads_by_name():
+        if self.scope.kind == "class" or reads_any_name(self.code):
             return False
         stored, outer = self.bound_here()
         return stored[name] + outer[name] == 1

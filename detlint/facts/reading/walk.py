@@ -11,7 +11,6 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts import sets
-from detlint.facts.loops import dotted
 from detlint.facts.model import (
     COMPARED,
     Arg,
@@ -38,7 +37,6 @@ from detlint.ir.records import FileIR
 from detlint.ir.writes import Writes
 from detlint.source import Source
 
-_DROPS: Final = re.compile(rb"^[ \t]+_ = ", re.M)
 _IDENTIFIERS: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,
@@ -59,14 +57,10 @@ class Walk:
 
     # With slots every attribute is as quick as the first; a dictionary of more than thirty is not.
     __slots__ = (
-        "_by_name",
         "_counting",
         "_lines",
-        "_shows",
-        "_shuffles",
         "anew",
         "bindings",
-        "bodies",
         "bound",
         "builders",
         "builds",
@@ -78,9 +72,6 @@ class Walk:
         "defined",
         "definition",
         "details",
-        "displays",
-        "dropped",
-        "drops",
         "early",
         "excerpt",
         "factories",
@@ -89,13 +80,11 @@ class Walk:
         "flow",
         "foreign",
         "functions",
-        "given_back",
         "gone_through",
         "has_keys",
         "ids",
         "imports",
         "in_cells",
-        "in_main",
         "inputs",
         "is_id",
         "judged",
@@ -120,7 +109,6 @@ class Walk:
         "passing",
         "perhaps",
         "prefix",
-        "probed",
         "raises",
         "ran",
         "registers",
@@ -130,7 +118,6 @@ class Walk:
         "said",
         "same_order",
         "scope",
-        "several",
         "sites",
         "stand_ins",
         "stars",
@@ -144,7 +131,6 @@ class Walk:
         "whole",
         "within",
         "words",
-        "worthless",
         "writes",
         "yields",
     )  # fmt: skip
@@ -184,13 +170,6 @@ class Walk:
         """The names that its code has."""
         self.top: Sequence[ast.stmt] = ()
         """Its statements."""
-        self._by_name: bool | None = None
-        self._shows: bool | None = None
-        self._shuffles: bool | None = None
-        self.dropped: set[ast.Call] = set()
-        """Calls whose result is called `_`."""
-        self.probed = ""
-        """What is called so was handed the value that is asked for."""
         self.tree: ast.Module | None = None
         """The whole file; of a notebook, None."""
         self.bindings: tuple[ast.AST | None, Counter[str], Counter[str]] | None = None
@@ -205,24 +184,10 @@ class Walk:
         """Above 0 in parts of expressions that may not be evaluated."""
         self.perhaps: dict[int, None] = {}
         """The sites in parts of expressions of which it depends on others whether they are evaluated."""
-        self.displays = False
-        """Whether a name stands alone in a line of the top level, which shows what it holds where the file is run by cells."""
-        self.drops = b" _ = " in data and _DROPS.search(data) is not None
-        """Whether the file has any, so that it looks at what they are handed."""
-        self.several: list[tuple[int, list[str]]] = []
-        """Calls of the function that is read that give several things, by the numbers of their sites, and the names of those."""
-        self.in_main = False
-        """Whether the `__main__` block is read."""
-        self.given_back: list[tuple[int, int, str]] = []
-        """Calls whose results it gives back among others, likewise, their places among these, and their names."""
-        self.transforms: list[tuple[int, ast.Call]] = []
+        self.transforms: list[int] = []
         """Random transforms that the function which is read keeps under names, by the numbers of their sites."""
-        self.worthless: list[tuple[int, ast.Call]] = []
-        """Sites of the function that is read whose result may become nothing: what has keys, or chooses, or is drawn."""
         self.lists = any(word in data for word in catalog.listing_words)
         """Whether the file may list things in no order, so that it counts what functions do with their parameters."""
-        self.bodies: dict[str, ast.FunctionDef] = {}
-        """The functions of the top level."""
         self._lines: list[bytes] | None = None
 
         self.sites: list[Site] = []
@@ -278,16 +243,6 @@ class Walk:
         """Attributes, and names of the module, that hold what such a site gave."""
         self.anew: dict[str, str] = {}
         """Names that are bound anew in the block that is read -> what they are called in `fates` since then."""
-
-    def looks_at(self, name: str) -> bool:
-        return name.startswith(self.catalog.looks)
-
-    def called(self, call: ast.Call) -> str:
-        """The dotted name of what is called, with what its first part was imported as."""
-        name = dotted(call.func) or (call.func.attr if isinstance(call.func, ast.Attribute) else "")
-        root, _, rest = name.partition(".")
-        known = self.scope.look_up(root)
-        return f"{known.name}.{rest}".rstrip(".") if type(known) is Ref else name
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Read statements in order; whether the flow never comes out at their end."""

@@ -10,8 +10,6 @@ from typing import Final
 from detlint import counters
 from detlint.catalog import HARDWARE
 from detlint.facts.model import (
-    BUT,
-    IDLE,
     Const,
     Either,
     Function,
@@ -85,7 +83,7 @@ class Calling(Effects):
         before, way, ends = self.state, self.way, []
         stops: list[str] = []
         for number, (module, function, owner) in enumerate(callees):
-            if function.deferred and site.use.startswith(("kept", "assigned:", IDLE)):
+            if function.deferred and self.flow.knowledge.sinks.is_kept(frame.module, place.site):
                 given = self.arguments(frame, arguments, target, module, function)
                 self.pending.append(partial(self.call, module, function, owner, place, given))
                 continue
@@ -188,7 +186,7 @@ class Calling(Effects):
             self.trying > 0,
             self.training > 0,
             self.is_left(place),
-            _unread_of(place),
+            self.flow.knowledge.sinks.unread_parts(place.module, place.site) if place is not None else frozenset(),
             self.wasted > 0,
             self.beyond(module, function, place),
             _state_key(self.state),
@@ -305,12 +303,6 @@ class Calling(Effects):
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
                     return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
-
-
-def _unread_of(place: Place | None) -> str:
-    """Which of several things that a call gives are never read."""
-    use = place.module.sites[place.site].use if place is not None else ""
-    return use if use.startswith(BUT) else ""
 
 
 def _decides(name: str, origin: Origin, names: set[str]) -> bool:

@@ -7,8 +7,6 @@ from typing import Final
 
 from detlint.catalog import HARDWARE, Scalar
 from detlint.facts.model import (
-    AS,
-    BUT,
     Const,
     Either,
     Instance,
@@ -57,12 +55,11 @@ CALLED: Final = ("__call__", "construct")
 class Effects(Streams):
     """Does what the catalog says."""
 
-    def is_unread(self, site: Site) -> bool:
+    def is_unread(self, place: Place) -> bool:
         """Whether what a call gives is only given back, as one of several, to who never reads that one."""
-        caller = self.caller() if site.use.startswith(AS) else None
-        if caller is None or not caller.use.startswith(BUT):
-            return False
-        return site.use[len(AS) :] in caller.use[len(BUT) :].split(",")
+        sinks, caller = self.flow.knowledge.sinks, self.caller()
+        unread = sinks.unread_parts(caller.module, caller.site) if caller is not None else ()
+        return bool(unread) and sinks.given_back_as(place.module, place.site) in unread
 
     def refuses(self, effect: Effect, place: Place) -> bool:
         """Whether a framework surely doesn't take what a call gives it: an option by its default says nothing. Where one of two values
@@ -307,7 +304,7 @@ class Effects(Streams):
         """Whether a call stands in the `__main__` block of a run that only shows shapes, which drops nothing but passes back."""
         site = place.module.sites[place.site]
         own = place.module is self.result.entry.module and not site.function
-        return self.result.tries and own and site.use == "dropped"
+        return self.result.tries and own and self.flow.knowledge.sinks.is_dropped(place.module, place.site)
 
     def load(self, effect: Effect, place: Place) -> None:
         """Note whether a loader has workers, and what it runs in them."""

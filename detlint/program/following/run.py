@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
-from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Site, Value
+from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
@@ -306,11 +306,12 @@ class Run:
         own = sum(not parameter.kind for parameter in detail.parameters) - bool(function.owner)
         return max(sum(not argument.name for argument in call.args) - own, 0)
 
-    def caller(self) -> Site | None:
+    def caller(self) -> Place | None:
         """The call that runs the function, if it says its name."""
-        site = self.path[-1].module.sites[self.path[-1].site] if self.path else None
-        called = site is not None and last(site.target) == self.frame.function.name.rpartition(".")[2]
-        return site if called else None
+        place = self.path[-1] if self.path else None
+        target = place.module.sites[place.site].target if place is not None else None
+        called = target is not None and last(target) == self.frame.function.name.rpartition(".")[2]
+        return place if called else None
 
     def unread(self, work: Callable[[], object]) -> None:
         """A call whose result nobody reads: what it builds is never used."""

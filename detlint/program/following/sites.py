@@ -82,7 +82,7 @@ class Sites(Handed):
             makes = isinstance(target, Ref) and self.resolver.is_class(target.name)
             outer, self.empties = self.empties, overwritten and not makes
             self.hollow += overwritten and makes
-            if self.is_unread(site):
+            if self.is_unread(place):
                 self.unread(partial(self.call_all, target, callees, place))
             else:
                 self.call_all(target, callees, place)

@@ -9,12 +9,7 @@ import msgspec
 
 from detlint.catalog import Entry
 from detlint.facts.model import (
-    BUT,
-    CERTAIN,
     COMPLETE,
-    IDLE,
-    LENT,
-    UNUSED,
     Const,
     Either,
     Instance,
@@ -213,42 +208,49 @@ class Streams(Steps):
 
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
-        use = place.module.sites[place.site].use
-        if use in ("id", "logged", CERTAIN, UNUSED) or (use == "dropped" and "only-gives" in entry.contexts):
+        sinks, at = self.flow.knowledge.sinks, (place.module, place.site)
+        if place.module.sites[place.site].use in ("id", "logged") or sinks.is_certain(*at) or sinks.is_unused(*at):
             return False
-        if use == "looked-at" and stream in HOST:
+        if ("only-gives" in entry.contexts and sinks.is_dropped(*at)) or (stream in HOST and sinks.is_only_shown(*at)):
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
     def is_idle(self, place: Place) -> bool:
         """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
         function gives back that makes it."""
-        use = place.module.sites[place.site].use
-        if not use.startswith(LENT):
-            return use == IDLE and self.is_left(place)
+        sinks = self.flow.knowledge.sinks
+        places = sinks.lent(place.module, place.site)
+        if places is None:
+            return self.is_left(place) and sinks.is_idle(place.module, place.site)
+        if not places:
+            return True
         caller = self.caller()
-        if caller is None or not caller.use.startswith(BUT):
-            return caller is not None and self.is_left(self.path[-1])
-        returned = self.frame.function.returns
-        given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
-        places = {str(number) for number, value in given if _may_hold(value, place.site)}
-        if use != LENT:
-            places = {*use[len(LENT) :].split(",")}
-        return bool(places) and places.issubset(caller.use[len(BUT) :].split(","))
+        unread = sinks.unread_parts(caller.module, caller.site) if caller is not None else frozenset()
+        if not unread:
+            return caller is not None and self.is_left(caller)
+        if -1 in places:
+            returned = self.frame.function.returns
+            given = [*enumerate(returned.values)] if isinstance(returned, Items) else []
+            places = frozenset(number for number, value in given if _may_hold(value, place.site))
+        return bool(places) and places <= unread
 
     def is_left(self, place: Place | None) -> bool:
         """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
-        site = place.module.sites[place.site] if place is not None else None
-        if place is None or site is None or site.use != IDLE:
-            return site is not None and site.use == "dropped"
-        entry = self.result.entry
-        return entry.module is place.module and entry.function.number == site.function == 0 and not self.importing
+        if place is None:
+            return False
+        sinks, entry = self.flow.knowledge.sinks, self.result.entry
+        if sinks.is_dropped(place.module, place.site):
+            return True
+        if self.importing or entry.module is not place.module or entry.function.number:
+            return False
+        idle: bool = sinks.is_idle(place.module, place.site)
+        return idle
 
     def makes_weights(self, place: Place) -> bool:
         """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in
         place (`m.weight.data.normal_()`)."""
         site = place.module.sites[place.site]
-        in_place = site.use == "dropped" and last(site.target).endswith("_")
+        in_place = last(site.target).endswith("_") and self.flow.knowledge.sinks.is_dropped(place.module, place.site)
         return self.building > 0 and (not site.use or site.use.startswith("argument:") or in_place)
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:

@@ -1,0 +1,185 @@
+"""Which code is of a run: what is live in it, by rapid type analysis.
+
+A definition is live if a live piece of code refers to it as a value, builds its class, or has an attribute of its name, on an object of
+its class or of a class that isn't known. What stands at the top level of a file is live if a live piece of code imports that.
+
+What it may assume: objects are of classes that live code refers to; a framework calls what it calls by itself (`forward`, `__getitem__`,
+`training_step`) on whatever is built. What is come to by names that are put together while the program runs isn't seen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from detlint.facts.model import Ref, Span, options
+from detlint.ir.code import Function
+from detlint.model.meaning import Meaning, Meanings
+from detlint.model.refers import ANY, Refers, refers
+from detlint.program.calls import HOOKS
+from detlint.program.resolve import Module, Resolver
+
+
+class Piece(NamedTuple):
+    """A function, class body or top level of the program."""
+
+    path: str
+    number: int
+
+
+class Reason(NamedTuple):
+    """Why a piece is live."""
+
+    by: Piece | None
+    """The live piece that refers to it; None for where the run starts."""
+    at: int
+    """The op there."""
+
+
+class Program:
+    """What all runs of a program have in common: what each piece of its code refers to. Everything asked once is remembered."""
+
+    def __init__(self, resolver: Resolver, meanings: Meanings) -> None:
+        self.resolver = resolver
+        self._meanings = meanings
+        self._known: dict[Piece, Refers] = {}
+
+    def meaning(self, path: str) -> Meaning | None:
+        """What the values of a file mean; None where it can't be read."""
+        module = self.resolver.module(path)
+        return self._meanings.of(module) if module is not None else None
+
+    def around(self, module: Module, span: Span) -> Piece:
+        """The piece of code that begins at a place, or stands around it."""
+        meaning = self._meanings.of(module)
+        place = meaning.code.covering(span.line, span.column) if meaning is not None else None
+        return Piece(module.path, place[0].number if place is not None else 0)
+
+    def refers(self, piece: Piece) -> Refers:
+        """What a piece of code refers to."""
+        if piece not in self._known:
+            meaning = self.meaning(piece.path)
+            made = refers(self.resolver, meaning, meaning.code.function(piece.number)) if meaning is not None else None
+            self._known[piece] = made or Refers()
+        return self._known[piece]
+
+    def pieces(self, name: str) -> Iterator[Piece]:
+        """The definitions of a full name; none where it is that of a variable."""
+        path, _, inside = name.partition("::")
+        meaning = self.meaning(path)
+        for function in meaning.code.by_name.get(inside, ()) if meaning is not None else ():
+            yield Piece(path, function.number)
+
+    def function(self, piece: Piece) -> Function | None:
+        """A piece of code, in the IR of its file; None where that can't be read."""
+        meaning = self.meaning(piece.path)
+        return meaning.code.function(piece.number) if meaning is not None else None
+
+
+def live(program: Program, path: str, names: Iterable[str] = ()) -> Mapping[Piece, Reason]:
+    """The pieces of code that are live in a run.
+
+    Args:
+        path: the file in which it starts.
+        names: the functions of it that are called then.
+    """
+    search = _Search(program)
+    search.note(Piece(path, 0), Reason(None, -1))
+    for name in names:
+        for piece in program.pieces(f"{path}::{name}"):
+            search.note(piece, Reason(None, -1))
+    search.go()
+    return search.found
+
+
+def way_to(found: Mapping[Piece, Reason], piece: Piece) -> list[tuple[Piece, int]]:
+    """How a run comes to a live piece: the ops that refer to what comes next, from where it starts."""
+    steps = list[tuple[Piece, int]]()
+    reason = found[piece]
+    while reason.by is not None:
+        steps.append((reason.by, reason.at))
+        reason = found[reason.by]
+    return steps[::-1]
+
+
+class _Search:
+    """A search for what is live, as far as it has come."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._resolver = program.resolver
+        self._waiting: deque[Piece] = deque()
+        self._built: dict[str, Reason] = {}
+        """The classes that live code refers to."""
+        self._had: dict[str, dict[str, Reason]] = {}
+        """The attributes that live code has of objects, with the classes of these."""
+        self.found: dict[Piece, Reason] = {}
+
+    def note(self, piece: Piece, reason: Reason) -> None:
+        """Something is live."""
+        if piece not in self.found:
+            self.found[piece] = reason
+            self._waiting.append(piece)
+
+    def go(self) -> None:
+        """Go on until nothing more is found."""
+        while self._waiting:
+            piece = self._waiting.popleft()
+            found = self._program.refers(piece)
+            for path, at in found.imports.items():
+                self.note(Piece(path, 0), Reason(piece, at))
+            for number, at in found.inside.items():
+                self.note(Piece(piece.path, number), Reason(piece, at))
+            for name, at in found.definitions.items():
+                self._refer(name, Reason(piece, at))
+            for (owner, attribute), at in found.attributes.items():
+                self._have(owner, attribute, Reason(piece, at))
+
+    def _refer(self, name: str, reason: Reason) -> None:
+        """Live code has a definition as a value: a function may be called, a class may be built."""
+        classes = False
+        for piece in self._program.pieces(name):
+            function = self._program.function(piece)
+            classes = classes or (function is not None and function.is_class)
+            self.note(piece, reason)
+        if classes and name not in self._built:
+            self._built[name] = reason
+            for owner in self._resolver.mro(name):
+                for method in self._methods(owner):
+                    if self._is_called(name, method):
+                        self._run(name, method, reason)
+
+    def _methods(self, owner: str) -> Iterator[str]:
+        """The names of the methods that a class of the program has itself."""
+        path, _, inside = owner.partition("::")
+        module = self._resolver.module(path) if inside else None
+        body = module.classes.get(inside) if module is not None else None
+        yield from body.methods if body is not None else ()
+
+    def _is_called(self, name: str, method: str) -> bool:
+        """Whether a method of a class is called on its objects, by what is live so far or by a framework."""
+        had = self._had.get(method, {})
+        if ANY in had or not had.keys().isdisjoint(self._resolver.mro(name)):
+            return True
+        layer = self._resolver.layer(name)
+        by_itself = (method.startswith("__") and method.endswith("__")) or HOOKS.fullmatch(method) is not None
+        return by_itself or (layer is not None and method == layer.forward)
+
+    def _have(self, owner: str, attribute: str, reason: Reason) -> None:
+        """Live code has an attribute of an object."""
+        had = self._had.setdefault(attribute, {})
+        if owner in had:
+            return
+        had[owner] = reason
+        if owner != ANY:
+            self._run(owner, attribute, reason)
+        for name in [*self._built]:
+            if owner in (ANY, name) or owner in self._resolver.mro(name):
+                self._run(name, attribute, reason)
+
+    def _run(self, name: str, method: str, reason: Reason) -> None:
+        """A method of a class runs, wherever in the order of inheritance it is."""
+        for value in options(self._resolver.attribute_of_class(name, method)):
+            if isinstance(value, Ref) and "::" in value.name:
+                self._refer(value.name, reason)

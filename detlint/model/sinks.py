@@ -1,0 +1,348 @@
+"""What becomes of what a site gives: nothing, or nothing that matters to a rule, by what the catalog says of those who take it.
+
+Asked when a verdict hangs on it, of the IR of the file in which the site stands. It assumes what `Unused` assumes; and that names of a
+module may be read by other files, where nothing ends the value that they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.model import always
+from detlint.model.meaning import Meaning, Meanings
+from detlint.model.places import point_of
+from detlint.model.trials import SHAPES
+from detlint.model.unused import Role, Unused, Worth, reads_any_name
+from detlint.program.resolve import Module, Resolver
+
+KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
+_KEYS: Final = "jax.random."
+_NOTHING: Final = frozenset[int]()
+_Answer = TypeVar("_Answer")
+
+
+def unread_parts(function: Function, at: int) -> frozenset[int]:
+    """Those of several things which a value is, that are only taken out of it under names which nobody reads."""
+    read, unread = set[int](), set[int]()
+    for use in function.users[at]:
+        part = function.ops[use.op]
+        if part[0] != op.PART or part[2] < 0:
+            return _NOTHING
+        (unread if Unused(function, Worth()).holds(use.op) else read).add(part[2])
+    return frozenset(unread - read)
+
+
+def given_back_as(function: Function, at: int) -> int:
+    """The place at which a function only gives back, as one of several, what it keeps under a name; -1 where it does anything else."""
+    unused = Unused(function, Worth(parts=False))
+    stored = any(function.ops[use.op][0] == op.STORE for use in function.users[at])
+    only = stored and unused.holds(at, returned=True) and len(unused.places) == 1
+    return next(iter(unused.places)) if only else -1
+
+
+class Sinks:
+    """Answers for the sites of a program."""
+
+    def __init__(self, resolver: Resolver, meanings: Meanings) -> None:
+        self._resolver = resolver
+        self._catalog = resolver.catalog
+        self._meanings = meanings
+        self._known: dict[tuple[str, int, int], object] = {}
+
+    # -- what any value may become --------------------------------------------------------------------------------------
+
+    def is_dropped(self, module: Module, index: int) -> bool:
+        """Whether nothing is done with what a site gives, not even to keep it."""
+        return self._ask("dropped", module, index, lambda function, at, _: not function.users[at], False)
+
+    def is_kept(self, module: Module, index: int) -> bool:
+        """Whether it is kept as it is, under a name or in something else."""
+        return self._ask("kept", module, index, _is_kept, False)
+
+    def unread_parts(self, module: Module, index: int) -> frozenset[int]:
+        """Those of several things that a site gives which nobody reads; none where names that aren't seen may be read."""
+        return self._ask("parts", module, index, self._unread_parts, _NOTHING)
+
+    def given_back_as(self, module: Module, index: int) -> int:
+        """The place at which its function only gives it back, as one of several; -1 where it does anything else with it."""
+        return self._ask("place", module, index, lambda function, at, _: given_back_as(function, at), -1)
+
+    def is_unused(self, module: Module, index: int) -> bool:
+        """Whether a call that only draws is kept under a name that nobody reads."""
+        return self._ask("unused", module, index, self._is_unused, False)
+
+    # -- what only values of some kinds may become ----------------------------------------------------------------------
+
+    def is_certain(self, module: Module, index: int) -> bool:
+        """Whether what a call draws comes out the same, whatever that is."""
+        return self._ask("certain", module, index, self._is_certain, False)
+
+    def is_for_trying(self, module: Module, index: int) -> bool:
+        """Whether functions of libraries are only tried out with what a site gives: `_ = attention(q, q, q)`."""
+        return self._ask("tried", module, index, self._is_for_trying, False)
+
+    def ends_gradients(self, module: Module, index: int) -> bool:
+        """Whether no gradient comes back to the tensor that a call gives: it becomes whole numbers, a comparison, a shape."""
+        return self._ask("cut", module, index, self._ends_gradients, False)
+
+    def draws_nothing(self, module: Module, index: int) -> bool:
+        """Whether nothing is drawn by the keys that a call gives, or only what is dropped."""
+        return self._ask("keys", module, index, self._draws_nothing, False)
+
+    def is_only_shown(self, module: Module, index: int) -> bool:
+        """Whether what a call chooses is only shown to people."""
+        return self._ask("shown", module, index, self._is_only_shown, False)
+
+    def is_idle(self, module: Module, index: int) -> bool:
+        """Whether the top level does nothing with the object that a call makes, or no more than to show it; or with the data set that a
+        function of the file gives."""
+        return self._ask("idle", module, index, self._is_idle, False)
+
+    def lent(self, module: Module, index: int) -> frozenset[int] | None:
+        """The places at which a function only gives back the data set that a call makes, as one of several: -1 where not as one of
+        several; none where nobody goes through it. None where it may do more with it."""
+        return self._ask("lent", module, index, self._lent, None)
+
+    # -------------------------------------------------------------------------------------------------------------------
+
+    def _ask(
+        self,
+        question: str,
+        module: Module,
+        index: int,
+        answer: Callable[[Function, int, Meaning], _Answer],
+        otherwise: _Answer,
+    ) -> _Answer:
+        """The answer for the call that a site is; another one for what is no call, or isn't found."""
+        self._resolver.opened.add(module.path)
+        key = question, module.number, index
+        if key not in self._known:
+            point, meaning = point_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
+            is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+            self._known[key] = otherwise
+            if point is not None and is_call and meaning is not None:
+                self._known[key] = answer(point.function, point.at, meaning)
+        return self._known[key]  # type: ignore[return-value]
+
+    def _name(self, meaning: Meaning, function: Function, call: int) -> str:
+        """The full name of what is called, as the catalog has it; that of a method where no more is known."""
+        callee = function.ops[call][1]
+        name = meaning.name(function, callee) or function.dotted(callee) or function.called(call)
+        return self._catalog.canonical(name)
+
+    def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
+        in_sight = function.number > 0 or function.is_main(at)
+        return unread_parts(function, at) if in_sight and not reads_any_name(function.code) else _NOTHING
+
+    def _is_unused(self, function: Function, at: int, meaning: Meaning) -> bool:
+        in_sight = (function.number > 0 and not function.is_class) or function.is_main(at)
+        if not in_sight or not _is_kept(function, at, meaning) or reads_any_name(function.code):
+            return False
+        return self._name(meaning, function, at) in self._catalog.only_drawing and Unused(
+            function, Worth(ends=_says_shape)
+        ).holds(at)
+
+    def _is_certain(self, function: Function, at: int, meaning: Meaning) -> bool:
+        name, known = self._name(meaning, function, at), self._catalog
+        if name in known.selecting:
+            return always.is_everything(function, at)
+        inclusive = name in known.drawing_up_to
+        return (inclusive or name in known.drawing_below) and always.is_one_number(function, at, inclusive)
+
+    def _is_for_trying(self, function: Function, at: int, meaning: Meaning) -> bool:
+        tried = list[str]()
+
+        def role(function: Function, call: int, _: int) -> Role:
+            name = meaning.name(function, function.ops[call][1])
+            if "::" in name or "." not in name or not _is_called_nothing(function, call):
+                return ""
+            tried.append(name)
+            return "passes"
+
+        return function.number > 0 and Unused(function, Worth(role, ends=_says_shape)).holds(at) and bool(tried)
+
+    def _ends_gradients(self, function: Function, at: int, meaning: Meaning) -> bool:
+        worth = Worth(
+            partial(self._role_of_tensor, meaning),
+            self._gives_tensor,
+            partial(self._ends_tensor, meaning),
+            compares=True,
+        )
+        differs = function.number > 0 and self._name(meaning, function, at) in self._catalog.differentiated
+        return differs and Unused(function, worth).holds(at)
+
+    def _role_of_tensor(self, meaning: Meaning, function: Function, call: int, _: int) -> Role:
+        """What a call makes of a tensor through which a gradient may come back."""
+        name = self._name(meaning, function, call)
+        if name in self._catalog.leaves or name in self._catalog.whole:
+            return "ends"
+        # `torch.amin(x)` gives what `x.amin()` does.
+        library, last = name.rpartition(".")[::2]
+        of_tensors = f"{library}.Tensor" in self._catalog.tensors and self._gives_tensor(last)
+        return "passes" if of_tensors and "out" not in function.call(call).named else ""
+
+    def _gives_tensor(self, method: str) -> bool:
+        return method not in self._catalog.plain_methods
+
+    def _ends_tensor(self, meaning: Meaning, function: Function, attribute: int) -> bool:
+        """Whether an attribute of a tensor is none through which a gradient comes back, as a method makes whole numbers:
+        `x.to(torch.uint8)`."""
+        word = function.code.strings[function.ops[attribute][2]]
+        if word in self._catalog.gradients_end or word in SHAPES:
+            return True
+        calls = [use.op for use in function.users[attribute] if use.place == 1 and function.ops[use.op][0] == op.CALL]
+        given = [value for call in calls for value in function.call(call).values()]
+        return word in self._catalog.casting_methods and any(
+            self._is_whole(meaning, function, value) for value in given
+        )
+
+    def _is_whole(self, meaning: Meaning, function: Function, value: int) -> bool:
+        """Whether a value is a type of whole numbers."""
+        name = self._catalog.canonical(meaning.name(function, value))
+        return name in self._catalog.whole and name.rpartition(".")[2] in self._catalog.whole_words
+
+    def _draws_nothing(self, function: Function, at: int, meaning: Meaning) -> bool:
+        in_sight = function.number > 0 or function.is_main(at)
+        worth = Worth(partial(self._role_of_key, meaning), ends=_says_shape)
+        return in_sight and Unused(function, worth).holds(at)
+
+    def _role_of_key(self, meaning: Meaning, function: Function, call: int, value: int) -> Role:
+        """What a call makes of a key, or of what was drawn by one."""
+        name = self._name(meaning, function, call)
+        last = name.rpartition(".")[2]
+        if name.startswith(_KEYS) and last in self._catalog.key_words:
+            return "passes"
+        libraries, firsts = self._catalog.by_shape.get(last, ((), ()))
+        given = function.call(call)
+        first = value in given.positional[:1] or any(given.named.get(word) == value for word in firsts)
+        return "ends" if not first and _imports(function.code, libraries) else ""
+
+    def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
+        known = self._catalog
+        if function.called(at) not in known.chooses or known.plotters.isdisjoint(function.code.identifiers):
+            return False
+        worth = Worth(
+            partial(self._role_of_chosen, meaning), self._looks_at, _says_shape, known.fills, known.makes, inside=True
+        )
+        unused = Unused(function, worth)
+        return unused.holds(at) and unused.ended
+
+    def _looks_at(self, name: str) -> bool:
+        return name.startswith(self._catalog.looks)
+
+    def _role_of_chosen(self, meaning: Meaning, function: Function, call: int, value: int) -> Role:
+        """What a call makes of what was chosen to be looked at."""
+        known, name, given = self._catalog, self._name(meaning, function, call), function.call(call)
+        last = name.rpartition(".")[2]
+        if not known.shows.isdisjoint((name.partition(".")[0], last)):
+            return "ends"
+        painted = name in known.paints and value not in given.positional[:1]
+        keyword = next((keyword for keyword, named in given.named.items() if named == value), "")
+        if painted or (keyword in known.colours and known.plots.search(last)):
+            return "ends"
+        applies = self._resolver.layer(meaning.kind(function, given.callee)) is not None
+        return "passes" if self._looks_at(last) or applies else ""
+
+    def _is_idle(self, function: Function, at: int, meaning: Meaning) -> bool:
+        if function.number > 0:
+            return False
+        if function.called(at) in self._catalog.used_later:
+            unused = Unused(function, Worth(partial(self._role_of_object, meaning), ends=_says_shape))
+            return unused.holds(at) and unused.ended
+        own = self._name(meaning, function, at).startswith(f"{meaning.module.path}::") and _is_kept(
+            function, at, meaning
+        )
+        return own and self._shuffles(function.code) and self._is_left(function, at, meaning, [])
+
+    def _role_of_object(self, meaning: Meaning, function: Function, call: int, _: int) -> Role:
+        """What a call makes of an object that does nothing before one of its methods is called: a part of another such object."""
+        name = self._name(meaning, function, call)
+        if name == "builtins.print":
+            return "ends"
+        of_objects = name.partition(".")[0] in self._catalog.assembles
+        return "passes" if of_objects and name.rpartition(".")[2][:1].isupper() else ""
+
+    def _lent(self, function: Function, at: int, meaning: Meaning) -> frozenset[int] | None:
+        if not function.number:
+            return None
+        taken, places = list[str](), set[int]()
+        shuffled = self._is_shuffled(meaning, function, at)
+        if not shuffled and not self._may_be_data(meaning, function, at):
+            return None
+        left = self._is_left(function, at, meaning, taken, places)
+        return frozenset(places) if left and (shuffled or taken) else None
+
+    def _is_left(
+        self, function: Function, at: int, meaning: Meaning, taken: list[str], places: set[int] | None = None
+    ) -> bool:
+        """Whether nobody goes through a data set.
+
+        Args:
+            taken: gets the names of what makes other data sets of it.
+            places: gets the places at which the function gives it back; None where it may not.
+        """
+
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            if name in ("builtins.len", "builtins.print"):
+                return "ends"
+            if name in self._catalog.data_sets:
+                taken.append(name)
+                return "passes"
+            return ""
+
+        worth = Worth(role, lambda method: method in self._catalog.data_methods, _says_shape, parts=False)
+        unused = Unused(function, worth)
+        left = unused.holds(at, returned=places is not None)
+        if places is not None:
+            places |= unused.places
+        return left
+
+    def _is_shuffled(self, meaning: Meaning, function: Function, at: int) -> bool:
+        """Whether a call may give a data set that draws when somebody goes through it."""
+        return function.called(at) in self._catalog.shuffled_words and self._is_data_set(meaning, function, at)
+
+    def _is_data_set(self, meaning: Meaning, function: Function, value: int) -> bool:
+        """Whether a value is a data set that a call of a library gives, or what its methods make of one."""
+        value = function.meant(value)
+        if function.ops[value][0] != op.CALL:
+            return False
+        if self._name(meaning, function, value) in self._catalog.data_sets:
+            return True
+        base = function.called_on(value)
+        of_data = base >= 0 and function.called(value) in self._catalog.data_methods
+        return of_data and self._is_data_set(meaning, function, base)
+
+    def _may_be_data(self, meaning: Meaning, function: Function, at: int) -> bool:
+        """Whether a call makes an object of a class that no framework has, in a file that may make a data set of it."""
+        name = meaning.name(function, function.ops[at][1])
+        own = name.rpartition(".")[2].rpartition("::")[2][:1].isupper() and _is_kept(function, at, meaning)
+        return own and name.partition(".")[0] not in self._catalog.roots and self._shuffles(function.code)
+
+    def _shuffles(self, code: Code) -> bool:
+        """Whether a file may make a data set that is taken in random order."""
+        return not code.identifiers.isdisjoint(self._catalog.shuffled_words)
+
+
+def _is_kept(function: Function, at: int, _: Meaning) -> bool:
+    uses = [*function.ends(at, (op.LIST, op.PART, op.TUPLE))]
+    return bool(uses) and all(function.ops[use.op][0] in KEEP for use in uses)
+
+
+def _is_called_nothing(function: Function, call: int) -> bool:
+    """Whether what a call gives is called `_`, as Python calls what nobody needs."""
+    stored = [function.ops[use.op] for use in function.users[call]]
+    return bool(stored) and all(part[0] == op.STORE and function.text(part[1]) == "_" for part in stored)
+
+
+def _says_shape(function: Function, attribute: int) -> bool:
+    return function.code.strings[function.ops[attribute][2]] in SHAPES
+
+
+def _imports(code: Code, libraries: object) -> bool:
+    """Whether a file imports a part of some libraries."""
+    return any(code.strings[row.module].partition(".")[0] in libraries for row in code.ir.imports)  # type: ignore[operator]
