@@ -16,7 +16,6 @@ import pytest
 from conftest import REPOSITORY, age, apart, detlint
 from filelock import FileLock
 
-
 Project = Callable[..., Path]
 
 PACKAGE = {
