@@ -446,7 +446,7 @@ class Constants:
         found = settle(self._resolver.normal(module.path, value, function))
         if isinstance(found, Const) and not self._is_of_object(module, value, function):
             return found
-        return self._settled.value(module, value) if self._settled is not None else None
+        return self._settled.value(module, value, function.name) if self._settled is not None else None
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.checks.lookups import SETTINGS, text_of
+from detlint.checks.lookups import text_of
 from detlint.facts.model import Const, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.uses import Use
+from detlint.model.settings import TABLES, makes_tables
 from detlint.model.truth import comparison, literal
 from detlint.program.resolve import Resolver
 
-_TABLES: Final = re.compile(r"Config|Settings|Args|Arguments|Cfg|Options|Params|Namespace|Dict|Conf\b")
-"""The names of classes whose objects may be such."""
-_OF_LIBRARIES: Final = re.compile(r"\b(?:Tap|Munch|DotMap|Struct|Box)\b")
+_TABLES: Final = ("Args", "Arguments", "Cfg", "Config", "Dict", "Namespace", "Options", "Params", "Settings")
+"""Parts of the names of classes whose objects may be such."""
+_OF_LIBRARIES: Final = frozenset({"Box", "Conf", "DotMap", "Munch", "Struct", "Tap"})
 """Those of libraries whose names say less."""
 _MAKES: Final = frozenset(
     {"dict", "update", "replace", "_replace", "evolve", "merge", "override", "copy", "model_copy", "from_dict"}
     | {"from_pretrained"}
 )
 """What makes settings of keywords, or sets them so."""
-_DECLARES: Final = re.compile(
-    r"DEFINE|^(?:add|set|define|register)_|^set$|[oO]ption|[aA]rg|[fF]lag|[pP]aram|^update$|override"
-)
-"""What is told by a keyword which key it is about."""
-_KEYS: Final = frozenset({"k", "key", "name", "attr", "field", "option", "opt", "param"})
-"""The names of variables that go over keys."""
+_DECLARES: Final = ("define", "option", "arg", "flag", "param", "override")
+_SETS: Final = ("add_", "set_", "register_")
+"""What is in the names of what is told by a keyword which key it is about, and how such names begin."""
 _PLAIN: Final = frozenset(
     {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
 )
@@ -56,12 +53,16 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
         meant = module.facts.names.get(name) if module is not None else None
         return isinstance(meant, Ref) and meant.name.partition(".")[0] in resolver.catalog.roots
 
-    return Writes(key, is_of_library, is_of_framework, unpacked)
+    def makes(name: str) -> bool:
+        full = resolver.meant(module, name) if module is not None else ""
+        return full in TABLES or ("::" in full and makes_tables(resolver, full))
+
+    return Writes(key, is_of_library, is_of_framework, makes, unpacked)
 
 
 def names_tables(name: str) -> bool:
     """Whether the name of a library's class says that its objects hold settings."""
-    return _TABLES.search(name) is not None or _OF_LIBRARIES.search(name) is not None
+    return any(part in name for part in _TABLES) or not _OF_LIBRARIES.isdisjoint(name.split("."))
 
 
 class Writes:
@@ -70,6 +71,7 @@ class Writes:
     Args:
         is_of_library: whether a class of the file derives from one that a library makes objects of, and no tables: a layer, a data set.
         is_of_framework: whether a name of the file is a module of a framework, or something in one.
+        makes: whether what has a name in the file makes tables.
         unpacked: whether tables are unpacked for calls, to which any other may hand keywords on.
     """
 
@@ -78,28 +80,23 @@ class Writes:
         key: str,
         is_of_library: Callable[[str], bool],
         is_of_framework: Callable[[str], bool],
+        makes: Callable[[str], bool],
         unpacked: bool = False,
     ) -> None:
         self._key = key
         self._unpacked = unpacked
         self._is_of_framework = is_of_framework
+        self._makes_tables = makes
         self._is_of_library = is_of_library
-        name = key.replace("_", "[-_]")
-        self._spelled = re.compile(
-            rf"(?<![\w-])(?:-*{name}\s*=(?!=)|--{name}(?![\w-])|{name}[\"']?\s*:\s*[\w\"'\[-])|\.{key}(?:$|[ \t]+[^\s=:])"
-        )
-        self._binds = False
-        """Whether something in the file binds a variable of the key's name to something else."""
         self.declared = False
         """Whether a parser has it as an option."""
 
     def of(self, code: Code) -> Iterator[Const | None]:
         if self._key not in code.identifiers and not any(self._key in text.replace("-", "_") for text in code.texts):
             return
-        self._binds = any(self._is_bound_anew(function) for function in code.functions())
         for function in code.functions():
             owner = _owner(function)
-            own = owner is not None and not _TABLES.search(owner.name) and not _takes_all(code, owner)
+            own = owner is not None and not names_tables(owner.name) and not _takes_all(code, owner)
             keeps = own and owner is not None and self._is_of_library(owner.name)
             for at, operation in enumerate(function.ops):
                 yield from self._by_op(function, at, operation[0], keeps)
@@ -161,29 +158,16 @@ class Writes:
         if operation[0] == op.CALL:
             last = function.called(use.op)
             if use.place > 2 + operation[2]:
-                naming = {"dest", "key", "name"} if _DECLARES.search(last) else {"dest", "key"}
+                naming = {"dest", "key", "name"} if _declares(last) else {"dest", "key"}
                 return strings[operation[use.place - 1]] not in naming
             return use.place == {"get": 3, "getattr": 4, "hasattr": 4}.get(last)
         if operation[0] == op.COMPARE:
-            first = function.ops[operation[1]]
-            goes_over = first[0] == op.LOAD and function.text(first[1]) in _KEYS
-            return use.place == 1 or not goes_over
+            return use.place == 1 or not _may_be_key(function, operation[1])
         if operation[0] in _COLLECTIONS:
             return any(
                 function.ops[more.op][0] == op.COMPARE and self._asks(function, more) for more in function.users[use.op]
             )
         return operation[0] == op.DICT or (operation[0] in (op.ITEM, op.SET_ITEM, op.DELETE_ITEM) and use.place == 2)
-
-    def _is_bound_anew(self, function: Function) -> bool:
-        """Whether something in a function binds a variable of the key's name to something else than what that is anyway: the name of
-        a loop, as one that tries settings has."""
-        slots = function.slots.get(self._key, ())
-        stores = (operation for _, operation in function.each(op.STORE, op.DELETE) if slots and operation[1] in slots)
-        values = [store[2] if store[0] == op.STORE else -1 for store in stores]
-        return any(
-            value < 0 or (function.ops[value][0] not in _DEFINES and not self._reads(function, value))
-            for value in values
-        )
 
     def _declares(self, function: Function, at: int) -> bool:
         """Whether a call gives a parser the key as an option, by its name alone: `parser.add_argument("--key", default=...)`."""
@@ -195,14 +179,14 @@ class Writes:
         )
 
     def _hands_on(self, function: Function, at: int, value: int) -> bool:
-        """Whether a keyword of a call hands on what the key of some table is, or a variable of that name, to what makes no settings."""
-        last, callee = function.called(at), function.dotted(function.ops[at][1])
-        if last in _MAKES or SETTINGS.search(last) or _TABLES.search(last):
+        """Whether a keyword of a call hands on what the key of some table is, or a parameter of that name, to what makes no settings."""
+        callee = function.dotted(function.ops[at][1])
+        if function.called(at) in _MAKES or self._makes_tables(callee):
             return False
-        if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, value):
+        if self._is_of_framework(callee.partition(".")[0]) or self._reads(function, function.meant(value)):
             return True
-        open_ = self._unpacked or (self._binds and not last[:1].isupper())
-        return not open_ and function.dotted(value) == self._key
+        given = function.given(value)
+        return not self._unpacked and given is not None and given[0].text(given[1]) == self._key
 
     def _is_key(self, text: str) -> bool:
         """Whether a string is the key, also below others (`model.clip`), or as an option."""
@@ -211,7 +195,15 @@ class Writes:
     def _may_name(self, text: str, by_itself: bool) -> bool:
         """Whether a string may say the key to somebody who sets it: as an option, with a value, or by itself if that counts."""
         alone = by_itself and text.lstrip("-").replace("-", "_") == self._key
-        return alone or self._spelled.search(text) is not None
+        return alone or any(_gives(before, behind) for before, behind in self._said_in(text))
+
+    def _said_in(self, text: str) -> Iterator[tuple[str, str]]:
+        """What stands before and behind the key in a text, wherever it is a word of its own."""
+        said, at = text.replace("-", "_"), -1
+        while (at := said.find(self._key, at + 1)) >= 0:
+            before, behind = said[:at].rstrip("_"), said[at + len(self._key) :]
+            if not before[-1:].isalnum() and not (behind[:1].isalnum() or behind[:1] == "_"):
+                yield text[:at], text[at + len(self._key) :]
 
     def _written(self, function: Function, value: int) -> Iterator[Const | None]:
         """What is written for the key; nothing where that is what it is anyway, but for what `get` gives where it is missing."""
@@ -266,6 +258,32 @@ class Writes:
                 yield None
             elif operation[0] == op.STORE and function.ops[operation[2]][0] not in _DEFINES:
                 yield from self._written(function, operation[2])
+
+
+def _gives(before: str, behind: str) -> bool:
+    """Whether a text gives a key something, or names it as an option or below others, by what stands around it."""
+    if before.endswith("--"):
+        return True
+    following = behind.lstrip("\"'").lstrip()
+    gives = (following[:1] == "=" and following[1:2] != "=") or (following[:1] == ":" and following[1:].strip() != "")
+    return gives or (
+        before.endswith(".") and (not behind or (behind[0] in " \t" and following[:1] not in ("=", ":", "")))
+    )
+
+
+def _declares(name: str) -> bool:
+    """Whether what is called so may be told by a keyword which key it is about."""
+    lower = name.lower()
+    return name.startswith(_SETS) or name in ("set", "update") or any(part in lower for part in _DECLARES)
+
+
+def _may_be_key(function: Function, value: int) -> bool:
+    """Whether a value may be any key of a table: a loop goes over such, or a function is told one."""
+    value = function.meant(value)
+    operation = function.ops[value]
+    if operation[0] == op.PART and operation[2] == 0:
+        operation = function.ops[operation[1]]
+    return operation[0] == op.FOR or function.given(value) is not None
 
 
 def _owner(function: Function) -> Function | None:

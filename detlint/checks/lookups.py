@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Const, Instance, Member, Param, Ref, Result, Value
+from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.truth import comparison, literal
 
-SETTINGS: Final = re.compile(
-    r"(?:^|_)(?:cfg|conf|config|configure|configuration|opts?|options|args|hparams|hyp|settings)s?(?:_|$)|Config|Settings"
-)
-"""The names of what holds settings."""
-_LOADING: Final = re.compile(
-    r"(?:^|[._])(?:safe_load|yaml|OmegaConf|EasyDict|Dict|AttrDict|DictConfig|Munch)(?:[._]|$)"
-)
-"""What makes such, beside what is called so."""
 _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
 """Methods that only texts have, which write them otherwise."""
 _DEEPEST: Final = 3
@@ -25,11 +16,14 @@ _DEEPEST: Final = 3
 
 
 class Lookup(NamedTuple):
-    """What code looks up in settings."""
+    """What code looks up in a table, which may be one of settings."""
 
     key: str
+    function: Function | None = None
+    holder: int = -1
+    """The table, a value of that function."""
     table: str = ""
-    """The key before."""
+    """The key before, where that table is a part of another one."""
     default: Const | None = None
     """What is had where the key is missing."""
     is_there: bool = False
@@ -41,7 +35,7 @@ class Lookup(NamedTuple):
 
 
 def looked_up(function: Function, at: int, depth: int = 0) -> Lookup | None:
-    """What an expression of a function looks up in settings; None for any other."""
+    """What an expression of a function looks up in a table; None for any other."""
     operation = function.ops[at]
     if operation[0] == op.LOAD:
         bound = function.stored(at) if depth < _DEEPEST else None
@@ -95,24 +89,15 @@ def _called(function: Function, at: int) -> Lookup | None:
 
 
 def _lookup(function: Function, holder: int, key: str) -> Lookup | None:
-    parts = _parts(function, holder)
-    return (
-        Lookup(key, _table(parts[-1]) if len(parts) > 1 else "") if key and any(map(SETTINGS.search, parts)) else None
-    )
+    return Lookup(key, function, holder) if key else None
 
 
-def _parts(function: Function, at: int) -> list[str]:
-    """The names by which a table is come to, from the first one; none where there is anything else."""
+def key_before(function: Function, at: int) -> str:
+    """The key by which a value is looked up in another one; "" for any other."""
     operation = function.ops[at]
-    if operation[0] == op.LOAD:
-        return [function.text(operation[1])]
-    key = ""
     if operation[0] == op.ATTR:
-        key = function.code.strings[operation[2]]
-    elif operation[0] == op.ITEM:
-        key = text_of(function, operation[2])
-    before = _parts(function, operation[1]) if key else []
-    return [*before, key] if before else []
+        return function.code.strings[operation[2]]
+    return text_of(function, operation[2]) if operation[0] == op.ITEM else ""
 
 
 def text_of(function: Function, at: int) -> str:
@@ -121,29 +106,6 @@ def text_of(function: Function, at: int) -> str:
     return value if isinstance(value, str) else ""
 
 
-def holds_settings(base: Value | None) -> bool:
-    """Whether a value is a table of settings, by its name, or by what it comes of."""
-    if isinstance(base, Member):
-        return SETTINGS.search(key_of(base.attr)) is not None or holds_settings(base.base)
-    if isinstance(base, (Param, Instance)):
-        return SETTINGS.search(base.name) is not None
-    if isinstance(base, Ref):
-        return SETTINGS.search(base.name.rpartition(".")[2]) is not None
-    called = base.of if isinstance(base, Result) else None
-    name = called.name.rpartition("::")[2] if isinstance(called, Ref) else ""
-    return _LOADING.search(name) is not None or SETTINGS.search(name.rpartition(".")[2]) is not None
-
-
 def key_of(attr: str) -> str:
     """The key that a step to a value asks for: `clip` for `clip` and for `[clip]`."""
     return attr[1:-1] if attr.startswith("[") else attr
-
-
-def table_of(base: Value | None) -> str:
-    """The key of the table in which something is asked for; "" where that is no part of another one, or has a name for all settings."""
-    return _table(base.attr) if isinstance(base, Member) else ""
-
-
-def _table(name: str) -> str:
-    """The key of the table that is asked, if that is no name for all settings."""
-    return "" if SETTINGS.search(key_of(name)) else key_of(name)

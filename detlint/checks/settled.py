@@ -12,13 +12,14 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from detlint.checks.given import IS, TRUTH, writes
-from detlint.checks.lookups import Lookup, holds_settings, key_of, looked_up, table_of
+from detlint.checks.lookups import Lookup, key_before, key_of, looked_up
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
 from detlint.model.places import point_of
+from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
 from detlint.program.answers import Answers
 from detlint.program.chosen import TABLE
@@ -51,16 +52,21 @@ class Settled:
     def __init__(self, users: Users, documents: Documents) -> None:
         self._users = users
         self._documents = documents
+        self._tables = Settings(users)
         self._given: Answers[_Given] = Answers(users)
         self._said: Answers[bool] = Answers(users)
 
-    def value(self, module: Module, value: Value | None) -> Const | None:
-        """What a value that is looked up in settings always is; None where that isn't known, or for any other."""
+    def value(self, module: Module, value: Value | None, inside: str) -> Const | None:
+        """What a value that is looked up in settings always is; None where that isn't known, or for any other.
+
+        Args:
+            inside: the function that it is a value of, by its name inside the file; "" for the top level.
+        """
         if isinstance(value, Ref):  # of a table that another file has: `from config import config`
             table, _, attr = value.name.rpartition(".")
             value = Member(Ref(table), attr)
-        if isinstance(value, Member) and holds_settings(value.base):
-            return self._of(module, Lookup(key_of(value.attr), table_of(value.base)))
+        if isinstance(value, Member):
+            return self._of_table(module, value.base, inside, Lookup(key_of(value.attr)))
         of = value.of if isinstance(value, Result) else None
         if not (isinstance(of, Member) and of.attr == "get" and isinstance(value, Result) and value.site >= 0):
             return None
@@ -69,7 +75,25 @@ class Settled:
         default = args[1].value if len(args) == 2 else Const(None)
         if not (isinstance(key, Const) and isinstance(key.value, str) and isinstance(default, Const)):
             return None
-        return self._of(module, Lookup(key.value, table_of(of.base), default)) if holds_settings(of.base) else None
+        return self._of_table(module, of.base, inside, Lookup(key.value, default=default))
+
+    def _of_table(self, module: Module, table: Value | None, inside: str, asked: Lookup) -> Const | None:
+        """What looking something up in a value always gives, if that is a table of settings."""
+        if not self._tables.holds(module, table, inside):
+            return None
+        outer = isinstance(table, Member) and self._tables.holds(module, table.base, inside)
+        return self._of(
+            module, asked._replace(table=key_of(table.attr)) if isinstance(table, Member) and outer else asked
+        )
+
+    def _looked_up(self, module: Module, function: Function, at: int) -> Lookup | None:
+        """What an expression of a function looks up in settings; None for any other."""
+        found = looked_up(function, at)
+        if found is None or found.function is None or not self._tables.is_table(module, found.function, found.holder):
+            return None
+        before = key_before(found.function, found.holder)
+        outer = before and self._tables.is_table(module, found.function, found.function.ops[found.holder][1])
+        return found._replace(table=before) if outer else found
 
     def written(self, module: Module, function: Function, at: int, respelled: str = "") -> Const | None:
         """The same of an expression of a function, or of a test whether a key is there.
@@ -77,7 +101,7 @@ class Settled:
         Args:
             respelled: the method that writes it otherwise before it counts; "" for none.
         """
-        found = looked_up(function, at)
+        found = self._looked_up(module, function, at)
         if found is not None and respelled:
             found = found._replace(respelled=respelled) if not (found.is_there or found.respelled) else None
         return self._of(module, found) if found is not None else None
@@ -86,7 +110,7 @@ class Settled:
         """Whether what a test looks up is true before code makes True or False of that text, and after
         (`config.clip = config.clip == "True"`); None where that isn't known, or for any other."""
         inner = denied(function, test)
-        found = looked_up(function, inner if inner >= 0 else test)
+        found = self._looked_up(module, function, inner if inner >= 0 else test)
         plain = found is not None and not (found.is_there or found.respelled)
         value = self._of(module, found, compared=True) if found is not None and plain else None
         return (value.value is True) is (inner < 0) if value is not None else None

@@ -70,4 +70,6 @@ def _is_told(function: Function, operation: Op) -> bool:
         return function.strings[made[2]] == function.text(operation[1])
     if made[0] == op.IMPORT:
         return function.text(operation[1]) in function.strings[made[1]].split(".")
-    return made[0] in (op.FUNCTION, op.CLASS, op.AUGMENT)
+    if made[0] in (op.FUNCTION, op.CLASS):
+        return function.code.function(made[1]).name == function.text(operation[1])  # `f = lambda: 1` says `f` itself
+    return made[0] == op.AUGMENT

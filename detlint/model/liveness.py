@@ -17,7 +17,7 @@ from detlint.facts.model import Ref, Span, options
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.refers import ANY, Refers, refers
-from detlint.program.calls import HOOKS
+from detlint.program.calls import is_hook
 from detlint.program.resolve import Module, Resolver
 
 
@@ -163,7 +163,7 @@ class _Search:
         if ANY in had or not had.keys().isdisjoint(self._resolver.mro(name)):
             return True
         layer = self._resolver.layer(name)
-        by_itself = (method.startswith("__") and method.endswith("__")) or HOOKS.fullmatch(method) is not None
+        by_itself = (method.startswith("__") and method.endswith("__")) or is_hook(method)
         return by_itself or (layer is not None and method == layer.forward)
 
     def _have(self, owner: str, attribute: str, reason: Reason) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -42,10 +41,15 @@ DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
 # Methods of a function that hand it over to a library.
 LATER: Final = ("add_command", "remote")
-# What a framework calls by itself: the data model's methods of datasets and samplers, Lightning's hooks.
-HOOKS: Final = re.compile(
-    r"__(?:call|getitem|getitems|iter|next)__|\w+_step|\w+_dataloader|on_\w+|configure_\w+|collate\w*"
-)
+_HOOKS: Final = frozenset({
+    "__call__", "__getitem__", "__getitems__", "__iter__", "__next__", "configure_callbacks", "configure_model", "configure_optimizers",
+    "optimizer_step", "predict_dataloader", "predict_step", "prediction_step", "setup", "test_dataloader", "test_step",
+    "train_dataloader", "train_step", "training_step", "val_dataloader", "val_step", "validation_step",
+})  # fmt: skip
+"""Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine and
+transformers."""
+_EVENT: Final = "on_"
+"""How the names of those begin that they call when something happens."""
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
@@ -523,7 +527,7 @@ class Calls:
         """The methods of a class of the program that frameworks call by themselves."""
         layer = self.resolver.layer(name)
         for method in dict.fromkeys(method for _, _, method in self.methods(name)):
-            if HOOKS.fullmatch(method) or (layer is not None and method == layer.forward):
+            if is_hook(method) or (layer is not None and method == layer.forward):
                 yield from self.method(name, method)
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
@@ -625,6 +629,11 @@ class Calls:
         found = options(self.resolver.attribute_of_class(name, method))
         own = [option for option in found if isinstance(option, Ref) and "::" in option.name]
         return [(module, function, name) for option in own for module, function, _ in self.callees(option)]
+
+
+def is_hook(method: str) -> bool:
+    """Whether frameworks call methods of a name by themselves."""
+    return method in _HOOKS or method.startswith(_EVENT)
 
 
 def returned(module: Module, function: Function) -> Function | None:
