@@ -697,7 +697,12 @@ class Unnamed:
 
     def _own_acts(self, module: Module) -> Iterator[Site]:
         """Where the top level of a file calls something of the program for its own sake."""
-        calls = (site for site in module.sites if site.function == 0 and site.use == "dropped" and site.kind == "call")
+        dropped = self._users.sinks.is_dropped
+        calls = (
+            site
+            for n, site in enumerate(module.sites)
+            if site.function == 0 and site.kind == "call" and dropped(module, n)
+        )
         return (site for site in calls if self._is_of_program(module.path, site.target))
 
     def _is_of_program(self, path: str, value: Value | None) -> bool:

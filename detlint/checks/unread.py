@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from detlint.checks.origins import KEEPS
-from detlint.facts.model import KEPT, Function, Instance, Member, Result, Site
+from detlint.facts.model import Function, Instance, Member, Result, Site
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
@@ -44,9 +44,8 @@ def is_unread(
             no more than that; None where it has to be kept as it is.
         ignores: whether a call makes nothing of an argument.
     """
-    given = site.use == KEPT or (computes is not None and site.use != "dropped")
-    point = _call_of(resolver, module, site) if given else None
-    if point is None or any(argument.name == OUT for argument in site.args):
+    point = _call_of(resolver, module, site)
+    if point is None or not point.function.users[point.at] or any(argument.name == OUT for argument in site.args):
         return False
     function = point.function
 

@@ -109,6 +109,20 @@ class Function(Body):
         defines = definition[0] in (op.FUNCTION, op.CLASS) and not definition[2]
         return self.code.function(definition[1]) if defines else None
 
+    def collected(self, at: int) -> int:
+        """The `COLLECT` of the comprehension that goes through, or gathers, by a `FOR` or `GIVE`; -1 for any other op."""
+        around = self.blocks(at) if self.ops[at][0] in (op.FOR, op.GIVE) else iter(())
+        mark = next((mark for mark in around if self.ops[mark][0] == op.COMPREHEND), -1)
+        return next((made for made, operation in self.each(op.COLLECT) if operation[2] == mark), -1)
+
+    def element(self, value: int) -> int:
+        """What is taken out of a display by a `PART`, `a, b = [], []`; any other value itself."""
+        operation = self.ops[value]
+        display = self.ops[operation[1]] if operation[0] == op.PART else (op.END,)
+        plain = display[0] in (op.LIST, op.TUPLE) and all(self.ops[item][0] != op.STAR for item in display[1:])
+        known = plain and operation[2] >= 0 and operation[3] == len(display) - 1
+        return self.element(display[1 + operation[2]]) if known else value
+
     def same(self, one: int, other: int) -> bool:
         """Whether two values are surely the same: one constant, or what one name is in both places."""
         one, other = self.meant(one), self.meant(other)
