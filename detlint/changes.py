@@ -15,11 +15,11 @@ from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import STAR
+from detlint.model.documents import Documents
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
-from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.texts import Texts
 from detlint.program.users import ANYWHERE, words_of
 from detlint.state import Row, State
 
@@ -43,7 +43,7 @@ class Changes(NamedTuple):
     modules: Modules
     links: Links
     documents: Documents
-    texts: Texts
+    words: Index
 
     def news(self) -> set[str] | None:
         """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
@@ -160,7 +160,7 @@ class Changes(NamedTuple):
         return {
             (beginning, word)
             for beginning, word in sought
-            if any(path.startswith(beginning) and self.texts.has_name(path, word) for path in touched)
+            if any(path.startswith(beginning) and self.words.has_name(path, word) for path in touched)
         }
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None], names: Iterable[str]) -> set[str]:
@@ -218,12 +218,12 @@ class Changes(NamedTuple):
     def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
         """The files that have some names, with these; all of them where a file can't be read."""
         for path in paths:
-            if said := [word for word in words if self.texts.has_name(path, word)]:
+            if said := [word for word in words if self.words.has_name(path, word)]:
                 yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: it has it, or it imports all that another file has."""
-        return bool(word) and (self.texts.has_name(path, word) or self.texts.has_name(path, STAR))
+        return bool(word) and (self.words.has_name(path, word) or self.words.has_name(path, STAR))
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""

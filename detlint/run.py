@@ -32,16 +32,16 @@ from detlint.facts.store import Changed, File, Look, Progress, Store, note_other
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
+from detlint.model.documents import Documents
 from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
-from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
-from detlint.program.texts import Texts
 from detlint.source import Source
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
@@ -257,8 +257,8 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.texts = Texts(self._text, self.store.files, self._words, self.modules.code)
-        self.documents = Documents(str(config.root.absolute()), store.look.began)
+        self.index = Index(self._text, self.store.files, self._words, self.modules.code)
+        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
@@ -306,7 +306,7 @@ class Run:
         self.before = before = known.state
         unsettled = self._look(before)
         changes = Changes(
-            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.texts
+            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.index
         )
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
@@ -628,7 +628,7 @@ class Run:
 
         from detlint import pool
 
-        self.texts.index()  # once, for all processes
+        self.index.tabulate()  # once, for all processes
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
@@ -671,8 +671,8 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.texts.has_name, self.texts.names_below)
-        users = Users(resolver, self.links.importers, self.texts)
+        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below)
+        users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
             self.config.settings,
@@ -736,14 +736,14 @@ class Run:
     def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
         """What is kept of a run that was followed."""
         engine.users.asked.clear()
-        engine.users.texts.sought.clear()
+        engine.users.index.sought.clear()
         with engine.resolver.looking() as files:
             sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
             looked_into = frozenset(files)
         told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
         visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
         imported = frozenset(reach.imported - visited)
-        self.known.rest_on(visited | looked_into, imported, engine.users.asked, engine.users.texts.sought)
+        self.known.rest_on(visited | looked_into, imported, engine.users.asked, engine.users.index.sought)
         return Followed(
             reach.outcome(), sites, seeded, frozenset(visited), imported, findings,
             engine.may_train(reach), reach.silent(),
@@ -760,13 +760,13 @@ class Run:
         """What judging a file gives."""
         engine = self._engine_kept()
         found = self._judged(engine, path)
-        self.known.rest_on({path, *engine.resolver.opened}, (), engine.users.asked, self.texts.sought)
+        self.known.rest_on({path, *engine.resolver.opened}, (), engine.users.asked, self.index.sought)
         return found
 
     def _judged(self, engine: Engine, path: str) -> Judged:
         engine.resolver.opened.clear()
         engine.users.asked.clear()
-        self.texts.sought.clear()
+        self.index.sought.clear()
         facts = self.modules.facts(path)
         module = engine.resolver.module(path)
         if facts is None or module is None:
