@@ -43,11 +43,8 @@ from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
 from detlint.source import Source
-<<<<<<< HEAD
 from detlint.sources.parse import Problem
-=======
 from detlint.state import Row, State
->>>>>>> ir
 from detlint.status import NOTHING, Status
 from detlint.told import found, once
 from detlint.versions import below
