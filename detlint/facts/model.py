@@ -311,8 +311,7 @@ class Option(Record, frozen=True):
 
 
 COMPLETE: Final = "complete"
-KEPT: Final = "kept"
-"""Words of `Site.use`."""
+"""A word of `Site.use`."""
 ANEW: Final = "'"
 """Stands behind a name that is bound anew; no identifier has it."""
 
