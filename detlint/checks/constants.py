@@ -56,12 +56,12 @@ from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
+from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""

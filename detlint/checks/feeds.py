@@ -19,9 +19,10 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.model.projects import MANY
+from detlint.model.uses import Use
 from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Use
 
 IMAGE: Final = 3
 """Channels of an image."""

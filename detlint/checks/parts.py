@@ -8,9 +8,10 @@ from detlint.checks.accessors import asked, asks_itself
 from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.projects import MANY
 from detlint.model.readers import readings
+from detlint.model.uses import Use, Users
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Use, Users
 
 _RUNS: Final = frozenset({"call", "construct", "forward"})
 """What a part has that runs it."""

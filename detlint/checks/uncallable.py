@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from detlint.checks.gradients import BEGINNING
 from detlint.model.classes import keeps_as, may_derive
 from detlint.model.readers import Readers
+from detlint.model.uses import Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 
 class Uncallable:

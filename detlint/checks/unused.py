@@ -11,9 +11,9 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
 from detlint.model.readers import Counts, Readers, asks_for_any
+from detlint.model.uses import Users
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 
 def puts_names_together(

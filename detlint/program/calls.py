@@ -26,10 +26,10 @@ from detlint.facts.model import (
     options,
 )
 from detlint.model.callees import BARE, Callee, Callees, returned
+from detlint.model.imports import Imports
 from detlint.model.parameters import Parameters
 from detlint.model.sinks import Sinks
 from detlint.program.entry import sites
-from detlint.program.imports import Imports
 from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last

@@ -48,8 +48,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
+from detlint.model.modules import Modules
 from detlint.program.bound import CallArgument
-from detlint.program.modules import Modules
 from detlint.program.returned import returned
 
 DEEPEST: Final = 24
