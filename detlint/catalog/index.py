@@ -11,13 +11,11 @@ import msgspec
 
 from detlint.catalog.compiled import Compiled
 from detlint.catalog.entries import (
-    JUDGED_BY_USE,
     OPEN_SEED,
     RAISES,
     REMOVED,
     SHUFFLED,
     TRANSFORM,
-    UNORDERED,
     UNSUPPORTED,
     Entry,
     Factory,
@@ -617,17 +615,6 @@ class Catalog:
         """The methods of tensors among some names."""
         split = (name.rpartition(".") for name in names)
         return frozenset(last for owner, _, last in split if owner in self.tensors)
-
-    @cached_property
-    def ordered_words(self) -> frozenset[str]:
-        """The last component of what is judged by what becomes of its result."""
-        judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
-        return self.last(name for entry in judged for name in entry.names)
-
-    @cached_property
-    def listing_words(self) -> frozenset[str]:
-        """The last components of what gives items in no order."""
-        return self.last(name for entry in self.entries if entry.rule in UNORDERED for name in entry.names)
 
     @cached_property
     def ordering(self) -> frozenset[str]:
