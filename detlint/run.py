@@ -751,10 +751,7 @@ class Run:
 
     @cached_property
     def _copies(self) -> Copies:
-        files, inside = self.store.files, self.inside
-        return Copies(
-            self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
-        )
+        return Copies(self.modules.root, self.inside, self.modules.code, self.index.yaml, self.links)
 
     def _original(self, finding: Finding) -> str:
         """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""
