@@ -671,7 +671,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below)
+        resolver = Resolver(self.modules, catalog, self.index.has_name)
         users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
