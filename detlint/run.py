@@ -672,7 +672,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below)
+        resolver = Resolver(self.modules, catalog, self.index.has_name)
         users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
@@ -844,10 +844,7 @@ class Run:
 
     @cached_property
     def _copies(self) -> Copies:
-        files, inside = self.store.files, self.inside
-        return Copies(
-            self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
-        )
+        return Copies(self.modules.root, self.inside, self.modules.code, self.index.yaml, self.links)
 
     def _original(self, finding: Finding) -> str:
         """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""
