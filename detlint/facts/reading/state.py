@@ -13,7 +13,6 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.facts import sets
-from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     COMPARED,
     Arg,
@@ -41,6 +40,7 @@ from detlint.ir.code import Code
 from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
+from detlint.model.kernel import ends_cell
 from detlint.model.options import lacking
 from detlint.sources.parse import Cell
 
