@@ -155,7 +155,9 @@ class _Reader:
                 self._depth -= 1
         if function.number == 0 and "." in name and name.partition(".")[0] not in sys.stdlib_module_names:
             alone = not call.values() and not function.users[at]
-            if alone or any(self._is_own_folder(function, value) for value in call.positional):
+            if alone or (
+                FILE in self._code.strings and any(self._is_own_folder(function, value) for value in call.positional)
+            ):
                 arguments = [self._values(function, value, given) for value in call.positional]
                 self._handed[Handed(name, tuple(tuple(_texts(argument)) for argument in arguments))] = None
 
