@@ -12,7 +12,9 @@ from typing import Final, TypeVar
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.ir.places import Place
 from detlint.model import always
+from detlint.model.escapes import Escapes
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import point_of
 from detlint.model.trials import SHAPES
@@ -51,6 +53,7 @@ class Sinks:
         self._resolver = resolver
         self._catalog = resolver.catalog
         self._meanings = meanings
+        self._escapes = Escapes(resolver, meanings)
         self._known: dict[tuple[str, int, int], object] = {}
 
     # -- what any value may become --------------------------------------------------------------------------------------
@@ -107,6 +110,10 @@ class Sinks:
         several; none where nobody goes through it. None where it may do more with it."""
         return self._ask("lent", module, index, self._lent, None)
 
+    def is_never_called(self, module: Module, index: int) -> bool:
+        """Whether nobody calls the layer that a call makes."""
+        return self._ask("called", module, index, self._is_never_called, False)
+
     # -------------------------------------------------------------------------------------------------------------------
 
     def _ask(
@@ -133,6 +140,9 @@ class Sinks:
         callee = function.ops[call][1]
         name = meaning.name(function, callee) or function.dotted(callee) or function.called(call)
         return self._catalog.canonical(name)
+
+    def _is_never_called(self, function: Function, at: int, meaning: Meaning) -> bool:
+        return self._escapes.is_never_called(meaning, Place(function, at))
 
     def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
         in_sight = function.number > 0 or function.is_main(at)

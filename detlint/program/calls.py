@@ -523,11 +523,16 @@ class Calls:
             if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
                 yield from self.hooks(option.name)
 
-    def hooks(self, name: str) -> Iterator[Callee]:
-        """The methods of a class of the program that frameworks call by themselves."""
+    def hooks(self, name: str, called: bool = True) -> Iterator[Callee]:
+        """The methods of a class of the program that frameworks call by themselves.
+
+        Args:
+            called: whether its objects may be called, if they are layers.
+        """
         layer = self.resolver.layer(name)
         for method in dict.fromkeys(method for _, _, method in self.methods(name)):
-            if is_hook(method) or (layer is not None and method == layer.forward):
+            passes = layer is not None and method == layer.forward
+            if (is_hook(method) or passes) and (called or not passes):
                 yield from self.method(name, method)
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
