@@ -48,6 +48,10 @@ _HOOKS: Final = frozenset({
 })  # fmt: skip
 """Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine and
 transformers."""
+_OPERATORS: Final = frozenset({
+    f"__{before}{name}__" for name in ("add", "and", "lshift", "matmul", "mul", "or", "rshift", "sub", "xor") for before in ("", "r", "i")
+} | {"__contains__", "__eq__", "__getattr__", "__len__", "__lt__", "__missing__", "__neg__", "__pow__", "__truediv__"})  # fmt: skip
+"""Methods by which objects take part in expressions."""
 _EVENT: Final = "on_"
 """How the names of those begin that they call when something happens."""
 CALLS: Final = ("call", "partial", "config")
@@ -637,8 +641,8 @@ class Calls:
 
 
 def is_hook(method: str) -> bool:
-    """Whether frameworks call methods of a name by themselves."""
-    return method in _HOOKS or method.startswith(_EVENT)
+    """Whether frameworks, or operators, call methods of a name by themselves."""
+    return method in _HOOKS or method in _OPERATORS or method.startswith(_EVENT)
 
 
 def returned(module: Module, function: Function) -> Function | None:

@@ -98,7 +98,8 @@ class Registries:
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
         if SELF in found or (not functions and last(made).startswith("register")):
-            found = (found - {SELF}) | {self.owner(module, made)}
+            itself = self.resolver.normal(module.path, made)  # `@MODELS`, which is an object
+            found = (found - {SELF}) | {self.key(itself) if isinstance(itself, Result) else self.owner(module, made)}
         for key in sorted(found - {""}):
             yield Kept(key, _names(definition, texts), definition)
 
@@ -158,12 +159,12 @@ class Registries:
                     yield from self._handed_on(module, function, site, parameter, depth)
 
     def _written(self, module: Module, target: Value) -> Iterator[str]:
-        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`."""
+        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`, `self[name] = ...`."""
         if isinstance(target, Member) and target.attr.startswith("["):
             key = self._collection(module, target.base)
             if key:
                 yield key
-            elif isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+            elif isinstance(target.base.base if isinstance(target.base, Member) else target.base, Instance):
                 yield SELF
 
     def _handed_on(self, module: Module, function: Function, site: Site, parameter: str, depth: int) -> Iterator[str]:
