@@ -15,9 +15,9 @@ from detlint.facts.store import File, Store
 from detlint.ir.words import STAR
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.texts import Texts
 from detlint.program.users import ANYWHERE, words_of
 from detlint.record import Followed, Judged, Record, Row
 
@@ -41,7 +41,7 @@ class Changes(NamedTuple):
     modules: Modules
     links: Links
     documents: Documents
-    texts: Texts
+    words: Index
 
     def news(self) -> set[str] | None:
         """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
@@ -172,7 +172,7 @@ class Changes(NamedTuple):
             for path in touched
             if path.startswith(beginning)
             for word in words
-            if self.texts.has_name(path, word)
+            if self.words.has_name(path, word)
         }
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None]) -> set[str]:
@@ -230,12 +230,12 @@ class Changes(NamedTuple):
     def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
         """The files that have some names, with these; all of them where a file can't be read."""
         for path in paths:
-            if said := [word for word in words if self.texts.has_name(path, word)]:
+            if said := [word for word in words if self.words.has_name(path, word)]:
                 yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: it has it, or it imports all that another file has."""
-        return bool(word) and (self.texts.has_name(path, word) or self.texts.has_name(path, STAR))
+        return bool(word) and (self.words.has_name(path, word) or self.words.has_name(path, STAR))
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""

@@ -35,12 +35,12 @@ from detlint.passages import differ, runs_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
 from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
-from detlint.program.texts import Texts
 from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
 from detlint.status import NOTHING, Status
@@ -246,7 +246,7 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.texts = Texts(self._text, self.store.files, self._words, self.modules.code)
+        self.index = Index(self._text, self.store.files, self._words, self.modules.code)
         self.documents = Documents(str(config.root.absolute()), store.look.began)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
@@ -294,7 +294,7 @@ class Run:
         self.before = before
         unsettled = self._look(before)
         changes = Changes(
-            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.texts
+            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.index
         )
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
@@ -569,7 +569,7 @@ class Run:
 
         from detlint import pool
 
-        self.texts.index()  # once, for all processes
+        self.index.tabulate()  # once, for all processes
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
@@ -604,8 +604,8 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.texts.has_name, self.texts.names_below)
-        users = Users(resolver, self.links.importers, self.texts)
+        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below)
+        users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
             self.config.settings,
@@ -676,7 +676,7 @@ class Run:
         opened = engine.resolver.opened
         opened.clear()
         engine.users.asked.clear()
-        self.texts.sought.clear()
+        self.index.sought.clear()
         try:
             findings, varies, is_open = engine.judge(module, runs)
         except Exception as error:  # the boundary of one file: the rest of the run goes on
@@ -786,7 +786,7 @@ class Run:
 def _kept_of(reach: Reach, engine: Engine) -> Followed:
     """What is kept of a run that was followed."""
     engine.users.asked.clear()
-    engine.users.texts.sought.clear()
+    engine.users.index.sought.clear()
     with engine.resolver.looking() as files:
         sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
         opened = frozenset(files)
@@ -808,7 +808,7 @@ def _rests_on(reaches: Sequence[Reach]) -> tuple[frozenset[str], frozenset[str]]
 def _asked(engine: Engine) -> tuple[tuple[str, ...], dict[str, list[str]]]:
     """The names whose users were searched for since that was cleared, and the words that were looked for in texts."""
     sought: dict[str, list[str]] = {}
-    for beginning, word in sorted(engine.users.texts.sought):
+    for beginning, word in sorted(engine.users.index.sought):
         sought.setdefault(beginning, []).append(word)
     return tuple(sorted(engine.users.asked)), sought
 

@@ -186,7 +186,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     outermost: bool = False
     """Silent inside another call of the same API, which speaks for it."""
     becomes: tuple[str, ...] = ()
-    """What must become of the result outside of `inside`, by the beginnings of `Site.use`: `key`, `argument:numpy.array`."""
+    """What must become of the result outside of `inside`, by the beginnings of its roles: `key`, `argument:numpy.array`."""
     collides: str = ""
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
     unless_under: str = ""

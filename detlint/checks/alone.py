@@ -80,12 +80,12 @@ class Alone:
     def _launches(self, folder: str, options: Usual) -> bool:
         """Whether a file below a folder names what starts several processes, says how many there are, starts something with one of some
         options, or has another value for one as its own, as settings in Python do."""
-        texts = self._users.texts
-        found = texts.saying_any(LAUNCHERS, folder)
-        found += (path for path in texts.saying(RANK_SIZE, folder) if self._sets_ranks(path))
+        index = self._users.index
+        found = index.saying_any(LAUNCHERS, folder)
+        found += (path for path in index.saying(RANK_SIZE, folder) if self._sets_ranks(path))
         found += launching(self._users, folder, options)
         for option, usual in options.items():
-            for path in texts.saying(option.lstrip("-"), folder):
+            for path in index.saying(option.lstrip("-"), folder):
                 given = self._given_by(path, option)
                 found += [path] if any(value is not None and value not in usual for value in given) else []
         self._resolver.opened.update(found)
@@ -94,7 +94,7 @@ class Alone:
     def _sets_ranks(self, path: str) -> bool:
         """Whether a file says of a run that it is made of several processes, or of so many as it is told."""
         if is_yaml(path):
-            return any(Const(value) not in _ONE for value in _of_yaml(self._users.texts.of(path) or b"", RANK_SIZE))
+            return any(Const(value) not in _ONE for value in _of_yaml(self._users.index.yaml(path) or b"", RANK_SIZE))
         return any(value not in _ONE for value in self._given_by(path, RANK_SIZE))
 
     def _given_by(self, path: str, option: str) -> set[Const | None]:
@@ -108,10 +108,10 @@ def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     given = {
         way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
     }
-    users.texts.sought.update(
+    users.index.sought.update(
         (folder, word) for option in options for word in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))
     )
-    below = (path for path in users.texts.below(folder) if given and path.endswith(".py"))
+    below = (path for path in users.index.below(folder) if given and path.endswith(".py"))
     return [path for path in below if _launches(users.resolver.modules.code(path), given)]
 
 

@@ -20,7 +20,6 @@ from detlint.program.commands import Command
 from detlint.program.documents import Documents, Said
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.texts import Texts
 from detlint.program.users import Users
 
 ASCEND: Final = "ascend"
@@ -49,7 +48,7 @@ class Documented:
         self._settings = settings
         self._documents = documents
         self._users = users
-        self._texts: Texts = users.texts
+        self._index = users.index
         self._frameworks = {name.partition(".")[0] for name in matcher.catalog.devices}
 
     def complete(self, reach: Reach) -> None:
@@ -170,10 +169,10 @@ class Documented:
 
     def _names(self, words: AbstractSet[str], script: str, paths: Iterable[str]) -> bool:
         """Whether the code of a file of a script's project, or of those that it comes to, has one of some words for devices."""
-        texts, resolver = self._texts, self._matcher.resolver
+        index, resolver = self._index, self._matcher.resolver
         around = os.path.join(self._documents.home(script), "")
-        texts.sought.update((around, word) for word in words)
-        said = (resolver.module(path) for path in sorted({*paths, *texts.below(around)}))
+        index.sought.update((around, word) for word in words)
+        said = (resolver.module(path) for path in sorted({*paths, *index.below(around)}))
         found = next(
             (module for module in said if module is not None and not words.isdisjoint(module.facts.mentions)), None
         )

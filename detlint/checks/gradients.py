@@ -339,10 +339,10 @@ class Gradients:
 
     def _give_backward(self, names: set[str]) -> bool:
         """Whether the code of a file has one of some names, also as that of an operator, and gives operators backward passes."""
-        texts, code_of = self.users.texts, self.resolver.modules.code
+        index, code_of = self.users.index, self.resolver.modules.code
         self.users.asked.update((GIVES_BACKWARD, *names))
-        texts.sought.add((self.root, GIVES_BACKWARD))
-        for path in texts.below(self.root):
+        index.sought.add((self.root, GIVES_BACKWARD))
+        for path in index.below(self.root):
             code = code_of(path)
             if code is None or GIVES_BACKWARD not in code.identifiers:
                 continue

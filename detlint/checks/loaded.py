@@ -8,7 +8,7 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.checks.unread import is_unread
-from detlint.facts.model import KEPT, Function, Member, is_made_by, surely
+from detlint.facts.model import Function, Member, is_made_by, surely
 from detlint.program.following.state import LOADS_WEIGHTS
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
@@ -35,14 +35,16 @@ class Loaded:
         Args:
             runs_load: whether every run that comes there loads weights, and trains none.
         """
-        site = module.sites[index]
-        if site.use and site.use != KEPT and not site.use.startswith("argument:"):
-            return False  # what is kept for itself may be no weight
+        site, sinks = module.sites[index], self._matcher.sinks
+        if sinks.is_dropped(module, index):
+            return False
         function = module.function_of(site)
         overwritten = self._while_built(module, function, {}) or (
             runs_load and self._while_built(module, function, {}, loaded=True)
         )
-        return overwritten and (site.use != KEPT or is_unread(self._matcher.resolver, module, site, self._parameters))
+        if not overwritten or not sinks.is_kept_alone(module, index):
+            return overwritten
+        return is_unread(self._matcher.resolver, module, site, self._parameters)  # else it may be no weight
 
     def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
         """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""

@@ -48,7 +48,7 @@ def _calls_of(
     asking = _asking(resolver, module, holder, name if given_out else "")
     if asking is None:
         return None
-    others = (path for path in users.importers(module.path) if users.texts.has_name(path, name))
+    others = (path for path in users.importers(module.path) if users.index.has_name(path, name))
     if any(_uses(resolver.code(path), name) for path in others):
         return None
     sites = [n for n, site in enumerate(module.sites) if site.kind == "call" and _is_own(site.target, name)]
@@ -70,7 +70,7 @@ def _calls_of(
 def _calls_of_given(resolver: Resolver, users: Users, module: Module, accessor: str) -> list[Use]:
     """The calls of what a method of that name gives, of whichever class, here and in the files that import this one."""
     users.asked.add(accessor)
-    saying = (path for path in users.importers(module.path) if users.texts.has_name(path, accessor))
+    saying = (path for path in users.importers(module.path) if users.index.has_name(path, accessor))
     return [
         Use(home, number, True)
         for home in (module, *filter(None, map(resolver.module, saying)))

@@ -213,7 +213,7 @@ class Raising:
         beside = {os.path.dirname(path) for path in ends} | {
             self._users.package(module) or os.path.dirname(module.path)
         }
-        paths = {path for folder in beside for path in self._users.texts.saying_any(roots, folder + os.sep)}
+        paths = {path for folder in beside for path in self._users.index.saying_any(roots, folder + os.sep)}
         self._resolver.opened.update(paths)
         return any(map(self._mended.may, sorted(paths)))
 

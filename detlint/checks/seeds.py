@@ -89,7 +89,7 @@ def _writes(function: Function) -> bool:
         name, call = function.called(at), function.call(at)
         if name in _WRITES or name.startswith(("save", "write")):
             return True
-        mode = call.named.get("mode", next(iter(call.positional[1:2]), -1))
+        mode = call.argument(1, "mode")
         if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
             return True
     return False
@@ -443,9 +443,12 @@ def _listed(words: tuple[str, ...] | list[str]) -> str:
     return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
 
 
-def seeded_later(module: Module, index: int) -> bool:
-    """Whether a generator object made at a site gets its seed or state by a call of its own, in the same file."""
-    kept = module.sites[index].use.removeprefix("assigned:").rpartition(".")
+def seeded_later(module: Module, index: int, kept: str) -> bool:
+    """Whether a generator object made at a site gets its seed or state by a call of its own, in the same file.
+
+    Args:
+        kept: the attribute that keeps it; "" for none.
+    """
     for site in module.sites:
         target = site.target
         if site.kind != "call" or not isinstance(target, Member) or target.attr not in STATE_SETTERS:
@@ -453,7 +456,7 @@ def seeded_later(module: Module, index: int) -> bool:
         owner = target.base
         if isinstance(owner, Result) and owner.site == index:
             return True
-        if kept[1] and isinstance(owner, Member) and owner.attr == kept[2]:
+        if kept and isinstance(owner, Member) and owner.attr == kept:
             return True
     return _is_replaced(module, index)
 

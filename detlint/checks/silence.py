@@ -88,7 +88,7 @@ class Silence:
             return "the seed flow of the runs that pass here says it"
         if match.entry.block and not self._draws_under(module, index):
             return "it heads no block in which something is drawn or a layer is built"
-        if reason := self._out_of_place(match.entry, module, site, through):
+        if reason := self._out_of_place(match.entry, module, index, through):
             return reason
         if self._untold.holds(module, match, passed):
             return "the training step that the program has doesn't tell its layers to train"
@@ -105,7 +105,7 @@ class Silence:
             return "what it gives is dropped"
         if (code.startswith(STREAMS) or code in ON_DEVICE) and is_tried(module, index):
             return "it only tries something out: tests come there, or no more than shapes are shown"
-        if code.startswith(STREAMS) and site.use == "id":
+        if code.startswith(STREAMS) and sinks.tells_apart(module, index):
             return "it only tells runs or files apart"
         if code.startswith(STREAMS) and sinks.is_certain(module, index):
             return "what it gives is the same whatever it draws"
@@ -128,14 +128,17 @@ class Silence:
         by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
-        if "picks" in match.entry.contexts and not listings.picks(module, site, match, self._catalog):
+        if "picks" in match.entry.contexts and not listings.picks(
+            module, site, match, self._catalog, self._matcher, self._users.meanings
+        ):
             return "its value picks nothing here"
         if ROWS in match.entry.contexts and are_sorted(module, index):
             return "the rows are sorted at once, by all columns that tell one from another"
         if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
-            seeds.seeded_later(module, index) or (passed and all(index in p.seeded for p in passed))
+            seeds.seeded_later(module, index, sinks.kept_as(module, index))
+            or (passed and all(index in p.seeded for p in passed))
         ):
             return "the generator gets a seed, here or later"
         if code == "DET114" and self._restarts(module):
@@ -195,8 +198,9 @@ class Silence:
         self._resolver.opened.update(outcome.entry for outcome in through)
         return [outcome for outcome in through if self._untrained.speaks(outcome.entry)]
 
-    def _out_of_place(self, entry: Entry, module: Module, site: Site, through: list[Outcome]) -> str:
+    def _out_of_place(self, entry: Entry, module: Module, index: int, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""
+        site = module.sites[index]
         if entry.inside and self._inside(module, site, entry.inside):
             return ""
         if entry.while_training and not any(outcome.trains for outcome in through):
@@ -207,7 +211,9 @@ class Silence:
             other.target == site.target and _holds(other.span, site.span) for other in module.sites
         ):
             return "it stands inside another, which speaks for it"
-        if entry.becomes and not site.use.startswith(tuple(entry.becomes)):
+        if entry.becomes and not any(
+            role.startswith(tuple(entry.becomes)) for role in self._matcher.sinks.becomes(module, index)
+        ):
             return "what becomes of its result is none of what matters"
         return ""
 
@@ -233,7 +239,7 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self.callers, self.unused.is_unsaid)
+        return listings.matters(module, index, self._matcher, self._users.meanings, self.callers, self.unused.is_unsaid)
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""

@@ -47,7 +47,7 @@ class Unchosen:
 
     def __init__(self, users: Users, documents: Documents, is_in_library: Callable[[Module], bool]) -> None:
         self._users = users
-        self._texts = users.texts
+        self._index = users.index
         self._documents = documents
         self._is_in_library = is_in_library
         self._answers: Answers[bool] = Answers(users)
@@ -83,7 +83,7 @@ class Unchosen:
         folder = settings_folder(self._users, self._documents, module)
         if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
             return False
-        for path in self._texts.saying_any(names, folder):
+        for path in self._index.saying_any(names, folder):
             self._users.resolver.opened.add(path)
             code = self._users.resolver.code(path)
             if code is None or not all(map(is_listed, spelling(code, names))):
@@ -100,7 +100,7 @@ class Unchosen:
 
     def _find_choosing(self, word: str, folder: str) -> Iterator[str]:
         """The files of settings below a folder that say a name, and those whose code has a text that is it."""
-        for path in self._texts.saying(word, folder):
+        for path in self._index.saying(word, folder):
             code = self._users.resolver.code(path)
             if code is None or word in code.texts:
                 yield path
@@ -108,7 +108,7 @@ class Unchosen:
     def _is_named(self, module: Module, name: str, names: Sequence[str], folder: str) -> bool:
         """Whether anything says one of the names of a definition, but itself, what lists or tells of it by that name, and imports of
         the whole file."""
-        for path in self._texts.saying_any(names, folder):
+        for path in self._index.saying_any(names, folder):
             self._users.resolver.opened.add(path)
             if path != module.path:
                 return True
@@ -119,10 +119,10 @@ class Unchosen:
         """Whether code below a folder may put one of some names together, or settings may give a part of it."""
         for name in names:
             begins = [*_begins(name)]
-            for path in self._texts.saying_any(sorted({*begins}), folder) if begins else ():
+            for path in self._index.saying_any(sorted({*begins}), folder) if begins else ():
                 self._users.resolver.opened.add(path)
                 code = self._users.resolver.code(path)
-                if code is None and (not is_yaml(path) or self._texts.has_name(path, begins[-1])):
+                if code is None and (not is_yaml(path) or self._index.has_name(path, begins[-1])):
                     return True
                 if code is not None and any(_may_begin(text, begins) for text in code.texts):
                     return True
@@ -131,7 +131,7 @@ class Unchosen:
     def _goes_through(self, registry: str, folder: str) -> bool:
         """Whether code below a folder may come to all that is registered."""
         owner = registry.rpartition(".")[0].rpartition(".")[2]
-        for path in self._texts.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
+        for path in self._index.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
             code = self._users.resolver.code(path)
             if code is not None and any(_goes_through(function, owner) for function in code.functions()):
                 self._users.resolver.opened.add(path)

@@ -127,14 +127,14 @@ class Untrained:
 
     def _ordering_file(self, home: str) -> str:
         """The first file below a folder in which something may be told to train; "" for none."""
-        below = (path for path in self._users.texts.below(home) if self._training.may(path))
+        below = (path for path in self._users.index.below(home) if self._training.may(path))
         return self._noted(next((path for path in below if self.orders(path)), ""), home, _ORDERS)
 
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train that isn't left out of all that runs; "" for none."""
-        below = (path for path in self._users.texts.below(home) if self._training.may(path))
+        below = (path for path in self._users.index.below(home) if self._training.may(path))
         found = next((path for path in below if self._trains_in(path)), "")
-        found = found or next((path for path in self._users.texts.below(home) if self._leads_to(path, home)), "")
+        found = found or next((path for path in self._users.index.below(home) if self._leads_to(path, home)), "")
         return self._noted(found, home, self._training.words)
 
     def _leads_to(self, path: str, home: str) -> bool:
@@ -157,7 +157,7 @@ class Untrained:
             users.resolver.opened.add(found)
         else:
             users.asked.add(ANYWHERE)
-            users.texts.sought.update((home, word) for word in words)
+            users.index.sought.update((home, word) for word in words)
         return found
 
 

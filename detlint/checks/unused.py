@@ -82,11 +82,9 @@ class Unused:
             counts: says which places count that read it; None for all of them.
         """
         site = module.sites[index]
-        if site.use not in ("", "dropped") and not site.use.startswith(("assigned:", "kept")):
-            return False
         function = module.function_of(site)
         if not function.name:
-            idle = bool(site.use) if generator else self._is_of_script(module, made)
+            idle = generator or self._is_of_script(module, made)
             return idle and self._is_said_once(module, self._name_in(module.facts.names, index))
         layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
         if layer is None and not (generator and function.owner):

@@ -16,7 +16,6 @@ from typing import Literal
 from msgspec import Raw, structs
 
 from detlint.catalog import Catalog
-from detlint.facts.comments import directives
 from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     ENCODER,
@@ -47,6 +46,7 @@ from detlint.model.options import lacking
 from detlint.model.search_path import put_on_path
 from detlint.model.trials import TRIES, is_trial
 from detlint.notebook import cell_of
+from detlint.sources.directives import directives
 
 
 class Reader(Definitions):

@@ -10,7 +10,7 @@ from typing import Final
 
 from detlint.facts.scope import BUILTINS
 from detlint.ir import ops as op
-from detlint.ir.code import Code
+from detlint.ir.code import Code, Function
 
 _BY_NAME: Final = frozenset({"__builtins__", "__dict__", "builtins", "exec", "execfile", "globals", "locals"})
 """What may bind names that aren't written out."""
@@ -50,3 +50,13 @@ def is_excerpt(code: Code, names: set[str]) -> bool:
     read = {*reads} - BUILTINS.keys()
     missing = [name for name in read - names if not name.startswith("__")]
     return len(read) - len(missing) < WHOLE * len(missing)
+
+
+def is_unbound(function: Function, load: int) -> bool:
+    """Whether a name is read that nothing in the file binds, so that this raises."""
+    slot = function.ops[load][1]
+    name = function.text(slot)
+    if function.names[slot].slot >= 0 or name in BUILTINS or name.startswith("__"):
+        return False
+    names = bound(function.code)
+    return names is not None and name not in names

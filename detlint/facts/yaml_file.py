@@ -19,7 +19,6 @@ import yaml
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory, SettingsFile
-from detlint.facts.comments import may_hold, of_comment
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     ENCODER,
@@ -27,7 +26,6 @@ from detlint.facts.model import (
     Body,
     Const,
     Detail,
-    Directive,
     Facts,
     Function,
     Items,
@@ -44,6 +42,7 @@ from detlint.facts.model import (
 from detlint.facts.reading.values import LONGEST_DISPLAY, constant
 from detlint.facts.reading.words import mentions
 from detlint.facts.yaml_text import decoded, lines_of
+from detlint.sources.directives import Directive, may_hold, of_comment
 
 Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 """The keys of a mapping with their nodes, merged ones (`<<`) included."""

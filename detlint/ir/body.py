@@ -46,6 +46,12 @@ class Call(NamedTuple):
     unpacked: Sequence[int]
     """The dictionaries of `**options`."""
 
+    def argument(self, position: int, *names: str) -> int:
+        """What a parameter gets, by its position among those that are given without a name (-1: it has none), or by one of its names;
+        -1 for nothing. What is unpacked isn't asked."""
+        given = self.positional[position : position + 1] if position >= 0 else ()
+        return next(iter((*given, *(self.named[name] for name in names if name in self.named))), -1)
+
     def values(self) -> tuple[int, ...]:
         """All that is handed over."""
         return (*self.positional, *self.named.values(), *self.unpacked)
@@ -284,6 +290,11 @@ class Body:
             {strings[word]: value for word, value in pairs if word >= 0},
             [value for word, value in pairs if word < 0],
         )
+
+    def unpacks(self, at: int) -> bool:
+        """Whether a `CALL` hands over more than is written out: `*args`, `**options`."""
+        call = self.call(at)
+        return bool(call.unpacked) or any(self.ops[value][0] == op.STAR for value in call.positional)
 
     def called(self, at: int) -> str:
         """The last name of what a `CALL` calls, `item` of `x.item()`; "" for any other value."""

@@ -15,7 +15,7 @@ from detlint.ir.body import UNKNOWN, VALUES, Binding, Call
 from detlint.ir.function import Function
 from detlint.ir.mentions import mentioned
 from detlint.ir.records import FileIR
-from detlint.ir.storage import Span
+from detlint.ir.storage import Span, last_lines
 
 __all__ = ["UNKNOWN", "VALUES", "Binding", "Call", "Code", "Function", "Span"]
 
@@ -119,7 +119,7 @@ class Code:
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
         """The op of some codes, or of any, that stands at a place; None for none."""
         for function in self._latest_first:
-            if function.number and function.header.line > span[0]:
+            if (function.number and function.header.line > span[0]) or self._last_lines[function.number] < span[2]:
                 continue
             for at in function.begins.get(span[:2], ()):
                 if function.spans[at] == span and (not codes or function.ops[at][0] in codes):
@@ -135,7 +135,7 @@ class Code:
             counts: which ops are meant; None for all.
         """
         for function in self._latest_first:
-            if function.number and function.header.line > line:
+            if (function.number and function.header.line > line) or self._last_lines[function.number] < line:
                 continue
             spans = function.spans
             holding = [n for n, span in enumerate(spans) if span[:2] <= (line, column) < span[2:]]
@@ -149,6 +149,10 @@ class Code:
     def _latest_first(self) -> Sequence[Function]:
         """All functions, those that begin later before the others."""
         return sorted(self.functions(), key=lambda function: (function.header.line, function.number), reverse=True)
+
+    @cached_property
+    def _last_lines(self) -> Sequence[int]:
+        return last_lines(self.ir)
 
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""

@@ -76,6 +76,16 @@ class Function(Body):
 
     # -- values --------------------------------------------------------------------------------------------------------
 
+    def made_of(self, value: int) -> Iterator[int]:
+        """A value and all that it is made of, also through the names under which this function keeps it."""
+        waiting, seen = [value], {value}
+        for at in waiting:  # grows meanwhile
+            yield at
+            kept = self.stored(at) if self.ops[at][0] == op.LOAD else None
+            new = {*self.values(at), *(kept or ())} - seen
+            seen |= new
+            waiting += sorted(new)
+
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []
@@ -108,6 +118,20 @@ class Function(Body):
         definition = top.ops[top.ops[made[0][1]][2]]
         defines = definition[0] in (op.FUNCTION, op.CLASS) and not definition[2]
         return self.code.function(definition[1]) if defines else None
+
+    def collected(self, at: int) -> int:
+        """The `COLLECT` of the comprehension that goes through, or gathers, by a `FOR` or `GIVE`; -1 for any other op."""
+        around = self.blocks(at) if self.ops[at][0] in (op.FOR, op.GIVE) else iter(())
+        mark = next((mark for mark in around if self.ops[mark][0] == op.COMPREHEND), -1)
+        return next((made for made, operation in self.each(op.COLLECT) if operation[2] == mark), -1)
+
+    def element(self, value: int) -> int:
+        """What is taken out of a display by a `PART`, `a, b = [], []`; any other value itself."""
+        operation = self.ops[value]
+        display = self.ops[operation[1]] if operation[0] == op.PART else (op.END,)
+        plain = display[0] in (op.LIST, op.TUPLE) and all(self.ops[item][0] != op.STAR for item in display[1:])
+        known = plain and operation[2] >= 0 and operation[3] == len(display) - 1
+        return self.element(display[1 + operation[2]]) if known else value
 
     def same(self, one: int, other: int) -> bool:
         """Whether two values are surely the same: one constant, or what one name is in both places."""

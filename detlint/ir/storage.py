@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from operator import add, sub
 from typing import Any, Final
 
@@ -74,16 +75,23 @@ def encoded_spans(functions: Sequence[Sequence[Any]]) -> bytes:
     return zlib.compress(_ENCODER.encode(parts), _LEVEL)
 
 
-@lru_cache(maxsize=8)
-def _columns(data: bytes) -> tuple[list[int], tuple[Sequence[int], ...]]:
+def last_lines(ir: FileIR) -> list[int]:
+    """The last line of what each function does; 0 for one that does nothing."""
+    starts, columns = _columns(ir.spans)
+    ends = columns[2]
+    return [max(ends[start:end], default=0) for start, end in pairwise(starts)]
+
+
+@lru_cache(maxsize=64)
+def _columns(data: bytes) -> tuple[list[int], tuple[array[int], ...]]:
     """Where each function begins, and the four columns."""
     counts, lines, columns, end_lines, end_columns = _COLUMNS.decode(zlib.decompress(data))
     lines = [*accumulate(lines)]
     return [*accumulate(counts, initial=0)], (
-        lines,
-        columns,
-        [*map(add, lines, end_lines)],
-        [*map(add, columns, end_columns)],
+        array("L", lines),
+        array("L", columns),
+        array("L", map(add, lines, end_lines)),
+        array("L", map(add, columns, end_columns)),
     )
 
 

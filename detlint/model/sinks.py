@@ -11,17 +11,26 @@ from functools import partial
 from typing import Final, TypeVar
 
 from detlint.ir import ops as op
-from detlint.ir.code import Code, Function
+from detlint.ir.code import VALUES, Code, Function
 from detlint.ir.places import Place
-from detlint.model import always
+from detlint.model import always, growth
+from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.escapes import Escapes
 from detlint.model.meaning import Meaning, Meanings
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
 
 KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
+_PASS_ON: Final = frozenset({op.AWAIT, op.CHOICE, op.DICT, op.LIST, op.PART, op.STAR, op.TUPLE})
+_ROLES: Final = {
+    **dict.fromkeys(KEEP, "kept"),
+    **dict.fromkeys((op.COMPARE, op.UNARY, op.IF, op.UNTIL, op.ASSERT), "tested"),
+    **dict.fromkeys((op.RETURN, op.YIELD, op.YIELD_FROM), "returned"),
+    op.FOR: "loop",
+}
+"""Codes of ops -> what becomes of the values that they take."""
 _KEYS: Final = "jax.random."
 _NOTHING: Final = frozenset[int]()
 _Answer = TypeVar("_Answer")
@@ -66,6 +75,33 @@ class Sinks:
         """Whether it is kept as it is, under a name or in something else."""
         return self._ask("kept", module, index, _is_kept, False)
 
+    def is_kept_alone(self, module: Module, index: int) -> bool:
+        """The same, but not as a part of a part of an object: `self.fc.weight.data = rand(4)`."""
+        return self._ask("alone", module, index, _is_kept_alone, False)
+
+    def kept_as(self, module: Module, index: int) -> str:
+        """The attribute that keeps it; "" for none."""
+        return self._ask("attribute", module, index, _kept_as, "")
+
+    def becomes(self, module: Module, index: int) -> frozenset[str]:
+        """What becomes of it: it is an `index`, or a `key` by which something is indexed, `tested`, `returned`, `collected` by a
+        comprehension, gone through by a `loop`, `kept`, `argument:` of something."""
+        return self._ask("roles", module, index, self._roles, frozenset())
+
+    def is_logged(self, module: Module, index: int) -> bool:
+        """Whether it is only gone through by loops that log what is at hand."""
+        return self._ask("logged", module, index, lambda function, at, _: _is_logged(function, at), False)
+
+    def tells_apart(self, module: Module, index: int) -> bool:
+        """Whether it goes into what only tells runs, or files, apart, by its name."""
+        return self._ask("id", module, index, self._tells_apart, False)
+
+    def is_complete(self, module: Module, index: int) -> bool:
+        """Whether a call loads all weights of a layer, whatever it was told: an assertion says that none is missing."""
+        return self._ask(
+            "complete", module, index, lambda f, at, _: is_empty_by_assertion(f, at, self._catalog.missing), False
+        )
+
     def unread_parts(self, module: Module, index: int) -> frozenset[int]:
         """Those of several things that a site gives which nobody reads; none where names that aren't seen may be read."""
         return self._ask("parts", module, index, self._unread_parts, _NOTHING)
@@ -95,6 +131,10 @@ class Sinks:
     def draws_nothing(self, module: Module, index: int) -> bool:
         """Whether nothing is drawn by the keys that a call gives, or only what is dropped."""
         return self._ask("keys", module, index, self._draws_nothing, False)
+
+    def is_only_printed(self, module: Module, index: int) -> bool:
+        """Whether what a function gives is only shown to people."""
+        return self._ask("printed", module, index, self._is_only_printed, False)
 
     def is_only_shown(self, module: Module, index: int) -> bool:
         """Whether what a call chooses is only shown to people."""
@@ -128,10 +168,9 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = point_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
-            is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+            point, meaning = call_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
             self._known[key] = otherwise
-            if point is not None and is_call and meaning is not None:
+            if point is not None and meaning is not None:
                 self._known[key] = answer(point.function, point.at, meaning)
         return self._known[key]  # type: ignore[return-value]
 
@@ -143,6 +182,35 @@ class Sinks:
 
     def _is_never_called(self, function: Function, at: int, meaning: Meaning) -> bool:
         return self._escapes.is_never_called(meaning, Place(function, at))
+
+    def _roles(self, function: Function, at: int, meaning: Meaning) -> frozenset[str]:
+        found = set[str]()
+        for use in function.users[at]:
+            taking = function.ops[use.op]
+            code = taking[0]
+            if code == op.ITEM:
+                found.add("index" if use.place == 1 else "key")
+            elif code == op.CALL and use.place > 1:
+                name = self._name(meaning, function, use.op)
+                passes = name in self._catalog.same_order
+                found |= self._roles(function, use.op, meaning) if passes else {f"argument:{name}"}
+            elif code in _PASS_ON or (code == op.BINARY and function.code.strings[taking[1]] == "+"):
+                found |= self._roles(function, use.op, meaning)
+            elif (made := function.collected(use.op)) >= 0:
+                found |= self._roles(function, made, meaning) or {"collected"}
+            elif code in _ROLES:
+                found.add(_ROLES[code])
+        return frozenset(found)
+
+    def _tells_apart(self, function: Function, at: int, _: Meaning) -> bool:
+        for use in function.ends(at, VALUES):
+            taking, strings = function.ops[use.op], function.code.strings
+            named = function.text(taking[1]) if taking[0] == op.STORE else ""
+            if taking[0] == op.SET_ATTR and use.place == 3:
+                named = strings[taking[2]]
+            if named in self._catalog.ids:
+                return True
+        return False
 
     def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
         in_sight = function.number > 0 or function.is_main(at)
@@ -230,6 +298,16 @@ class Sinks:
         given = function.call(call)
         first = value in given.positional[:1] or any(given.named.get(word) == value for word in firsts)
         return "ends" if not first and _imports(function.code, libraries) else ""
+
+    def _is_only_printed(self, function: Function, at: int, meaning: Meaning) -> bool:
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            return (
+                "ends" if not self._catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])) else ""
+            )
+
+        unused = Unused(function, Worth(role, lambda method: method == "item", _says_shape))
+        return function.called_on(at) < 0 and unused.holds(at) and unused.ended
 
     def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog
@@ -347,6 +425,32 @@ def _is_called_nothing(function: Function, call: int) -> bool:
     """Whether what a call gives is called `_`, as Python calls what nobody needs."""
     stored = [function.ops[use.op] for use in function.users[call]]
     return bool(stored) and all(part[0] == op.STORE and function.text(part[1]) == "_" for part in stored)
+
+
+def _is_kept_alone(function: Function, at: int, meaning: Meaning) -> bool:
+    stores = (function.ops[use.op] for use in function.users[at])
+    into_parts = any(taken[0] == op.SET_ATTR and function.ops[taken[1]][0] == op.ATTR for taken in stores)
+    return not into_parts and _is_kept(function, at, meaning)
+
+
+def _kept_as(function: Function, at: int, _: Meaning) -> str:
+    stores = (function.ops[use.op] for use in function.users[at])
+    return next((function.code.strings[taken[2]] for taken in stores if taken[0] == op.SET_ATTR), "")
+
+
+def _is_logged(function: Function, at: int) -> bool:
+    uses = function.users[at]
+    return bool(uses) and all(_only_logs(function, use.op) for use in uses)
+
+
+def _only_logs(function: Function, at: int) -> bool:
+    """Whether an op is a loop that only logs, or keeps what only such go through."""
+    operation = function.ops[at]
+    if operation[0] == op.FOR:
+        return growth.only_logs(function, at)
+    private = operation[0] == op.STORE and function.number > 0 and operation[1] not in function.shared
+    loads = function.loads.get(at, ())
+    return private and bool(loads) and all(_is_logged(function, load) for load in loads)
 
 
 def _says_shape(function: Function, attribute: int) -> bool:

@@ -124,9 +124,9 @@ class Unused:
         if code == op.AUGMENT:
             return use.place == 2 and self._ends(use.op)
         if code == op.GIVE:
-            return self._ends(self._collected(use.op))
-        if code == op.FOR and any(function.ops[mark][0] == op.COMPREHEND for mark in [*function.blocks(use.op)][:1]):
-            return self._ends(use.op) and self._ends(self._collected(use.op))
+            return self._ends(function.collected(use.op))
+        if code == op.FOR and (made := function.collected(use.op)) >= 0:
+            return self._ends(use.op) and self._ends(made)
         if code == op.IF:
             return self._only_chooses(use.op)
         if code == op.RETURN:
@@ -147,12 +147,6 @@ class Unused:
         if any(part[0] != op.PART or part[2] < 0 or part[3] != len(display) - 1 for _, part in taking):
             return None
         return [at for at, part in taking if part[2] == use.place - 1] if taking else None
-
-    def _collected(self, at: int) -> int:
-        """What the comprehension gives that an op stands in."""
-        function = self._function
-        mark = next(mark for mark in function.blocks(at) if function.ops[mark][0] == op.COMPREHEND)
-        return next(at for at, made in function.each(op.COLLECT) if made[2] == mark)
 
     def _is_given_back(self, several: int) -> bool:
         """Whether a display is nothing but what the function gives back."""
@@ -230,10 +224,9 @@ class Unused:
 
     def _is_new(self, value: int) -> bool:
         """Whether a value is an object that was just made, or what such an object's methods make of it."""
-        function, operation = self._function, self._function.ops[value]
-        if operation[0] == op.PART and operation[2] >= 0 and function.ops[operation[1]][0] == op.TUPLE:
-            several = function.ops[operation[1]][1:]
-            return len(several) == operation[3] and self._is_new(several[operation[2]])
+        function = self._function
+        value = function.element(value)
+        operation = function.ops[value]
         if operation[0] != op.CALL:
             return operation[0] == op.LIST
         word, given = function.called(value), function.call(value).positional

@@ -18,7 +18,7 @@ class _Rests(NamedTuple):
     asked: frozenset[str] = frozenset()
     """The names whose users were searched for."""
     sought: frozenset[tuple[str, str]] = frozenset()
-    """The words that were looked for in texts."""
+    """The words that were looked for."""
 
 
 class Answers(Generic[T]):
@@ -36,23 +36,23 @@ class Answers(Generic[T]):
             find: finds it out.
             meanwhile: what is answered to who asks the same while it is found out.
         """
-        users, texts, resolver = self._users, self._users.texts, self._users.resolver
+        users, index, resolver = self._users, self._users.index, self._users.resolver
         if key not in self._known:
             self._known[key] = meanwhile, _Rests()
-            asked, sought = users.asked, texts.sought
-            users.asked, texts.sought = set(), set()
+            asked, sought = users.asked, index.sought
+            users.asked, index.sought = set(), set()
             try:
                 with resolver.looking() as opened:
                     answer = find()
-                    rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(texts.sought))
+                    rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(index.sought))
                 self._known[key] = answer, rests
             except BaseException:
                 del self._known[key]
                 raise
             finally:
-                users.asked, texts.sought = asked, sought
+                users.asked, index.sought = asked, sought
         answer, rests = self._known[key]
         resolver.opened.update(rests.opened)
         users.asked.update(rests.asked)
-        texts.sought.update(rests.sought)
+        index.sought.update(rests.sought)
         return answer

@@ -9,7 +9,6 @@ import msgspec
 
 from detlint.catalog import Entry
 from detlint.facts.model import (
-    COMPLETE,
     Const,
     Either,
     Instance,
@@ -46,6 +45,7 @@ class Streams(Steps):
         loading = self.resolver.catalog.loading
         if not self.flow.loads_weights(module, function):
             return False
+        complete = self.flow.knowledge.sinks.is_complete
         for other in surely_after(module.steps(function), place.site) or ():
             site = module.sites[other]
             if not isinstance(site.target, Member) or site.target.attr not in loading:
@@ -53,7 +53,7 @@ class Streams(Steps):
             if not self.is_of(site.target.base, place):
                 continue
             strict = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
-            effects = self.flow.knowledge.matches(module, other) if strict or site.use == COMPLETE else ()
+            effects = self.flow.knowledge.matches(module, other) if strict or complete(module, other) else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
@@ -209,7 +209,7 @@ class Streams(Steps):
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         sinks, at = self.flow.knowledge.sinks, (place.module, place.site)
-        if place.module.sites[place.site].use in ("id", "logged") or sinks.is_certain(*at) or sinks.is_unused(*at):
+        if sinks.is_logged(*at) or sinks.tells_apart(*at) or sinks.is_certain(*at) or sinks.is_unused(*at):
             return False
         if ("only-gives" in entry.contexts and sinks.is_dropped(*at)) or (stream in HOST and sinks.is_only_shown(*at)):
             return False
@@ -250,8 +250,10 @@ class Streams(Steps):
         """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in
         place (`m.weight.data.normal_()`)."""
         site = place.module.sites[place.site]
-        in_place = last(site.target).endswith("_") and self.flow.knowledge.sinks.is_dropped(place.module, place.site)
-        return self.building > 0 and (not site.use or site.use.startswith("argument:") or in_place)
+        sinks, at = self.flow.knowledge.sinks, (place.module, place.site)
+        if not self.building or sinks.is_kept_alone(*at):
+            return False
+        return last(site.target).endswith("_") or not sinks.is_dropped(*at)
 
     def draw(self, stream: str, place: Place, weights: bool = False) -> None:
         held = self.state.streams.get(stream)

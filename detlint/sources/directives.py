@@ -12,7 +12,7 @@ import tokenize
 from functools import lru_cache
 from typing import Literal
 
-from detlint.facts.model import Directive
+import msgspec
 
 # Decides on bytes whether tokens are worth reading: what another tool is told there is none of ours. No part of it can be
 # begun twice at one place, so that the time grows with the text, whatever that is.
@@ -30,6 +30,21 @@ _NOQA = re.compile(
 _OURS = re.compile(r"#\s*detlint\s*:\s*(?P<rest>[^#]*)", re.I)
 _IGNORE = re.compile(r"ignore(?P<file>-file)?\s*\[(?P<codes>[^\]]*)\]", re.I)
 _CODE = re.compile(r"DET\d{0,3}")
+
+Scope = Literal["line", "file"]
+
+
+class Directive(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A suppression comment. `codes` empty means every code. `scope` is the line's or the file's."""
+
+    line: int
+    column: int
+    end_column: int
+    style: Literal["noqa", "ignore"]
+    scope: Scope
+    codes: tuple[str, ...]
+    problem: str = ""
+    """Why it is malformed; such a directive suppresses nothing."""
 
 
 def directives(data: bytes, lower: bytes | None = None) -> tuple[Directive, ...]:
@@ -85,9 +100,6 @@ def _from_tokens(data: bytes) -> list[Directive]:
                 line, column = token.start
                 found += of_comment(token.string, line, len(token.line[:column].encode("utf-8", "replace")))
     return found
-
-
-Scope = Literal["line", "file"]
 
 
 def may_hold(data: bytes) -> bool:
